@@ -1,0 +1,75 @@
+"""Attention, from a dot product to multi-head attention, one module a stage."""
+
+from headway.examples import (
+    Example,
+    six_tokens,
+    nine_words,
+    six_by_rows,
+    quick_brown_fox,
+)
+from headway.embedding import Vocabulary, embed
+from headway.simple_attention import (
+    similarity_scores,
+    naive_softmax,
+    stable_softmax,
+    simple_attention,
+)
+from headway.scaled_dot_product import (
+    attention_scores,
+    masked_softmax,
+    attention_weights,
+    attention,
+    fused_attention,
+)
+from headway.self_attention import SelfAttentionV1, SelfAttentionV2
+from headway.masks import (
+    causal_mask,
+    padding_mask,
+    hide_by_renormalising,
+    hide_by_minus_infinity,
+    hide_by_boolean,
+)
+from headway.causal_attention import CausalAttention
+from headway.stacked_heads import MultiHeadAttentionWrapper
+from headway.multi_head_attention import (
+    AttentionFunction,
+    split_heads,
+    merge_heads,
+    MultiHeadAttention,
+)
+from headway.pytorch import to_torch, from_torch, from_gpt2
+
+__all__ = [
+    "Example",
+    "six_tokens",
+    "nine_words",
+    "six_by_rows",
+    "quick_brown_fox",
+    "Vocabulary",
+    "embed",
+    "similarity_scores",
+    "naive_softmax",
+    "stable_softmax",
+    "simple_attention",
+    "attention_scores",
+    "masked_softmax",
+    "attention_weights",
+    "attention",
+    "fused_attention",
+    "SelfAttentionV1",
+    "SelfAttentionV2",
+    "causal_mask",
+    "padding_mask",
+    "hide_by_renormalising",
+    "hide_by_minus_infinity",
+    "hide_by_boolean",
+    "CausalAttention",
+    "MultiHeadAttentionWrapper",
+    "AttentionFunction",
+    "split_heads",
+    "merge_heads",
+    "MultiHeadAttention",
+    "to_torch",
+    "from_torch",
+    "from_gpt2",
+]

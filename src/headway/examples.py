@@ -1,0 +1,90 @@
+"""The worked inputs of the five sources, words and vectors together."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+class Example(NamedTuple):
+    """A short text whose words already have vectors.
+
+    Attributes:
+        words: One label for each row of `vectors`.
+        vectors: One row for each word.
+    """
+
+    words: tuple[str, ...]
+    vectors: Float[Tensor, "T d_in"]
+
+
+_SIX_VECTORS = [
+    [0.43, 0.15, 0.89],
+    [0.55, 0.87, 0.66],
+    [0.57, 0.85, 0.64],
+    [0.22, 0.58, 0.33],
+    [0.77, 0.25, 0.10],
+    [0.05, 0.80, 0.55],
+]
+
+
+def six_tokens() -> Example:
+    """Give the sentence "Your journey starts with one step", three numbers a word.
+
+    Returns:
+        Six words and a new tensor of shape (6, 3), the running example of the walk.
+
+    Examples:
+        >>> words, inputs = six_tokens()
+        >>> words[1], inputs[1]
+        ('journey', tensor([0.5500, 0.8700, 0.6600]))
+    """
+    words = ("Your", "journey", "starts", "with", "one", "step")
+    return Example(words, torch.tensor(_SIX_VECTORS))
+
+
+def nine_words() -> Example:
+    """Give "Boy is crying because he wants an ice cream", three numbers a word.
+
+    Returns:
+        Nine words and a new tensor of shape (9, 3). The first six rows are those of
+        `six_tokens`, under other words.
+
+    Examples:
+        >>> words, inputs = nine_words()
+        >>> inputs[words.index("he")]
+        tensor([0.7700, 0.2500, 0.1000])
+    """
+    words = ("Boy", "is", "crying", "because", "he", "wants", "an", "ice", "cream")
+    more = [[0.02, 0.30, 0.47], [0.47, 0.67, 0.64], [0.77, 0.33, 0.70]]
+    return Example(words, torch.tensor(_SIX_VECTORS + more))
+
+
+def six_by_rows() -> Example:
+    """Give the six tokens joined in pairs: three rows of six numbers.
+
+    Returns:
+        Three pairs of words and a new tensor of shape (3, 6), wide enough for two heads
+        of three numbers each.
+
+    Examples:
+        >>> words, inputs = six_by_rows()
+        >>> words[0], inputs[0]
+        ('Your journey', tensor([0.4300, 0.1500, 0.8900, 0.5500, 0.8700, 0.6600]))
+    """
+    words = ("Your journey", "starts with", "one step")
+    return Example(words, torch.tensor(_SIX_VECTORS).reshape(3, 6))
+
+
+def quick_brown_fox() -> str:
+    """Give a sentence of nine different words, still without vectors.
+
+    Returns:
+        The sentence from which the first chapter makes a vocabulary.
+
+    Examples:
+        >>> quick_brown_fox()
+        'The quick brown fox jumps over a lazy dog'
+    """
+    return "The quick brown fox jumps over a lazy dog"
