@@ -1,0 +1,1 @@
+"""How the book is checked and published. Knows nothing of attention."""
