@@ -1,0 +1,81 @@
+# `make help` lists what one can do here.
+
+PYTHON ?= python3
+PIP_OPTIONS ?=
+PORT ?= 8000
+
+# An environment that exists knows which Python it was made with.
+BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
+RUN = .venv/bin/python -m
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help serve test check lint site format record install clean python port
+
+help:  ## list the targets
+	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@echo
+	@echo 'variables:'
+	@echo '  PORT=8000         where `make serve` shows the book'
+	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11 or newer'
+	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
+	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
+	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
+
+serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
+	@$(RUN) proofread.serve --port $(PORT)
+
+test: .venv/installed  ## run every test, and every program in the book and the README
+	@echo '== Tests of the package, with coverage'
+	@$(RUN) pytest --cov
+	@echo '== Programs of the book and the README'
+	@$(RUN) pytest --codeblocks docs README.md
+
+check: test lint site  ## what CI runs: test, then format, lint, types and the strict site
+
+lint: .venv/installed  ## check format, style and types
+	@echo '== Format'
+	@$(RUN) ruff format --check .
+	@echo '== Style'
+	@$(RUN) ruff check .
+	@echo '== Types'
+	@$(RUN) mypy
+
+site: .venv/installed  ## build the book into site/; a warning is an error
+	@echo '== Site'
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
+
+format: .venv/installed  ## mend format and style where a tool can
+	@$(RUN) ruff check --fix .
+	@$(RUN) ruff format .
+
+record: .venv/installed  ## run the programs of the book and rewrite their recorded outputs
+	@$(RUN) proofread.record docs README.md
+
+install: .venv/installed  ## make .venv with the versions that constraints.txt pins
+
+clean:  ## remove all that make made, .venv too
+	rm -rf .venv site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests docs -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/installed: .venv/pyvenv.cfg constraints.txt pyproject.toml
+	$(RUN) pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[docs,test,dev]'
+	@touch $@
+
+.venv/pyvenv.cfg: | python
+	$(PYTHON) -m venv .venv
+
+python:
+	@command -v $(BASE) >/dev/null || { \
+	  echo 'PYTHON must be a program; got PYTHON=$(BASE).' >&2; exit 1; }
+	@$(BASE) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+	  "PYTHON must be 3.11 or newer; got PYTHON=$(BASE), which is %d.%d." \
+	  % sys.version_info[:2])'
+
+# Before anything slow: nobody should wait to hear that a port is taken.
+port: python
+	@PYTHONPATH=src $(BASE) -m proofread.serve --check --port $(PORT)
