@@ -52,8 +52,9 @@ format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 
-record: .venv/installed  ## run the programs of the book and rewrite their recorded outputs
+record: .venv/installed  ## rewrite the outputs that the book records, and its pictures
 	@$(RUN) proofread.record docs README.md
+	@.venv/bin/python docs/pictures
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 

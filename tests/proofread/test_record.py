@@ -54,9 +54,9 @@ PAGES = {
         "line 1: output changed",
     ),
     "a fence in the output gets a longer one around it": (
-        "```python\nprint('  ```` a')\n```\n",
-        "```python\nprint('  ```` a')\n```\n\n"
-        f"{MARKER}\n\n`````text\n  ```` a\n`````\n",
+        "```python\nprint('  ````` a')\n```\n",
+        "```python\nprint('  ````` a')\n```\n\n"
+        f"{MARKER}\n\n``````text\n  ````` a\n``````\n",
         "line 1: output added",
     ),
     "and is replaced as a whole": (

@@ -1,0 +1,137 @@
+"""What is published: the wheel, its metadata, the versions the book is checked with."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable
+from importlib.metadata import Distribution, PathDistribution, distribution
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+# PyTorch's build for Linux brings these, and pins most of them itself.
+CUDA = ("cuda-", "nvidia-", "triton")
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel and unpack it, as pip does."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "unpacked")
+    return folder / "unpacked"
+
+
+@pytest.fixture(scope="module")
+def published(unpacked: Path) -> PathDistribution:
+    [folder] = unpacked.glob("*.dist-info")
+    return PathDistribution(folder)
+
+
+def needs(package: Distribution, *extras: str) -> list[Requirement]:
+    """Return what a package requires on Linux, with some of its extras."""
+    return [
+        requirement
+        for requirement in map(Requirement, package.requires or [])
+        if requirement.marker is None
+        or any(requirement.marker.evaluate(LINUX | {"extra": e}) for e in ("", *extras))
+    ]
+
+
+def closure(requirements: Iterable[Requirement]) -> dict[str, Distribution]:
+    """Return, by name, all that requirements need, CUDA left out."""
+    found = {}
+    seen = set()
+    waiting = [*requirements]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        key = (name, *sorted(requirement.extras))
+        if key not in seen and not name.startswith(CUDA):
+            seen.add(key)
+            found[name] = distribution(name)
+            waiting += needs(found[name], *requirement.extras)
+    return found
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(unpacked: Path) -> None:
+    inside = {str(file.relative_to(unpacked)) for file in unpacked.rglob("*.*")}
+    source = ROOT / "src"
+    package = {
+        str(file.relative_to(source))
+        for file in (source / "headway").rglob("*.*")
+        if "__pycache__" not in file.parts and file.is_file()
+    }
+    assert "headway/py.typed" in inside
+    assert {name for name in inside if ".dist-info" not in name} == package
+    assert sorted(path.name for path in unpacked.iterdir()) == [
+        "headway",
+        next(unpacked.glob("headway-*.dist-info")).name,
+    ]
+
+
+def test_a_reader_s_project_needs_torch_and_jaxtyping_only(
+    published: PathDistribution,
+) -> None:
+    assert {requirement.name for requirement in needs(published)} == {
+        "torch",
+        "jaxtyping",
+    }
+
+
+def test_the_version_is_the_same_everywhere(published: PathDistribution) -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[?([\d.]+)", changelog, flags=re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == published.version
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == published.version
+
+
+def test_the_wheel_works_with_what_it_requires_alone(
+    unpacked: Path, published: PathDistribution, tmp_path: Path
+) -> None:
+    # An environment that holds torch, jaxtyping, what they require, and nothing else.
+    (tmp_path / "headway").symlink_to(unpacked / "headway")
+    for package in closure(needs(published)).values():
+        for top in {file.parts[0] for file in package.files or []} - {"..", "headway"}:
+            link = tmp_path / top
+            if not link.exists():
+                link.symlink_to(Path(package.locate_file(top)))
+    program = f"""
+import sys
+sys.path.append({str(tmp_path)!r})
+import headway, torch
+module = headway.MultiHeadAttention(4, 6, 5, 0.0, 2)
+print(tuple(module(torch.ones(3, 5, 4)).shape), headway.__file__)
+"""
+    # -S leaves out this environment's packages, -I the folder and the variables.
+    alone = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True
+    )
+    assert alone.stdout == f"(3, 5, 6) {tmp_path / 'headway' / '__init__.py'}\n", (
+        alone.stderr
+    )
+    # PyTorch warns at import that there is no NumPy; the package itself says nothing.
+    warnings = [line for line in alone.stderr.splitlines() if "Warning" in line]
+    assert all("Failed to initialize NumPy" in line for line in warnings)
+
+
+def test_all_that_the_book_is_checked_with_is_pinned(
+    published: PathDistribution,
+) -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"==[^*,]+", str(pin.specifier)) for pin in pins)
+    pinned = {canonicalize_name(pin.name) for pin in pins}
+    needed = closure(needs(published, "docs", "test", "dev"))
+    assert {name for name in pinned if not name.startswith(CUDA)} == {*needed}
