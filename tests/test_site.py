@@ -1,0 +1,315 @@
+"""The site as a reader gets it: whole, linked, readable, and from nowhere else."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from mkdocs.utils.yaml import yaml_load
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+MODULES = sorted(
+    path.stem
+    for path in (ROOT / "src/headway").glob("*.py")
+    if not path.stem.startswith("_")
+)
+CONFIG = yaml_load((ROOT / "mkdocs.yml").read_text())
+PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
+
+
+def nav_files(items: list[dict[str, object]]) -> list[str]:
+    files = []
+    for item in items:
+        (value,) = item.values()
+        files += nav_files(value) if isinstance(value, list) else [str(value)]
+    return files
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- What can be read off the sources ----------------------------------------------
+
+
+def test_every_page_stands_in_the_nav_once():
+    pages = [*DOCS.rglob("*.md"), *DOCS.glob("labs/*.py")]
+    assert sorted(nav_files(CONFIG["nav"])) == sorted(
+        str(page.relative_to(DOCS)) for page in pages
+    )
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_each_module_has_a_reference_page(module):
+    page = (DOCS / f"reference/{module}.md").read_text()
+    assert page.startswith(f"# `headway.{module}`\n")
+    assert page.endswith(f"\n::: headway.{module}\n")
+    assert len(re.findall(r"^:::", page, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [*ROOT.glob("overrides/**/*.html"), *DOCS.glob("assets/*.[cj]s*")],
+    ids=lambda path: path.name,
+)
+def test_our_own_styles_scripts_and_templates_name_no_other_host(source):
+    assert not re.findall(r"https?:|[\"'(]//", source.read_text())
+
+
+def test_the_list_of_types_is_what_the_site_links_by():
+    made = load(DOCS / "assets/inventory.py")
+    listing = (DOCS / "assets/inventory.txt").read_text()
+    assert made.make(listing) == (DOCS / "assets/inventory.inv").read_bytes()
+    (inventory,) = PYTHON_HANDLER["inventories"]
+    assert inventory == {"url": made.url(listing), "base_url": "https://"}
+
+
+# ---- What only the built site shows --------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site strictly, from any folder; only the labs are not executed."""
+    folder = tmp_path_factory.mktemp("site")
+    config = folder / "mkdocs.yml"
+    config.write_text(
+        f"INHERIT: {ROOT / 'mkdocs.yml'}\n"
+        f"docs_dir: {DOCS}\n"
+        f"site_dir: {folder / 'site'}\n"
+        f"theme: {{custom_dir: {ROOT / 'overrides'}}}\n"
+        "plugins:\n"
+        "  mkdocs-jupyter: {execute: false}\n"
+        f"  mkdocstrings: {{handlers: {{python: {{paths: [{ROOT / 'src'}]}}}}}}\n"
+    )
+    # An empty cache: what a machine without it and without a network would build.
+    environment = {
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "NO_MKDOCS_2_WARNING": "1",
+        "https_proxy": "http://127.0.0.1:9",
+        "http_proxy": "http://127.0.0.1:9",
+    }
+    build = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "-f", config, "--strict"],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert build.returncode == 0, build.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> dict[str, BeautifulSoup]:
+    """Parse every page, named by its path in the site."""
+    return {
+        str(path.relative_to(site)): BeautifulSoup(path.read_text(), "html.parser")
+        for path in sorted(site.rglob("*.html"))
+    }
+
+
+def address(page: str, link: str) -> tuple[str, str]:
+    """Resolve a link to the file and the anchor that it means, within the site."""
+    parts = urlsplit(link)
+    path = unquote(parts.path)
+    start = "" if path.startswith("/") else os.path.dirname(page)
+    target = os.path.normpath(os.path.join(start, path.lstrip("/"))) if path else page
+    if path.endswith("/") or target == ".":
+        target = os.path.normpath(os.path.join(target, "index.html"))
+    return target, unquote(parts.fragment)
+
+
+def links(soup: BeautifulSoup) -> list[str]:
+    return [
+        str(tag.get("href") or tag.get("xlink:href"))
+        for tag in soup.find_all("a")
+        if tag.get("href") or tag.get("xlink:href")
+    ]
+
+
+def is_local(link: str) -> bool:
+    return not urlsplit(link).scheme and not link.startswith("//")
+
+
+def test_every_source_became_a_page(pages):
+    expected = {
+        re.sub(
+            r"(/?)index/index.html$",
+            r"\1index.html",
+            f"{Path(file).with_suffix('')}/index.html",
+        )
+        for file in nav_files(CONFIG["nav"])
+    }
+    assert set(pages) == expected | {"404.html"}
+
+
+def test_no_page_loads_anything_from_another_host(pages):
+    loaded = []
+    for page, soup in pages.items():
+        for tag in soup.find_all(True):
+            wanted = [
+                tag.get("src"),
+                tag.get("srcset"),
+                tag.get("data"),
+                tag.get("poster"),
+            ]
+            if tag.name in ("link", "use", "image"):
+                wanted += [tag.get("href"), tag.get("xlink:href")]
+            texts = [tag.get("style")]
+            if tag.name in ("style", "script"):
+                texts.append(tag.string)
+            loaded += [
+                (page, str(tag)[:99])
+                for url in filter(None, wanted)
+                if not is_local(url) and not url.startswith("data:")
+            ]
+            loaded += [
+                (page, str(tag)[:99])
+                for text in filter(None, texts)
+                if re.search(r"https?:|[\"'(]//", text)
+            ]
+    assert loaded == []
+
+
+def test_no_style_sheet_loads_anything_from_another_host(site):
+    for sheet in site.rglob("*.css"):
+        urls = re.findall(r"url\(\s*['\"]?([^'\")]+)|@import", sheet.read_text())
+        assert all(is_local(url) or url.startswith("data:") for url in urls), sheet
+
+
+def test_every_file_that_a_page_loads_is_there(site, pages):
+    for page, soup in pages.items():
+        for tag in soup.find_all(["script", "link", "img"]):
+            url = tag.get("src") or tag.get("href")
+            if url and is_local(url):
+                assert (site / address(page, url)[0]).is_file(), (page, url)
+
+
+def test_every_link_within_the_site_has_its_page_and_its_anchor(site, pages):
+    anchors = {
+        page: {tag["id"] for tag in soup.find_all(id=True)}
+        for page, soup in pages.items()
+    }
+    dead = []
+    for page, soup in pages.items():
+        for link in filter(is_local, links(soup)):
+            target, anchor = address(page, link)
+            if not (site / target).is_file() or (
+                anchor and anchor not in anchors[target]
+            ):
+                dead.append((page, link))
+    assert dead == []
+
+
+def test_no_anchor_stands_twice_on_a_page(pages):
+    for page, soup in pages.items():
+        ids = Counter(tag["id"] for tag in soup.find_all(id=True))
+        assert [name for name, count in ids.items() if count > 1] == [], page
+
+
+def test_every_page_has_one_title_and_headings_without_gaps(pages):
+    for page, soup in pages.items():
+        levels = [int(tag.name[1]) for tag in soup.select("article :is(h1,h2,h3,h4)")]
+        assert levels[0] == 1, page
+        assert levels.count(1) == 1, page
+        assert all(b - a <= 1 for a, b in pairwise(levels)), page
+
+
+def test_every_picture_has_words(pages):
+    for page, soup in pages.items():
+        for tag in soup.select("article img"):
+            assert tag.get("alt"), page
+        for tag in soup.select(".hw-figure svg"):
+            assert tag.get("aria-label"), page
+
+
+def test_dialogs_and_landmarks_have_names(pages):
+    for page, soup in pages.items():
+        for tag in soup.select("[role=dialog], nav"):
+            label = soup.find(id=tag.get("aria-labelledby", "none"))
+            assert tag.get("aria-label") or label, (page, str(tag)[:99])
+
+
+# ---- Formulas ----
+
+
+def test_every_formula_is_mathml(pages):
+    for page, soup in pages.items():
+        assert not soup.select(".arithmatex"), page
+        for formula in soup.select(".hw-math"):
+            assert [tag.name for tag in formula.find_all(recursive=False)] == ["math"]
+        for text in soup.article.find_all(string=True):
+            if not text.find_parent(["code", "pre", "script", "style", "math"]):
+                assert not re.search(r"\$\S|\S\$|\\[(\[]|\\begin", text), (page, text)
+
+
+def test_the_font_has_every_character_of_every_formula(pages):
+    have = set((DOCS / "assets/math/characters.txt").read_text()) | {" ", "\u00a0"}
+    used = {
+        letter: page
+        for page, soup in pages.items()
+        for formula in soup.find_all("math")
+        for letter in formula.get_text()
+    }
+    assert used, "no formula found"
+    assert {k: v for k, v in used.items() if k not in have} == {}
+
+
+# ---- Reference ----
+
+
+def test_every_type_in_a_signature_is_a_link(pages):
+    known = {
+        line.split()[0].rpartition(".")[2]
+        for line in (DOCS / "assets/inventory.txt").read_text().splitlines()
+        if line and not line.startswith("#")
+    }
+    # A small name, such as `device`, may be that of an argument.
+    types = {name for name in known if name[0].isupper()}
+    linked = Counter()
+    for page, soup in pages.items():
+        for token in soup.select(".doc-signature span"):
+            if token.find("span") or token.get_text() not in types:
+                continue
+            assert token.find("a"), (page, str(token.parent)[:99])
+            linked[token.get_text()] += 1
+    assert linked["Tensor"] > 20
+    assert linked["Float"] > 20
+    assert linked["MultiheadAttention"] >= 2
+
+
+def test_private_names_stay_out_of_the_reference(pages):
+    documented = {
+        tag["id"]
+        for page, soup in pages.items()
+        if page.startswith("reference/")
+        for tag in soup.select(".doc-heading[id]")
+    }
+    assert len(documented) > 40
+    assert not [name for name in documented if re.search(r"\._(?!_)", name)]
+
+
+# ---- Labs ----
+
+
+def test_labs_look_like_the_rest_of_the_book(pages):
+    labs = {page: soup for page, soup in pages.items() if page.startswith("labs/")}
+    assert len(labs) == len(list(DOCS.glob("labs/*.py")))
+    for page, soup in labs.items():
+        (notebook,) = soup.select(".hw-notebook")
+        assert notebook.select(".language-python.highlight > pre > code"), page
+        assert not soup.select("article :is(style, script, clipboard-copy)"), page
+        assert not soup.select(".highlight-ipynb, .clipboard-copy-txt"), page
+        assert "¶" not in notebook.get_text(), page
