@@ -1,0 +1,40 @@
+"""Switch the shape checks on for the whole run, and seed torch for each test."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import jaxtyping
+import pytest
+
+# Idle threads sleep instead of spinning: on a busy machine the run takes a sixth of the
+# time. It is read when torch is loaded, and changes no number.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# The hook rewrites modules as they are imported, so it must come before the first one.
+if "headway" in sys.modules:
+    raise RuntimeError("headway was imported before its shape checks were switched on")
+jaxtyping.install_import_hook("headway", "typecheck.check")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "refusal: bad input on purpose; switches the shape checks off for the test, "
+        "which would else refuse it before the package's own sentence.",
+    )
+
+
+@pytest.fixture(autouse=True)
+def _shape_checks(request: pytest.FixtureRequest) -> Iterator[None]:
+    off = request.node.get_closest_marker("refusal") is not None
+    jaxtyping.config.update("jaxtyping_disable", off)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    import torch
+
+    torch.manual_seed(0)

@@ -1,0 +1,186 @@
+"""Attention in plain loops, one number at a time: slow, obvious, and not ours.
+
+Nothing here comes from the package, and nothing multiplies matrices. Tensors come in
+and go out; in between there are only lists of Python's 64-bit floats.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+Row = list[float]
+Table = list[Row]
+Allowed = list[list[bool]]
+
+
+def dot(a: Row, b: Row) -> float:
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return total
+
+
+def share(scores: Row, allowed: list[bool]) -> Row:
+    """Share one among the allowed keys; hand out nothing if there are none."""
+    visible = [score for score, yes in zip(scores, allowed, strict=True) if yes]
+    if not visible:
+        return [0.0 for _ in scores]
+    largest = max(visible)
+    total = 0.0
+    for score in visible:
+        total += math.exp(score - largest)
+    return [
+        math.exp(score - largest) / total if yes else 0.0
+        for score, yes in zip(scores, allowed, strict=True)
+    ]
+
+
+def mix(weights: Row, values: Table) -> Row:
+    mixed = [0.0 for _ in values[0]]
+    for weight, value in zip(weights, values, strict=True):
+        for column, number in enumerate(value):
+            mixed[column] += weight * number
+    return mixed
+
+
+def everything(T: int, S: int) -> Allowed:
+    return [[True for _ in range(S)] for _ in range(T)]
+
+
+def past(T: int, S: int) -> Allowed:
+    """Count both from the end: a key may not be nearer to the end than the query."""
+    return [[S - s >= T - t for s in range(S)] for t in range(T)]
+
+
+def weights_of(query: Table, key: Table, allowed: Allowed, scale: float) -> Table:
+    rows = []
+    for q, visible in zip(query, allowed, strict=True):
+        rows.append(share([dot(q, k) * scale for k in key], visible))
+    return rows
+
+
+def attend(
+    query: Table, key: Table, value: Table, allowed: Allowed, scale: float
+) -> Table:
+    return [mix(row, value) for row in weights_of(query, key, allowed, scale)]
+
+
+def linear(x: Table, weight: Table, bias: Row | None = None) -> Table:
+    """Each row of `weight` makes one number of the result, as in `nn.Linear`."""
+    bias = [0.0 for _ in weight] if bias is None else bias
+    return [
+        [dot(token, row) + b for row, b in zip(weight, bias, strict=True)]
+        for token in x
+    ]
+
+
+def one_head(x: Table, h: int, num_heads: int) -> Table:
+    width = len(x[0]) // num_heads
+    return [row[h * width : (h + 1) * width] for row in x]
+
+
+def side_by_side(tables: list[Table]) -> Table:
+    return [[*itertools.chain(*rows)] for rows in zip(*tables, strict=True)]
+
+
+def heads_side_by_side(
+    query: Table, key: Table, value: Table, num_heads: int, allowed: Allowed
+) -> Table:
+    """Cut the columns into heads, let each attend alone, join the results."""
+    results = []
+    for h in range(num_heads):
+        q, k, v = (one_head(x, h, num_heads) for x in (query, key, value))
+        results.append(attend(q, k, v, allowed, 1 / math.sqrt(len(q[0]))))
+    return side_by_side(results)
+
+
+# Tensors in, tensors out.
+
+
+def attention_weights(
+    query: Tensor, key: Tensor, mask: Tensor | None = None, scale: float | None = None
+) -> Tensor:
+    if scale is None:
+        scale = 1 / math.sqrt(query.shape[-1])
+    allowed = _allowed(mask, query, key)
+    return _for_each(
+        lambda q, k, m: weights_of(q, k, m, scale), query, key, like=allowed
+    )
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+) -> Tensor:
+    if scale is None:
+        scale = 1 / math.sqrt(query.shape[-1])
+    allowed = _allowed(mask, query, key)
+    return _for_each(
+        lambda q, k, v, m: attend(q, k, v, m, scale), query, key, value, like=allowed
+    )
+
+
+def softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    mask = torch.tensor(True) if mask is None else mask
+    return _for_each(
+        lambda rows, m: [share(row, yes) for row, yes in zip(rows, m, strict=True)],
+        scores,
+        like=mask.expand(scores.shape),
+    )
+
+
+def self_attention(
+    x: Tensor,
+    weights: dict[str, Tensor],
+    *,
+    causal: bool,
+    num_heads: int = 1,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Run a whole module from its state dict: `W_query.weight`, `W_query.bias`, ...
+
+    Biases may be missing, and so may `out_proj`.
+    """
+    T = x.shape[-2]
+    mask = torch.tensor(True) if mask is None else mask
+    visible = past(T, T) if causal else everything(T, T)
+    state = {name: weight.tolist() for name, weight in weights.items()}
+
+    def project(tokens: Table, layer: str) -> Table:
+        return linear(tokens, state[f"{layer}.weight"], state.get(f"{layer}.bias"))
+
+    def one_text(tokens: Table, further: Allowed) -> Table:
+        allowed = [
+            [a and b for a, b in zip(*rows, strict=True)]
+            for rows in zip(visible, further, strict=True)
+        ]
+        query, key, value = (
+            project(tokens, layer) for layer in ("W_query", "W_key", "W_value")
+        )
+        context = heads_side_by_side(query, key, value, num_heads, allowed)
+        return project(context, "out_proj") if "out_proj.weight" in state else context
+
+    return _for_each(one_text, x, like=mask.expand(*x.shape[:-1], T))
+
+
+def _allowed(mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor:
+    mask = torch.tensor(True) if mask is None else mask
+    return mask.expand(*query.shape[:-1], key.shape[-2])
+
+
+def _for_each(function: Callable[..., Table], *tensors: Tensor, like: Tensor) -> Tensor:
+    """Apply a function of tables to each place of the leading axes."""
+    leading = tensors[0].shape[:-2]
+    results = [
+        function(*(tensor[place].tolist() for tensor in (*tensors, like)))
+        for place in itertools.product(*map(range, leading))
+    ]
+    return torch.tensor(results, dtype=torch.float64).reshape(
+        *leading, *torch.tensor(results[0]).shape
+    )

@@ -1,0 +1,435 @@
+"""Many heads from one projection: loops, PyTorch, stacked heads, padding, memory."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+import oracles
+from compare import close, printed
+from headway import (
+    AttentionFunction,
+    MultiHeadAttention,
+    MultiHeadAttentionWrapper,
+    attention,
+    causal_mask,
+    fused_attention,
+    merge_heads,
+    padding_mask,
+    six_by_rows,
+    six_tokens,
+    split_heads,
+)
+from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
+
+LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
+BIAS = pytest.mark.parametrize("qkv_bias", [False, True])
+
+
+def pytorch_attention(query, key, value, *, mask=None, dropout_p=0.0, scale=None):
+    """Somebody else's function, with the signature of `attention`."""
+    return scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, dropout_p=dropout_p, scale=scale
+    )
+
+
+ATTEND = pytest.mark.parametrize(
+    "attend", [fused_attention, attention, pytorch_attention]
+)
+
+
+def build(
+    qkv_bias: bool = True, dropout: float = 0.0, d_in: int = D_IN, **options: Any
+) -> MultiHeadAttention:
+    module = MultiHeadAttention(d_in, E, CONTEXT, dropout, H, qkv_bias, **options)
+    return module.double()
+
+
+@LEADING
+def test_a_head_is_a_run_of_columns(leading: tuple[int, ...]) -> None:
+    x = draw(*leading, T, E)
+    heads = split_heads(x, H)
+    assert heads.shape == (*leading, H, T, D)
+    for h in range(H):
+        assert torch.equal(heads[..., h, :, :], x[..., h * D : (h + 1) * D])
+
+
+def test_splitting_copies_nothing() -> None:
+    x = draw(B, T, E)
+    assert split_heads(x, H).data_ptr() == x.data_ptr()
+    split_heads(x, H)[1, 2, 3, 0] = 100.0
+    assert x[1, 3, 2 * D] == 100.0
+
+
+@LEADING
+def test_merging_is_the_inverse(leading: tuple[int, ...]) -> None:
+    x, heads = draw(*leading, T, E), draw(*leading, H, T, D)
+    assert torch.equal(merge_heads(split_heads(x, H)), x)
+    assert torch.equal(split_heads(merge_heads(heads), H), heads)
+
+
+@BIAS
+@ATTEND
+@LEADING
+def test_it_equals_the_loops(leading, attend, qkv_bias) -> None:
+    module, x = build(qkv_bias, attend=attend), draw(*leading, T, D_IN)
+    state = module.state_dict()
+    assert len(state) == (8 if qkv_bias else 5)
+    close(module(x), oracles.self_attention(x, state, causal=True, num_heads=H))
+
+
+MASKS = {
+    "(T, T)": ((B,), lambda: torch.rand(T, T) < 0.6),
+    "(1, T)": ((B,), lambda: torch.rand(1, T) < 0.6),
+    "(B, 1, T)": ((B,), lambda: torch.rand(B, 1, T) < 0.6),
+    "(1, T, T)": ((B,), lambda: torch.rand(1, T, T) < 0.6),
+    "(B, T, T)": ((B,), lambda: torch.rand(B, T, T) < 0.6),
+    "(T, T) for one text": ((), lambda: torch.rand(T, T) < 0.6),
+    "(B, 1, T, T) for two batch axes": ((B, H), lambda: torch.rand(B, 1, T, T) < 0.6),
+    "(H, 1, T) for two batch axes": ((B, H), lambda: torch.rand(H, 1, T) < 0.6),
+    "nothing": ((B,), lambda: torch.zeros(T, T, dtype=torch.bool)),
+    "everything": ((B,), lambda: torch.ones(T, T, dtype=torch.bool)),
+}
+
+
+@pytest.mark.parametrize("kind", MASKS)
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+def test_a_further_mask_equals_the_loops(attend, kind) -> None:
+    leading, draw_mask = MASKS[kind]
+    module, x, mask = build(attend=attend), draw(*leading, T, D_IN), draw_mask()
+    theirs = oracles.self_attention(
+        x, module.state_dict(), causal=True, num_heads=H, mask=mask
+    )
+    close(module(x, mask=mask), theirs)
+
+
+def test_the_attention_function_is_given_what_its_signature_says() -> None:
+    calls = []
+
+    def spy(query, key, value, *, mask=None, dropout_p=0.0, scale=None):
+        calls.append((query, mask, dropout_p, scale))
+        return attention(query, key, value, mask=mask)
+
+    assert isinstance(spy, AttentionFunction)
+    module = build(dropout=0.25, attend=spy)
+    x, further = draw(B, T, D_IN), padding_mask(torch.tensor([T, 4]), T)
+    module(x)
+    module(x, mask=further)
+    module.eval()(x)
+    for query, _, _, scale in calls:
+        assert query.shape == (B, H, T, D)
+        assert scale is None
+    assert [dropout_p for _, _, dropout_p, _ in calls] == [0.25, 0.25, 0.0]
+    visible = [mask.expand(B, H, T, T) for _, mask, _, _ in calls]
+    past = causal_mask(T).expand(B, H, T, T)
+    assert torch.equal(visible[0], past)
+    assert torch.equal(visible[1], past & further.unsqueeze(1))
+    assert torch.equal(visible[2], past)
+
+
+@BIAS
+@ATTEND
+def test_it_equals_pytorch_weight_for_weight_with_gradients(attend, qkv_bias) -> None:
+    ours = build(qkv_bias, d_in=E, attend=attend)
+    theirs = nn.MultiheadAttention(E, H, batch_first=True, dtype=torch.float64)
+    layers = [ours.W_query, ours.W_key, ours.W_value]
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        if qkv_bias:
+            theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+        theirs.out_proj.weight.copy_(ours.out_proj.weight)
+        theirs.out_proj.bias.copy_(ours.out_proj.bias)
+    x = draw(B, T, E).requires_grad_()
+    y = x.detach().clone().requires_grad_()
+    our_result = ours(x)
+    their_result, _ = theirs(
+        y, y, y, attn_mask=~causal_mask(T), need_weights=False, is_causal=True
+    )
+    close(our_result, their_result)
+    gradient = draw(B, T, E)
+    our_result.backward(gradient)
+    their_result.backward(gradient)
+    close(x.grad, y.grad)
+    stacked = torch.cat([layer.weight.grad for layer in layers])
+    close(stacked, theirs.in_proj_weight.grad)
+    if qkv_bias:
+        stacked = torch.cat([layer.bias.grad for layer in layers])
+        close(stacked, theirs.in_proj_bias.grad)
+    close(ours.out_proj.weight.grad, theirs.out_proj.weight.grad)
+    close(ours.out_proj.bias.grad, theirs.out_proj.bias.grad)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@ATTEND
+def test_gradients_equal_differences(attend, masked) -> None:
+    module = MultiHeadAttention(5, 6, 3, 0.0, 2, True, attend=attend).double()
+    mask = padding_mask(torch.tensor([3, 1]), 3) if masked else None
+    inputs = (draw(B, 3, 5).requires_grad_(), *module.parameters())
+    assert all(tensor.requires_grad for tensor in inputs)
+    assert torch.autograd.gradcheck(
+        lambda x, *_: module(x, mask=mask), inputs, fast_mode=True
+    )
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+def test_a_padded_batch_equals_each_text_alone(attend, side) -> None:
+    """Garbage stands in the padding; the answer of the real tokens may not see it."""
+    module = build(attend=attend)
+    lengths = [T, 1, 4]
+    texts = [draw(length, D_IN) for length in lengths]
+    padded, real = 1e3 * draw(3, T, D_IN), torch.zeros(3, T, dtype=torch.bool)
+    for row, text in enumerate(texts):
+        place = slice(0, len(text)) if side == "right" else slice(T - len(text), T)
+        padded[row, place] = text
+        real[row, place] = True
+    mask = real.unsqueeze(1)
+    if side == "right":
+        assert torch.equal(mask, padding_mask(torch.tensor(lengths), T))
+    padded.requires_grad_()
+    result = module(padded, mask=mask)
+    for row, text in enumerate(texts):
+        close(result[row, real[row]], module(text), 1e-11)
+    assert result.isfinite().all()
+    result[real].sum().backward()
+    assert padded.grad[~real].eq(0).all()
+    for weight in module.parameters():
+        assert weight.grad.isfinite().all()
+
+
+def test_a_token_that_sees_nothing_gets_the_last_bias() -> None:
+    module = build()
+    mask = torch.zeros(B, 1, T, dtype=torch.bool)
+    result = module(draw(B, T, D_IN), mask=mask)
+    assert torch.equal(result, module.out_proj.bias.expand(B, T, E))
+
+
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+def test_a_mask_is_built_where_the_tokens_are(attend) -> None:
+    module, x = build(attend=attend), draw(B, T, D_IN)
+    mask = padding_mask(torch.tensor([T, 4]), T)
+    with torch.device("meta"):
+        assert module(x).device == x.device
+        assert module(x, mask=mask).device == x.device
+
+
+class Largest(TorchDispatchMode):
+    """Note the most numbers that any tensor held, forward or backward."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, Tensor):
+                self.numbers = max(self.numbers, leaf.numel())
+        return result
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("leading", [(), (B,), (B, 1)], ids=str)
+def test_the_fused_kernel_holds_no_square_of_tokens(leading, dtype) -> None:
+    tokens = 509
+    x = draw(*leading, tokens, D_IN, dtype=dtype).requires_grad_()
+    counts = {}
+    for name, options in {
+        "default": {},
+        "plain": {"attend": attention},
+    }.items():
+        module = MultiHeadAttention(D_IN, E, tokens, 0.0, H, **options).to(dtype)
+        with Largest() as largest:
+            module(x).sum().backward()
+        counts[name] = largest.numbers
+    assert counts["default"] < tokens**2
+    assert counts["plain"] >= tokens**2
+
+
+def test_dropout_does_not_act_in_eval() -> None:
+    module = build(dropout=0.5).eval()
+    x = draw(B, T, D_IN)
+    state = module.state_dict()
+    close(module(x), oracles.self_attention(x, state, causal=True, num_heads=H))
+    assert not torch.allclose(module.train()(x), module(x))
+
+
+# Stacked heads become one module.
+
+
+def stack(num_heads: int = H, qkv_bias: bool = True) -> MultiHeadAttentionWrapper:
+    return MultiHeadAttentionWrapper(
+        D_IN, D, CONTEXT, 0.25, num_heads, qkv_bias
+    ).double()
+
+
+@pytest.mark.parametrize("num_heads", range(1, 6))
+@BIAS
+@ATTEND
+def test_from_heads_computes_what_the_heads_compute(
+    attend, qkv_bias, num_heads
+) -> None:
+    wrapper = stack(num_heads, qkv_bias).eval()
+    before = {name: weight.clone() for name, weight in wrapper.state_dict().items()}
+    module = MultiHeadAttention.from_heads(wrapper, attend=attend)
+    assert module.attend is attend
+    assert module.num_heads == num_heads
+    assert module.context_length == CONTEXT
+    assert module.dropout.p == 0.25
+    assert (module.W_query.bias is not None) == qkv_bias
+    x = draw(B, T, D_IN)
+    close(module(x), wrapper(x))
+    for name, weight in wrapper.state_dict().items():
+        assert torch.equal(weight, before[name])
+
+
+def test_from_heads_uses_the_fused_kernel_unless_told() -> None:
+    assert MultiHeadAttention.from_heads(stack()).attend is fused_attention
+    assert build().attend is fused_attention
+
+
+def test_from_heads_gets_the_gradients_of_the_heads() -> None:
+    wrapper = stack().eval()
+    module = MultiHeadAttention.from_heads(wrapper)
+    x = draw(B, T, D_IN).requires_grad_()
+    y = x.detach().clone().requires_grad_()
+    gradient = draw(B, T, E)
+    wrapper(x).backward(gradient)
+    module(y).backward(gradient)
+    close(y.grad, x.grad)
+    for name in ("W_query.weight", "W_key.weight", "W_value.weight", "W_value.bias"):
+        heads = [head.get_parameter(name).grad for head in wrapper.heads]
+        close(module.get_parameter(name).grad, torch.cat(heads))
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_from_heads_keeps_mode_and_type(dtype, training) -> None:
+    wrapper = stack().to(dtype).train(training)
+    module = MultiHeadAttention.from_heads(wrapper)
+    assert module.training == module.dropout.training == training
+    assert {weight.dtype for weight in module.parameters()} == {dtype}
+
+
+# A device that is not the default one, as far as a CPU can show it.
+@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
+def test_from_heads_keeps_the_device() -> None:
+    module = MultiHeadAttention.from_heads(stack().to("meta"))
+    assert {weight.device.type for weight in module.parameters()} == {"meta"}
+
+
+def test_from_heads_has_weights_of_its_own() -> None:
+    wrapper = stack(num_heads=1)
+    theirs = {weight.data_ptr() for weight in wrapper.parameters()}
+    module = MultiHeadAttention.from_heads(wrapper)
+    assert all(weight.requires_grad for weight in module.parameters())
+    assert not theirs & {weight.data_ptr() for weight in module.parameters()}
+
+
+# Checkpoints.
+
+
+def saved_by_the_sources(module: MultiHeadAttention, length: int) -> dict[str, Tensor]:
+    """Make the checkpoint of a class that keeps its mask, one above the diagonal."""
+    mask = {"mask": torch.triu(torch.ones(length, length), diagonal=1)}
+    return mask | {
+        name: draw(*weight.shape) for name, weight in module.named_parameters()
+    }
+
+
+@BIAS
+def test_a_checkpoint_with_a_mask_loads_and_is_left_alone(qkv_bias: bool) -> None:
+    module = build(qkv_bias)
+    checkpoint = saved_by_the_sources(module, CONTEXT)
+    before = {name: tensor.clone() for name, tensor in checkpoint.items()}
+    status = module.load_state_dict(checkpoint, strict=True)
+    assert str(status) == "<All keys matched successfully>"
+    assert [*checkpoint] == [*before]
+    for name, tensor in checkpoint.items():
+        assert torch.equal(tensor, before[name])
+    x = draw(B, T, D_IN)
+    theirs = oracles.self_attention(x, checkpoint, causal=True, num_heads=H)
+    close(module(x), theirs)
+
+
+def test_a_mask_of_another_length_is_refused() -> None:
+    module = build()
+    with pytest.raises(RuntimeError) as refusal:
+        module.load_state_dict(saved_by_the_sources(module, T))
+    assert str(refusal.value) == (
+        "Error(s) in loading state_dict for MultiHeadAttention:\n"
+        f"\tmask must be the causal mask of context_length={CONTEXT}; "
+        f"got mask.shape=({T}, {T})."
+    )
+
+
+def test_no_mask_is_saved() -> None:
+    assert [*build(qkv_bias=False).state_dict()] == [
+        "W_query.weight",
+        "W_key.weight",
+        "W_value.weight",
+        "out_proj.weight",
+        "out_proj.bias",
+    ]
+
+
+def test_a_copy_loads_without_its_original() -> None:
+    module = build()
+    checkpoint = saved_by_the_sources(module, CONTEXT)
+    twins = [copy.deepcopy(module), pickle.loads(pickle.dumps(module))]  # noqa: S301
+    del module
+    x = draw(B, T, D_IN)
+    theirs = oracles.self_attention(x, checkpoint, causal=True, num_heads=H)
+    for twin in twins:
+        twin.load_state_dict(checkpoint)
+        close(twin(x), theirs)
+        assert twin.attend is fused_attention
+
+
+def test_it_loads_as_a_part_of_a_larger_model(tmp_path) -> None:
+    model = nn.ModuleDict({"block": nn.ModuleDict({"att": build()})})
+    checkpoint = {
+        f"block.att.{name}": tensor
+        for name, tensor in saved_by_the_sources(build(), CONTEXT).items()
+    }
+    torch.save(checkpoint, tmp_path / "model.pt")
+    model.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
+    for name, weight in model.named_parameters():
+        assert torch.equal(weight, checkpoint[name])
+    checkpoint["block.att.mask"] = checkpoint["block.att.mask"].T
+    with pytest.raises(RuntimeError, match=r"\tblock\.att\.mask must be the causal"):
+        model.load_state_dict(checkpoint)
+
+
+# The figures of the sources.
+
+
+def test_figure_e36_and_a25() -> None:
+    rows = [
+        [0.3190, 0.4858],
+        [0.2943, 0.3897],
+        [0.2856, 0.3593],
+        [0.2693, 0.3873],
+        [0.2639, 0.3928],
+        [0.2575, 0.4028],
+    ]
+    inputs = six_tokens().vectors
+    torch.manual_seed(123)
+    module = MultiHeadAttention(3, 2, 6, 0.0, num_heads=2)
+    printed(module(torch.stack([inputs, inputs])).detach(), [rows, rows])
+
+
+def test_figure_d08() -> None:
+    rows = [
+        [0.1569, -0.0873, 0.0210, 0.0215, -0.3243, -0.2518],
+        [0.1117, -0.0547, 0.0406, -0.0213, -0.3251, -0.2993],
+        [0.1196, -0.0491, 0.0318, -0.0635, -0.2788, -0.2578],
+    ]
+    inputs = six_by_rows().vectors
+    torch.manual_seed(123)
+    module = MultiHeadAttention(6, 6, 3, 0.0, num_heads=2)
+    printed(module(torch.stack([inputs, inputs])).detach(), [rows, rows])

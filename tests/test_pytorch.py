@@ -1,0 +1,197 @@
+"""Weights go to PyTorch's module, come back, and come from GPT-2, to the last bit."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+
+import oracles
+from compare import close
+from headway import (
+    MultiHeadAttention,
+    causal_mask,
+    from_gpt2,
+    from_torch,
+    fused_attention,
+    to_torch,
+)
+from sizes import CONTEXT, B, E, H, T, draw
+
+BIAS = pytest.mark.parametrize("bias", [False, True])
+
+
+def build(bias: bool = True, dropout: float = 0.0) -> MultiHeadAttention:
+    return MultiHeadAttention(E, E, CONTEXT, dropout, H, bias).double()
+
+
+def pytorch_module(bias: bool = True, **options) -> nn.MultiheadAttention:
+    """Make PyTorch's module, its biases drawn: it would start them at zero."""
+    module = nn.MultiheadAttention(
+        E, H, bias=bias, batch_first=True, dtype=torch.float64, **options
+    )
+    if bias:
+        nn.init.normal_(module.in_proj_bias)
+        nn.init.normal_(module.out_proj.bias)
+    return module
+
+
+def causal(module: nn.MultiheadAttention, x: torch.Tensor, **options) -> torch.Tensor:
+    return module(x, x, x, attn_mask=~causal_mask(T), **options)[0]
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+@BIAS
+def test_ours_in_pytorch(bias, training, need_weights) -> None:
+    ours = build(bias).train(training)
+    theirs = to_torch(ours)
+    assert theirs.batch_first
+    x = draw(B, T, E)
+    with torch.set_grad_enabled(training):
+        close(causal(theirs, x, need_weights=need_weights), ours(x))
+
+
+@pytest.mark.parametrize("training", [False, True])
+@BIAS
+def test_pytorch_in_ours(bias, training) -> None:
+    theirs = pytorch_module(bias).train(training)
+    ours = from_torch(theirs, CONTEXT)
+    assert ours.context_length == CONTEXT
+    assert ours.num_heads == H
+    assert ours.attend is fused_attention
+    x = draw(B, T, E)
+    result = ours(x)
+    close(result, causal(theirs, x))
+    close(
+        result,
+        oracles.self_attention(x, ours.state_dict(), causal=True, num_heads=H),
+    )
+
+
+def test_batch_first_or_not_the_weights_are_the_same() -> None:
+    theirs = nn.MultiheadAttention(E, H, dtype=torch.float64)
+    ours = from_torch(theirs, CONTEXT)
+    x = draw(T, B, E)
+    close(ours(x.transpose(0, 1)).transpose(0, 1), causal(theirs, x))
+
+
+def test_gradients_are_the_same_too() -> None:
+    theirs = pytorch_module()
+    ours = from_torch(theirs, CONTEXT)
+    x = draw(B, T, E).requires_grad_()
+    y = x.detach().clone().requires_grad_()
+    gradient = draw(B, T, E)
+    ours(x).backward(gradient)
+    causal(theirs, y).backward(gradient)
+    close(x.grad, y.grad)
+    layers = [ours.W_query, ours.W_key, ours.W_value]
+    close(torch.cat([a.weight.grad for a in layers]), theirs.in_proj_weight.grad)
+    close(torch.cat([a.bias.grad for a in layers]), theirs.in_proj_bias.grad)
+    close(ours.out_proj.weight.grad, theirs.out_proj.weight.grad)
+    close(ours.out_proj.bias.grad, theirs.out_proj.bias.grad)
+
+
+def test_there_and_back_changes_no_bit() -> None:
+    ours = build()
+    again = from_torch(to_torch(ours), CONTEXT).state_dict()
+    assert [*again] == [*ours.state_dict()]
+    for name, weight in ours.state_dict().items():
+        assert torch.equal(again[name], weight)
+    theirs = pytorch_module()
+    back = to_torch(from_torch(theirs, CONTEXT)).state_dict()
+    assert {*back} == {*theirs.state_dict()}
+    for name, weight in theirs.state_dict().items():
+        assert torch.equal(back[name], weight)
+
+
+def test_a_missing_bias_is_zero() -> None:
+    theirs = to_torch(build(bias=False))
+    assert theirs.in_proj_bias.eq(0).all()
+    ours = from_torch(pytorch_module(bias=False), CONTEXT)
+    assert ours.W_query.bias is ours.W_key.bias is ours.W_value.bias is None
+    assert ours.out_proj.bias.eq(0).all()
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_mode_type_and_dropout_are_kept(dtype, training) -> None:
+    theirs = to_torch(build(dropout=0.25).to(dtype).train(training))
+    assert theirs.dropout == 0.25
+    ours = from_torch(theirs, CONTEXT)
+    assert ours.dropout.p == 0.25
+    for module in (theirs, ours):
+        assert module.training == training
+        assert {weight.dtype for weight in module.parameters()} == {dtype}
+
+
+# A device that is not the default one, as far as a CPU can show it.
+@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
+@BIAS
+def test_the_device_is_kept(bias: bool) -> None:
+    theirs = to_torch(build(bias).to("meta"))
+    ours = from_torch(pytorch_module(bias).to("meta"), CONTEXT)
+    for module in (theirs, ours):
+        assert {weight.device.type for weight in module.parameters()} == {"meta"}
+
+
+def test_a_copy_has_weights_of_its_own() -> None:
+    ours = build()
+    theirs = to_torch(ours)
+    again = from_torch(theirs, CONTEXT)
+    seen = [w.data_ptr() for m in (ours, theirs, again) for w in m.parameters()]
+    assert len(set(seen)) == len(seen)
+    for module in (theirs, again):
+        assert all(w.requires_grad and w.is_leaf for w in module.parameters())
+
+
+def gpt2_block() -> dict[str, torch.Tensor]:
+    return {
+        "c_attn_weight": draw(E, 3 * E),
+        "c_attn_bias": draw(3 * E),
+        "c_proj_weight": draw(E, E),
+        "c_proj_bias": draw(E),
+    }
+
+
+def test_gpt2_equals_the_loops() -> None:
+    block = gpt2_block()
+    ours = from_gpt2(**block, num_heads=H, context_length=CONTEXT)
+    x = draw(B, T, E)
+    layers = ("W_query", "W_key", "W_value")
+    state = {
+        "out_proj.weight": block["c_proj_weight"].T,
+        "out_proj.bias": block["c_proj_bias"],
+    }
+    for i, layer in enumerate(layers):
+        third = slice(i * E, (i + 1) * E)
+        state[f"{layer}.weight"] = block["c_attn_weight"][:, third].T
+        state[f"{layer}.bias"] = block["c_attn_bias"][third]
+    close(ours(x), oracles.self_attention(x, state, causal=True, num_heads=H))
+
+
+def test_gpt2_equals_its_own_formula() -> None:
+    """Conv1D is `x @ weight + bias`; the heads are views of its three parts."""
+    block = gpt2_block()
+    ours = from_gpt2(**block, num_heads=H, context_length=CONTEXT)
+    x = draw(B, T, E)
+    fused = torch.addmm(block["c_attn_bias"], x.view(-1, E), block["c_attn_weight"])
+    query, key, value = (
+        part.view(B, T, H, E // H).permute(0, 2, 1, 3)
+        for part in fused.view(B, T, 3 * E).split(E, dim=2)
+    )
+    context = scaled_dot_product_attention(query, key, value, is_causal=True)
+    merged = context.permute(0, 2, 1, 3).reshape(-1, E)
+    result = torch.addmm(block["c_proj_bias"], merged, block["c_proj_weight"])
+    close(ours(x), result.view(B, T, E))
+
+
+def test_gpt2_has_no_dropout_and_weights_of_its_own() -> None:
+    block = gpt2_block()
+    ours = from_gpt2(**block, num_heads=H, context_length=CONTEXT)
+    assert ours.dropout.p == 0.0
+    assert ours.context_length == CONTEXT
+    x = draw(T, E)
+    before = ours(x)
+    for tensor in block.values():
+        tensor.zero_()
+    assert torch.equal(ours(x), before)
