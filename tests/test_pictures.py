@@ -1,0 +1,591 @@
+"""The pictures of the book show the numbers of its pages, to every reader."""
+
+import math
+import re
+import runpy
+import shutil
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import oracles
+
+ROOT = Path(__file__).parent.parent
+FIGURES = ROOT / "docs" / "assets" / "figures"
+FILES = sorted(FIGURES.glob("*.svg"))
+# A phone of 360 pixels leaves this much between the margins of a page.
+PHONE = 328
+SIX = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],
+        [0.55, 0.87, 0.66],
+        [0.57, 0.85, 0.64],
+        [0.22, 0.58, 0.33],
+        [0.77, 0.25, 0.10],
+        [0.05, 0.80, 0.55],
+    ]
+)
+PAST = torch.tensor(oracles.past(6, 6))
+
+every_picture = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+
+
+def draw(*arguments: str) -> int:
+    """Run `python docs/pictures` in this process, which has loaded torch already."""
+    program = str(ROOT / "docs" / "pictures")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [program, *arguments])
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(program, run_name="__main__")
+    assert isinstance(end.value.code, int)
+    return end.value.code
+
+
+def figure(path: Path) -> ElementTree.Element:
+    return ElementTree.fromstring(path.read_text("utf-8"))  # noqa: S314
+
+
+def caption_of(path: Path) -> str:
+    caption = figure(path).find("figcaption")
+    assert caption is not None
+    return "".join(caption.itertext())
+
+
+def panels(path: Path) -> list[ElementTree.Element]:
+    return list(figure(path).iter("svg"))
+
+
+def width_of(panel: ElementTree.Element) -> float:
+    return float(panel.attrib["viewBox"].split()[2])
+
+
+def texts(name: str, panel: int | None = None) -> list[str]:
+    """Read what a picture says, in the order in which it was drawn."""
+    found = panels(FIGURES / f"{name}.svg")
+    chosen = found if panel is None else [found[panel]]
+    return [text.text or "" for one in chosen for text in one.iter("text")]
+
+
+def numbers(name: str, panel: int | None = None) -> list[str]:
+    """Read the numbers of a picture that have decimals."""
+    return [text for text in texts(name, panel) if re.fullmatch(r"-?\d+\.\d+", text)]
+
+
+def show(found: list[str], expected: Tensor) -> None:
+    """Require numbers that differ from the true ones by rounding only."""
+    true = expected.double().flatten().tolist()
+    assert len(found) == len(true)
+    for text, number in zip(found, true, strict=True):
+        decimals = len(text.partition(".")[2])
+        # The last part is what 32-bit numbers may be off.
+        assert abs(float(text) - number) <= 0.5 * 10**-decimals + 1e-6, (text, number)
+
+
+# The files
+
+
+def test_the_book_has_the_pictures_that_are_drawn_now(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    assert draw("--to", str(folder)) == 0
+    drawn = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert drawn == {path.name: path.read_bytes() for path in FILES}
+    assert len(drawn) >= 14
+
+
+def test_check_finds_nothing_in_the_book(capsys: pytest.CaptureFixture[str]) -> None:
+    assert draw("--check") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_check_names_each_picture_that_is_not_as_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "figures"
+    shutil.copytree(FIGURES, folder)
+    changed, missing, foreign = FILES[0].name, FILES[1].name, "foreign.svg"
+    edited = (folder / changed).read_text("utf-8").replace("2", "3")
+    (folder / changed).write_text(edited, "utf-8")
+    (folder / missing).unlink()
+    (folder / foreign).write_text("<figure/>\n", "utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    assert draw("--check", "--to", str(folder)) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder / name} must be as drawn now; run python docs/pictures."
+        for name in sorted([changed, missing, foreign])
+    ]
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_each_picture_stands_on_one_page() -> None:
+    pages = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
+    shown = re.findall(r'^--8<-- "(.+)"$', "\n".join(pages), flags=re.MULTILINE)
+    assert sorted(shown) == [path.name for path in FILES]
+
+
+@every_picture
+def test_markdown_takes_it_as_one_small_block(path: Path) -> None:
+    lines = path.read_text("utf-8").splitlines()
+    assert lines[0] == '<figure class="hw-figure">'
+    assert lines[-1] == "</figure>"
+    assert all(line.strip() for line in lines)
+    assert path.stat().st_size < 20_000
+
+
+@every_picture
+def test_it_is_well_formed_and_needs_nothing_else(path: Path) -> None:
+    root = figure(path)
+    drawing = {"svg", "text", "rect", "path", "circle", "polygon", "a"}
+    assert {element.tag for element in root.iter()} - drawing <= {
+        "figure",
+        "div",
+        "figcaption",
+        "code",
+    }
+    # A page may hold two pictures, so neither may name a part of itself.
+    attributes = {name for element in root.iter() for name in element.attrib}
+    assert not attributes & {"id", "src"}
+    assert "url(" not in path.read_text("utf-8")
+
+
+@every_picture
+def test_it_can_be_read_without_being_seen(path: Path) -> None:
+    assert re.fullmatch(r"[A-Z“].{40,300}[.]", caption_of(path))
+    labels = [panel.attrib["aria-label"] for panel in panels(path)]
+    for panel, label in zip(panels(path), labels, strict=True):
+        # An image hides its links from a screen reader, a group does not.
+        links = panel.find(".//a") is not None
+        assert panel.attrib["role"] == ("group" if links else "img")
+        assert len(label) > 80
+        assert re.search(r"\d", label)
+        assert label.endswith(".")
+    assert len(set(labels)) == len(labels)
+
+
+@every_picture
+def test_it_is_described_with_the_numbers_that_it_shows(path: Path) -> None:
+    shown = set(numbers(path.stem))
+    labels = [panel.attrib["aria-label"] for panel in panels(path)]
+    for words in (caption_of(path), *labels):
+        told = re.findall(r"-?\d+\.\d+", words.replace("p = 0.5", ""))
+        assert set(told) <= shown
+
+
+# How they look
+
+
+def schemes() -> dict[str, dict[str, str]]:
+    """Read the colours of both schemes where the site has them."""
+    css = (ROOT / "docs" / "assets" / "headway.css").read_text("utf-8")
+    found = {}
+    for scheme in ("default", "slate"):
+        block = re.search(
+            rf'^\[data-md-color-scheme="{scheme}"\] {{(.*?)}}', css, re.DOTALL | re.M
+        )
+        assert block
+        pairs = re.findall(r"--(hw-[\w-]+): (#[0-9a-f]{6});", block[1])
+        found[scheme] = dict(pairs)
+    return found
+
+
+VARIABLE = re.compile(r"var\(--(hw-[\w-]+), (#[0-9a-f]{6})\)")
+
+
+@every_picture
+def test_its_colours_are_those_of_the_page(path: Path) -> None:
+    markup = path.read_text("utf-8")
+    light = schemes()["default"]
+    assert all(light[name] == colour for name, colour in VARIABLE.findall(markup))
+    for element in figure(path).iter():
+        for name in ("fill", "stroke"):
+            value = VARIABLE.sub("", element.get(name, ""))
+            assert value in ("", "none", "currentColor")
+        assert "color" not in element.get("style", "")
+    assert not re.search(r"#[0-9a-f]{3}|rgb|hsl", VARIABLE.sub("", markup))
+
+
+def channels(colour: str, scheme: dict[str, str]) -> tuple[float, ...]:
+    name = "hw-fg" if colour == "currentColor" else VARIABLE.sub(r"\1", colour)
+    return tuple(int(scheme[name][at : at + 2], 16) / 255 for at in (1, 3, 5))
+
+
+def luminance(colour: tuple[float, ...]) -> float:
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def written(panel: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, list]]:
+    """Go through the texts of a panel, each with the rectangles behind it."""
+    behind: list[ElementTree.Element] = []
+    for element in panel.iter():
+        if element.tag == "rect" and element.get("fill") != "none":
+            behind.append(element)
+        if element.tag == "text":
+            x, y = float(element.attrib["x"]), float(element.attrib["y"]) - 4
+            yield (
+                element,
+                [
+                    rect
+                    for rect in behind
+                    if 0 <= x - float(rect.attrib["x"]) <= float(rect.attrib["width"])
+                    and 0 <= y - float(rect.attrib["y"]) <= float(rect.attrib["height"])
+                ],
+            )
+
+
+@every_picture
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+def test_its_words_stand_out_in_both_schemes(path: Path, scheme: str) -> None:
+    colours = schemes()[scheme]
+    for panel in panels(path):
+        for text, rects in written(panel):
+            below = tuple(
+                int(colours["hw-bg"][at : at + 2], 16) / 255 for at in (1, 3, 5)
+            )
+            for rect in rects:
+                share = float(rect.get("fill-opacity", "1"))
+                fill = channels(rect.attrib["fill"], colours)
+                below = tuple(
+                    share * f + (1 - share) * b
+                    for f, b in zip(fill, below, strict=True)
+                )
+            ink = channels(text.get("fill", "currentColor"), colours)
+            dark, light = sorted([luminance(ink), luminance(below)])
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, text.text
+
+
+# Widths in a wide font, as shares of its size; letters that are not here have 0.62.
+WIDTHS = {
+    letter: width
+    for letters, width in (("ijl.,:'", 0.3), ("frt()- ", 0.41), ("mwMWQ@", 0.95))
+    for letter in letters
+}
+
+
+def extent(text: ElementTree.Element) -> tuple[float, float, float, float]:
+    """Estimate the box that a text fills."""
+    size = float(text.get("font-size", "12"))
+    length = size * sum(WIDTHS.get(letter, 0.62) for letter in text.text or "")
+    if text.get("font-weight") == "700":
+        length *= 1.1
+    x, y = float(text.attrib["x"]), float(text.attrib["y"])
+    left = {"start": x, "middle": x - length / 2, "end": x - length}
+    at = left[text.get("text-anchor", "middle")]
+    return at, y - 0.75 * size, at + length, y + 0.2 * size
+
+
+@every_picture
+def test_its_words_have_room_and_size_on_a_phone(path: Path) -> None:
+    for panel in panels(path):
+        width, height = map(float, panel.attrib["viewBox"].split()[2:])
+        assert float(panel.attrib["width"]) <= 640
+        found = list(panel.iter("text"))
+        for text in found:
+            size = float(text.get("font-size", "12"))
+            assert size * min(1, PHONE / width) >= 11, text.text
+            left, top, right, bottom = extent(text)
+            assert left >= -1, text.text
+            assert top >= -1, text.text
+            assert right <= width + 1, text.text
+            assert bottom <= height + 1, text.text
+        for one, other in combinations(found, 2):
+            a, b = extent(one), extent(other)
+            across = min(a[2], b[2]) - max(a[0], b[0])
+            down = min(a[3], b[3]) - max(a[1], b[1])
+            assert across <= 0 or down <= 1, (one.text, other.text)
+
+
+# What they show
+
+
+def bars(name: str, panel: int = 0) -> list[float]:
+    """Measure the level bars of a picture: those that are 16 or 18 high."""
+    return [
+        float(rect.attrib["width"])
+        for rect in panels(FIGURES / f"{name}.svg")[panel].iter("rect")
+        if rect.attrib["height"] in ("16", "18")
+    ]
+
+
+def in_proportion(lengths: list[float], values: Tensor) -> None:
+    true = values.flatten() / values.max() * max(lengths)
+    torch.testing.assert_close(
+        torch.tensor(lengths, dtype=torch.float64), true, atol=0.06, rtol=0
+    )
+
+
+def fills(name: str, panel: int = 0) -> list[float]:
+    return [
+        float(rect.attrib["fill-opacity"])
+        for rect in panels(FIGURES / f"{name}.svg")[panel].iter("rect")
+    ]
+
+
+def heat(name: str, weights: Tensor, panel: int = 0) -> None:
+    """Require the numbers of a heat map, and fills that grow with them evenly."""
+    shown = weights[weights > 0].flatten()
+    show(numbers(name, panel), shown)
+    drawn = torch.tensor(fills(name, panel), dtype=torch.float64)
+    even = 0.03 + (drawn.max() - 0.03) * shown / shown.max()
+    torch.testing.assert_close(drawn, even, atol=0.006, rtol=0)
+
+
+def hidden_cells(name: str, panel: int = 0) -> int:
+    """Count hatched cells by the squares on which the strokes of the hatch begin."""
+    strokes = [
+        re.findall(r"M([\d.]+) ([\d.]+)", path.attrib["d"])
+        for path in panels(FIGURES / f"{name}.svg")[panel].iter("path")
+        if path.get("stroke-opacity") == "0.55"
+    ]
+    return sum(len(starts) for starts in strokes)
+
+
+def test_words_lead_to_their_rows() -> None:
+    words = ["The", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog"]
+    order = [sorted(words).index(word) for word in words]
+    torch.manual_seed(123)
+    table = nn.Embedding(9, 3).weight.detach()
+    said = texts("embedding-lookup")
+    assert [said.index(word) for word in words] == list(range(3, 12))
+    assert said[12:21] == [str(index) for index in order]
+    show(numbers("embedding-lookup"), table)
+
+    curves = [
+        tuple(map(float, re.findall(r"[\d.]+", path.attrib["d"])))
+        for path in panels(FIGURES / "embedding-lookup.svg")[0].iter("path")
+    ]
+    # A curve begins at the height of its word and ends at the height of its row.
+    heights = sorted(curve[1] for curve in curves)
+    assert [heights.index(curve[1]) for curve in curves] == list(range(9))
+    assert [heights.index(curve[-1]) for curve in curves] == order
+    strong = [
+        text.text
+        for text in panels(FIGURES / "embedding-lookup.svg")[0].iter("text")
+        if text.get("font-weight") == "700"
+    ]
+    fox = [f"{number:.2f}" for number in table[4].tolist()]
+    assert strong == ["fox", "4", *fox]
+
+
+def test_scores_of_journey_and_their_shares() -> None:
+    scores = torch.tensor(
+        [oracles.dot(SIX[1].tolist(), x) for x in SIX.tolist()], dtype=torch.float64
+    )
+    weights = oracles.softmax(scores[None])[0]
+    total = torch.tensor([scores.sum(), weights.sum()])
+    found = numbers("simple-attention-bars")
+    show(found[:6] + found[7:13], torch.cat([scores, weights]))
+    show([found[6], found[13]], total)
+    lengths = bars("simple-attention-bars")
+    in_proportion(lengths[:6], scores)
+    in_proportion(lengths[6:], weights)
+
+
+def test_all_weights_of_the_six_words() -> None:
+    heat("simple-attention-weights", oracles.attention_weights(SIX, SIX, scale=1.0))
+
+
+def test_one_query_from_its_token_to_its_context() -> None:
+    torch.manual_seed(42)
+    matrices = [torch.rand(3, 2) for _ in range(3)]
+    query, keys, values = (
+        torch.tensor(oracles.linear(SIX.tolist(), matrix.T.tolist()))
+        for matrix in matrices
+    )
+    scores = torch.tensor([oracles.dot(query[1].tolist(), k) for k in keys.tolist()])
+    weights = oracles.softmax(scores[None] / math.sqrt(2))[0]
+    context = torch.tensor(oracles.mix(weights.tolist(), values.tolist()))
+
+    pairs = torch.stack([scores, scores / math.sqrt(2)], dim=-1)
+    expected = [SIX[1], query[1], keys.flatten(), pairs.flatten()]
+    show(numbers("qkv-flow", 0), torch.cat(expected))
+    expected = [context, values.flatten(), weights]
+    show(numbers("qkv-flow", 1), torch.cat(expected))
+    in_proportion(bars("qkv-flow", 1), weights)
+
+
+def test_the_division_keeps_softmax_soft() -> None:
+    expected: list[list[float]] = [[], []]
+    for d in (1, 4, 16, 64, 256, 1024):
+        torch.manual_seed(123)
+        q = torch.randn(512, d, dtype=torch.float64)
+        k = torch.randn(512, 64, d, dtype=torch.float64)
+        scores = (k @ q[:, :, None])[:, :, 0]
+        for line, divisor in zip(expected, (1, math.sqrt(d)), strict=True):
+            powers = (scores / divisor).exp()
+            line.append((powers.amax(-1) / powers.sum(-1)).mean().item())
+    found = [text for text in numbers("sqrt-dk") if text not in ("0.25", "0.75", "0.5")]
+    # Both lines begin in one point, whose number is written once.
+    show(found, torch.tensor(expected[0][1:] + expected[1]))
+
+    circles = list(panels(FIGURES / "sqrt-dk.svg")[0].iter("circle"))
+    heights = [float(circle.attrib["cy"]) for circle in circles]
+    flat = torch.tensor(expected[0] + expected[1], dtype=torch.float64)
+    drawn = (226 - torch.tensor(heights, dtype=torch.float64)) / 190
+    torch.testing.assert_close(drawn, flat, atol=0.001, rtol=0)
+
+
+def test_shapes_are_drawn_to_scale() -> None:
+    said = [
+        text.replace("\N{MULTIPLICATION SIGN}", " ")
+        for text in texts("self-attention-shapes")
+    ]
+    shapes = [tuple(map(int, t.split())) for t in said if re.fullmatch(r"\d \d", t)]
+    frames = [
+        (float(rect.attrib["height"]), float(rect.attrib["width"]))
+        for panel in panels(FIGURES / "self-attention-shapes.svg")
+        for rect in panel.iter("rect")
+        if rect.get("stroke-width")
+    ]
+    assert shapes == [
+        (6, 3),
+        *[(3, 2), (6, 2)] * 3,
+        (6, 2),
+        (2, 6),
+        (6, 6),
+        *[(6, 2)] * 2,
+    ]
+    assert frames == [(17.0 * rows, 17.0 * columns) for rows, columns in shapes]
+
+
+def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    torch.manual_seed(seed)
+    layers = [nn.Linear(3, 2, bias=False) for _ in range(3)]
+    query, key, value = (
+        torch.tensor(oracles.linear(SIX.tolist(), layer.weight.tolist()))
+        for layer in layers
+    )
+    return query, key, value
+
+
+def test_causal_weights_and_what_they_hide() -> None:
+    query, key, _ = causal_parts(789)
+    heat("causal-weights", oracles.attention_weights(query, key, PAST))
+    assert hidden_cells("causal-weights") == 15 * 5
+
+
+def test_who_notices_another_last_token() -> None:
+    torch.manual_seed(789)
+    state = {
+        f"W_{name}.weight": nn.Linear(3, 2, bias=False).weight.detach()
+        for name in ("query", "key", "value")
+    }
+    changed = SIX.clone()
+    changed[5] = 9.0
+    moved = [
+        (
+            oracles.self_attention(changed, state, causal=causal)
+            - oracles.self_attention(SIX, state, causal=causal)
+        )
+        .abs()
+        .amax(dim=-1)
+        for causal in (False, True)
+    ]
+    assert moved[1][:5].tolist() == [0.0] * 5
+    show(numbers("leak"), torch.cat([moved[0], moved[1][5:]]))
+    # An exact zero is written as such.
+    assert texts("leak").count("0") == 5
+    in_proportion(bars("leak"), torch.cat([moved[0], moved[1][5:]]))
+
+
+def test_dropout_keeps_the_mean() -> None:
+    query, key, _ = causal_parts(789)
+    weights = oracles.attention_weights(query, key, PAST)[-1]
+    show(numbers("dropout-mean"), torch.stack([weights, 2 * weights], -1))
+
+    lengths = bars("dropout-mean")
+    in_proportion(lengths, weights)
+    rings = [
+        float(circle.attrib["cx"])
+        for circle in panels(FIGURES / "dropout-mean.svg")[0].iter("circle")
+    ]
+    for none, twice, length in zip(rings[::2], rings[1::2], lengths, strict=True):
+        assert (none + twice) / 2 - none == pytest.approx(length, abs=0.11)
+
+
+def test_shapes_of_the_flow() -> None:
+    said = " ".join(texts("causal-attention-flow"))
+    x, projected, weights = (2, 6, 3), (2, 6, 2), (2, 6, 6)
+    assert said.count(str(x)) == 1
+    assert said.count(str(projected)) == 4
+    assert said.count(str(weights)) == 4
+
+
+def test_two_heads_side_by_side() -> None:
+    torch.manual_seed(123)
+    states = [
+        {
+            f"W_{name}.weight": nn.Linear(3, 2, bias=False).weight.detach()
+            for name in ("query", "key", "value")
+        }
+        for _ in range(2)
+    ]
+    results = []
+    for panel, state in enumerate(states):
+        query, key = (
+            torch.tensor(
+                oracles.linear(SIX.tolist(), state[f"W_{name}.weight"].tolist())
+            )
+            for name in ("query", "key")
+        )
+        heat("two-heads", oracles.attention_weights(query, key, PAST), panel)
+        assert hidden_cells("two-heads", panel) == 15 * 5
+        results.append(oracles.self_attention(SIX, state, causal=True))
+    # The table is drawn a head at a time.
+    show(numbers("two-heads", 2), torch.cat([result.flatten() for result in results]))
+
+
+def test_heads_are_split_and_not_mixed() -> None:
+    digits = [[t for t in texts("split-heads", p) if t.isdigit()] for p in range(3)]
+    x = torch.arange(12)
+    assert digits[0] == [str(number) for number in range(12)]
+    right = [
+        [row[2 * h + d] for row in x.reshape(3, 4).tolist() for d in (0, 1)]
+        for h in (0, 1)
+    ]
+    assert digits[1] == [str(number) for head in right for number in head]
+    assert digits[2] == digits[0]
+    tokens = [
+        [t for t in texts("split-heads", p) if t.startswith("token ")] for p in (1, 2)
+    ]
+    assert tokens[0] == ["token 1", "token 2", "token 3"] * 2
+    assert [t[-1] for t in tokens[1]] == ["1", "1", "2", "2", "3", "3"]
+    # Four numbers stand in the wrong head, and a dashed line says so.
+    dashed = [
+        sum("stroke-dasharray" in rect.attrib for rect in panel.iter("rect"))
+        for panel in panels(FIGURES / "split-heads.svg")
+    ]
+    assert dashed == [0, 0, 4]
+
+
+def test_one_rule_two_masks() -> None:
+    letters = [
+        [t for t in texts("mask-polarity", p) if t in ("T", "F")] for p in (0, 1)
+    ]
+    past = [yes for row in oracles.past(5, 5) for yes in row]
+    assert letters[0] == ["T" if yes else "F" for yes in past]
+    assert letters[1] == ["F" if yes else "T" for yes in past]
+    for panel in (0, 1):
+        assert len(fills("mask-polarity", panel)) == sum(past)
+        assert hidden_cells("mask-polarity", panel) == (25 - sum(past)) * 4
+
+
+def test_the_path_leads_to_each_chapter_in_order() -> None:
+    nav = re.findall(
+        r"- (\d+)\. (.+): walk/(.+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8")
+    )
+    links = list(figure(FIGURES / "stages.svg").iter("a"))
+    assert [link.attrib["href"] for link in links] == [f"walk/{n[2]}/" for n in nav]
+    for (number, title, _), link in zip(nav, links, strict=True):
+        bold = [
+            text.text or "" for text in link.iter("text") if text.get("font-weight")
+        ]
+        assert " ".join(bold).removeprefix("Q K V ") == f"{number} {title}"
