@@ -65,6 +65,9 @@ clean:  ## remove all that make made, .venv too
 
 .venv/installed: .venv/pyvenv.cfg constraints.txt pyproject.toml
 	$(RUN) pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[docs,test,dev]'
+	@# Else each lab is built with a warning about connections that stay on this computer.
+	@mkdir -p .venv/etc/ipython
+	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
 
 .venv/pyvenv.cfg: | python
