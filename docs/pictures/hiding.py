@@ -88,9 +88,9 @@ def leak() -> str:
         bars(panel, (x, top), values, (78, pitch), fill=fill)
     return figure(
         [[panel]],
-        "“step” is replaced by (9, 9, 9). Without a mask every row moves, so the "
-        "future leaks into all of them. With the causal mask the first five rows move "
-        f"by exactly {max(causal[:-1]):g}.",
+        "“step” is replaced by (9, 9, 9). Without a mask every row moves: the future "
+        "leaks. With the causal mask the first five rows move by exactly "
+        f"{max(causal[:-1]):g}.",
     )
 
 
