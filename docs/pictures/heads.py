@@ -66,8 +66,9 @@ def two_heads() -> str:
     joined.text(58 + 2 * wide, low + 18, f"result, 6{TIMES}4", fill=MUTED)
     return figure(
         [maps, [joined]],
-        "Two heads, one text, two ways to look. Each gives two numbers a word, and "
-        f"side by side they are four: “{words[0]}” becomes ({', '.join(rows[0])}).",
+        "Two heads, one text. Untrained, both look at everything almost alike, but "
+        "their values differ. Each gives two numbers for each word, and side by side "
+        f"they are four: “{words[0]}” becomes ({', '.join(rows[0])}).",
     )
 
 
@@ -156,8 +157,8 @@ def split_heads_memory() -> str:
                 _heads_panel(bad, "x.reshape(2, 3, 2)", "wrong: tokens mixed", False),
             ],
         ],
-        "Four numbers a token, two for each head. <code>split_heads</code> gives "
-        f"head 2 its part of every token, {_listed(good[1])}. A plain "
+        "Four numbers for each token, two for each head. "
+        f"<code>split_heads</code> gives head 2 its part of every token, {_listed(good[1])}. A plain "
         f"<code>reshape</code> has the same shape and gives head 2 {_listed(bad[1])}; "
         "dashed cells belong to the other head.",
     )

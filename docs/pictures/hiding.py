@@ -88,9 +88,9 @@ def leak() -> str:
         bars(panel, (x, top), values, (78, pitch), fill=fill)
     return figure(
         [[panel]],
-        "“step” is replaced by (9, 9, 9). Without a mask every row moves: the future "
-        "leaks. With the causal mask the first five rows move by exactly "
-        f"{max(causal[:-1]):g}.",
+        "“step” is replaced by (9, 9, 9). Without a mask all six rows move: the last "
+        "token leaks into the five before it. With the causal mask these move by "
+        f"exactly {max(causal[:-1]):g}.",
     )
 
 
@@ -138,7 +138,7 @@ def dropout_mean() -> str:
         panel.text(334, y, f"{twice:.4f}", text_anchor="end")
     return figure(
         [[panel]],
-        f"With p = {p:g}, dropout makes each weight either 0 or "
+        f"The causal weights of “step”. With p = {p:g}, dropout makes each either 0 or "
         f"{1 / (1 - p):g} times as large: one of the two rings. Both are equally "
         "likely, and their mean is the bar.",
     )

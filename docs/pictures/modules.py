@@ -90,9 +90,10 @@ def self_attention_shapes() -> str:
     right.text(86 + side / 2, 176 + side + 14, "softmax(Q Kᵀ ÷ √2)", fill=MUTED)
     return figure(
         [[left, right]],
-        "Every square is a number, and each result stands where its row meets its "
-        f"column. The strong row is “{words[me]}”: one row of X, one row of Q, "
-        f"{count(scores.shape[1])} weights, one context vector.",
+        "Every square is a number, and each result stands to the right of its first "
+        f"factor and below its second. The strong row is “{words[me]}”: "
+        f"one row of X, one row of Q, {count(scores.shape[1])} weights, "
+        "one context vector.",
     )
 
 
@@ -146,9 +147,9 @@ def causal_attention_flow() -> str:
     panel.text(178, end + 44, f"{out} context vectors", text_anchor="start")
     return figure(
         [[panel]],
-        f"Two texts of six tokens, {shape}, pass through the module. Mask and dropout "
-        f"act on the weights, {square}; dropout only in training. "
-        f"The result is {out}.",
+        f"Two texts of six tokens, {shape}, pass through the module. The mask acts "
+        f"on the scores, dropout on the weights, both {square}; dropout only in "
+        f"training. The result is {out}.",
     )
 
 

@@ -156,7 +156,9 @@ def sqrt_dk() -> str:
         f"{', '.join(f'{share:.2f}' for share in divided)}.",
         drawn=420,
     )
-    panel.text(8, 12, "mean largest of 64 weights", text_anchor="start", fill=MUTED)
+    panel.text(
+        8, 12, "largest of 64 weights, on average", text_anchor="start", fill=MUTED
+    )
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = bottom - tick * height
         panel.line(left - 4, y, 344, y, stroke=LINE if tick else MUTED)

@@ -67,16 +67,16 @@ Glyph = Callable[[Panel, float, float], None]
 
 # What each chapter adds, and a sign for it.
 ADDS: dict[str, tuple[str, Glyph]] = {
-    "embedding": ("a table with a row a word", _nine("222888222")),
+    "embedding": ("a row of numbers for a word", _nine("222888222")),
     "simple_attention": ("words mixed by likeness", _bars),
     "scaled_dot_product": ("what to seek, offer and give", _letters),
-    "self_attention": ("weights that can be trained", _module),
+    "self_attention": ("matrices that can be trained", _module),
     "masks": ("no word looks ahead", _nine("811881888")),
     "dropout": ("some weights left out", _nine("818188881")),
     "causal_attention": ("mask and dropout in one", _nine("811181881")),
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
-    "pytorch": ("equal to the last weight", _equal),
+    "pytorch": ("equal to the last digit", _equal),
 }
 
 

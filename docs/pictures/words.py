@@ -40,7 +40,7 @@ def embedding_lookup() -> str:
     )
     panel.text(52, 24, "word", text_anchor="end", fill=MUTED)
     panel.text(74, 24, "index", fill=MUTED)
-    panel.text(257, 24, "table: one row an index", fill=MUTED)
+    panel.text(257, 24, "a row for each index", fill=MUTED)
     row_labels(panel, (52, top), words, pitch, strong=chosen)
     for position, index in enumerate(indices):
         start, end = top + (position + 0.5) * pitch, top + (index + 0.5) * pitch
@@ -141,8 +141,8 @@ def simple_attention_weights() -> str:
     return figure(
         [[panel]],
         "All six queries at once: each row sums to one. "
-        f"The weights lie between {low:.2f} and {high:.2f}, for without training every "
-        "word looks a little at all others.",
+        f"The weights lie between {low:.2f} and {high:.2f}: the scores are close, so "
+        "every word looks a little at all others.",
     )
 
 

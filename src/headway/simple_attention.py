@@ -1,4 +1,4 @@
-"""Attention without weights: each word is mixed from the words it resembles."""
+"""Attention without trainable weights: a word is mixed from those it resembles."""
 
 from jaxtyping import Float
 from torch import Tensor
