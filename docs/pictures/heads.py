@@ -158,9 +158,9 @@ def split_heads_memory() -> str:
             ],
         ],
         "Four numbers for each token, two for each head. "
-        f"<code>split_heads</code> gives head 2 its part of every token, {_listed(good[1])}. A plain "
-        f"<code>reshape</code> has the same shape and gives head 2 {_listed(bad[1])}; "
-        "dashed cells belong to the other head.",
+        "<code>split_heads</code> gives head 2 its part of every token, "
+        f"{_listed(good[1])}. A plain <code>reshape</code> has the same shape and "
+        f"gives head 2 {_listed(bad[1])}; dashed cells belong to the other head.",
     )
 
 
