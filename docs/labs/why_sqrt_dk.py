@@ -1,0 +1,434 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Why √d_k
+#
+# Attention divides each score by √d_k, the square root of the width of queries and
+# keys.
+# [Chapter 3](../../walk/scaled_dot_product/) gives the reason in two tables.
+# This lab draws the experiment and asks more of it: **why a square root, why of this
+# width, and what happens to those who divide by something else?**
+#
+# The page is a program that ran when the site was built.
+# Each sentence with a measured number in it was written by the program, and is one of
+# its `claims`: had one been wrong, there would be no page.
+
+# %%
+import io
+import re
+from html import escape
+
+import torch
+from IPython.display import HTML, Markdown, display
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from headway import attention_scores, attention_weights
+
+
+def claims(*pairs):
+    """Show the sentences that the numbers bear out; stop at one that they do not."""
+    for holds, sentence in pairs:
+        if not holds:
+            raise AssertionError(sentence)
+    display(Markdown("\n".join(f"- {sentence}" for _, sentence in pairs)))
+
+
+# %% [markdown]
+# ## The experiment
+#
+# Some hundred queries, each with keys of its own, in growing widths.
+# All numbers are drawn at random, with mean 0 and standard deviation 1.
+# This is how a model may look before training; training may make of it what it wants.
+#
+# Four people divide the scores, each in another way.
+# Two of them made a mistake that no shape reveals: one divides in two places of the
+# code, and one takes the width of the whole model, all heads together.
+
+# %%
+WIDTHS = [1, 4, 16, 64, 256, 1024]
+QUERIES, KEYS, HEADS = 512, 64, 12
+
+DIVISORS = {
+    "not divided": lambda d_k: 1.0,
+    "divided by √d_k": lambda d_k: d_k**0.5,
+    "divided by √d_k twice": lambda d_k: d_k,
+    f"divided by √({HEADS} d_k)": lambda d_k: (HEADS * d_k) ** 0.5,
+}
+NEVER, ONCE, TWICE, MODEL = DIVISORS
+
+
+def draw(d_k):
+    """Draw queries (Q, 1, d_k), each with keys of its own (Q, S, d_k)."""
+    torch.manual_seed(123)
+    query = torch.randn(QUERIES, d_k, dtype=torch.float64)
+    key = torch.randn(QUERIES, KEYS, d_k, dtype=torch.float64)
+    return query.unsqueeze(1), key
+
+
+# %% [markdown]
+# The drawings below take their colours and their font from the page.
+# Here is how; skip it if you came for attention.
+
+# %%
+BLUE, BROWN, GREY, LINE = "#0f6680", "#b04a15", "#5b656b", "#c8ced1"
+OF_THE_PAGE = {
+    "#000000": "currentColor",
+    BLUE: f"var(--hw-accent, {BLUE})",
+    BROWN: f"var(--hw-accent-2, {BROWN})",
+    GREY: f"var(--hw-muted, {GREY})",
+    LINE: f"var(--hw-line, {LINE})",
+}
+STYLES = {
+    NEVER: {"color": BROWN, "marker": "s"},
+    ONCE: {"color": BLUE, "marker": "o"},
+    TWICE: {"color": GREY, "marker": "^", "linestyle": "--"},
+    MODEL: {"color": "#000000", "marker": "v", "linestyle": ":"},
+}
+
+
+def page_svg(figure, name, label):
+    """Write a figure as SVG that is at home in a page."""
+    file = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(file, format="svg", transparent=True)
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
+    svg = re.sub(r"font: (\S+px) [^;\"]*", r"font-size: \1", svg)
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", svg)
+    for colour, variable in OF_THE_PAGE.items():
+        svg = svg.replace(colour, variable)
+    view = re.search(r'viewBox="[^"]*"', svg).group()
+    opening = (
+        f'<svg {view} width="440" role="img" aria-label="{escape(label)}" '
+        'fill="currentColor" style="max-width:100%;height:auto" '
+        'xmlns:xlink="http://www.w3.org/1999/xlink">'
+    )
+    return re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
+
+
+def chart(name, what, curves, caption, *, log=True, bands=None):
+    """Draw one curve a divisor against d_k; the label tells all their numbers."""
+    figure = Figure(figsize=(4.5, 4), layout="constrained")
+    axes = figure.add_subplot(xscale="log", yscale="log" if log else "linear")
+    for divisor, values in curves.items():
+        axes.plot(WIDTHS, values, label=divisor, **STYLES[divisor])
+    for divisor, (low, high) in (bands or {}).items():
+        colour = STYLES[divisor]["color"]
+        axes.fill_between(WIDTHS, low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.set_xticks(WIDTHS, [str(d_k) for d_k in WIDTHS])
+    axes.minorticks_off()
+    axes.set_xlabel("d_k, width of queries and keys")
+    axes.set_title(what, loc="left", fontsize=10, color=GREY)
+    axes.grid(color=LINE, linewidth=0.6)
+    axes.tick_params(color=GREY, labelcolor=GREY)
+    axes.spines[:].set_color(LINE)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    label = f"Line chart of {what} against d_k, {', '.join(map(str, WIDTHS))}."
+    for divisor, values in curves.items():
+        label += f" {divisor.capitalize()}: {', '.join(f'{v:.2g}' for v in values)}."
+    svg = page_svg(figure, name, label)
+    caption = f"<figcaption>{caption}</figcaption>"
+    display(HTML(f'<figure class="hw-figure">{svg}{caption}</figure>'))
+
+
+# %% [markdown]
+# ## How far the scores spread
+#
+# A score is a sum of d_k products.
+# Each product has mean 0 and variance 1, and variances of independent things add up.
+# So the variance of a score should be d_k, and its standard deviation √d_k.
+
+# %%
+spread = {divisor: [] for divisor in DIVISORS}
+for d_k in WIDTHS:
+    scores = attention_scores(*draw(d_k))
+    for divisor, by in DIVISORS.items():
+        spread[divisor].append(float((scores / by(d_k)).std()))
+
+chart(
+    "spread",
+    "standard deviation of the scores",
+    spread,
+    "Only one way of dividing gives a level line at 1.",
+)
+
+# %%
+theory = [d_k**0.5 for d_k in WIDTHS]
+error = max(abs(s / t - 1) for s, t in zip(spread[NEVER], theory, strict=True))
+claims(
+    (
+        error < 0.1,
+        f"Not divided, the scores spread as √d_k says, within {error:.1%}: "
+        f"{spread[NEVER][0]:.2f} at width {WIDTHS[0]}, "
+        f"{spread[NEVER][-1]:.2f} at width {WIDTHS[-1]}.",
+    ),
+    (
+        all(abs(s - 1) < 0.1 for s in spread[ONCE]),
+        f"Divided by √d_k, their spread stays between {min(spread[ONCE]):.2f} "
+        f"and {max(spread[ONCE]):.2f} at all widths.",
+    ),
+    (
+        abs(spread[TWICE][-1] * theory[-1] - 1) < 0.1,
+        "Divided twice, it shrinks as fast as it grew before: "
+        f"{spread[TWICE][-1]:.3f} at width {WIDTHS[-1]}.",
+    ),
+)
+
+# %% [markdown]
+# ## How many keys are heard
+#
+# Softmax turns the scores of a query into weights, one a key.
+# Their entropy says how evenly they are shared, and e to the power of it is a number of
+# keys: all of them if the weights are equal, one if a single key takes all.
+# Call it the number of keys that are heard.
+
+
+# %%
+def heard(weights):
+    """Count the keys that share the attention of each query."""
+    return torch.special.entr(weights).sum(dim=-1).exp()
+
+
+equal, single = torch.full((KEYS,), 1 / KEYS), torch.eye(KEYS)[0]
+torch.testing.assert_close(heard(equal), torch.tensor(float(KEYS)))
+torch.testing.assert_close(heard(single), torch.tensor(1.0))
+
+ears = {divisor: [] for divisor in DIVISORS}
+for d_k in WIDTHS:
+    query, key = draw(d_k)
+    for divisor, by in DIVISORS.items():
+        weights = attention_weights(query, key, scale=1 / by(d_k))
+        ears[divisor].append(float(heard(weights).mean()))
+
+chart(
+    "heard",
+    f"keys heard, of {KEYS}",
+    ears,
+    "Not divided, attention ends at one key. Divided twice, it ends at all of them.",
+    log=False,
+)
+
+# %%
+wide = slice(2, None)
+claims(
+    (
+        ears[NEVER][-1] < 1.5 and ears[NEVER][2] > 4,
+        f"Not divided, a query of width {WIDTHS[2]} hears {ears[NEVER][2]:.1f} "
+        f"keys on average, and one of width {WIDTHS[-1]} hears "
+        f"{ears[NEVER][-1]:.1f}: the width decides, not what the vectors hold.",
+    ),
+    (
+        max(ears[ONCE][wide]) / min(ears[ONCE][wide]) < 1.05,
+        f"Divided by √d_k, it hears {min(ears[ONCE][wide]):.0f} to "
+        f"{max(ears[ONCE][wide]):.0f} keys at every width from {WIDTHS[2]} on.",
+    ),
+    (
+        ears[TWICE][-1] > 0.99 * KEYS,
+        f"Divided twice, it hears {ears[TWICE][-1]:.1f} of {KEYS} at width "
+        f"{WIDTHS[-1]}. It prefers nobody: attention has become a plain mean.",
+    ),
+    (
+        min(ears[MODEL]) > 1.2 * max(ears[ONCE]),
+        "Divided by the root of the model's width, it hears "
+        f"{min(ears[MODEL]):.0f} to {max(ears[MODEL]):.0f}: level, but too many. "
+        f"The mistake is a constant factor, √{HEADS}, so that nothing seems broken.",
+    ),
+)
+
+# %% [markdown]
+# At width 1 three of the four divisors are the number 1.
+# So a test with heads of width 1 cannot tell them apart, whatever it compares.
+
+# %%
+query, key = draw(1)
+alike = {
+    divisor: attention_weights(query, key, scale=1 / by(1))
+    for divisor, by in DIVISORS.items()
+}
+claims(
+    (
+        torch.equal(alike[NEVER], alike[ONCE])
+        and torch.equal(alike[TWICE], alike[ONCE])
+        and not torch.equal(alike[MODEL], alike[ONCE]),
+        "At width 1, not dividing, dividing, and dividing twice give the same "
+        "weights to the last bit.",
+    ),
+)
+
+# %% [markdown]
+# ## What softmax passes back
+#
+# Training follows slopes.
+# How much the weights `a` move when the scores move is a matrix, `diag(a) - a aᵀ`, with
+# a row for each weight and a column for each score.
+# We take its size: the square root of the sum of its squares.
+# First make sure that this is the matrix; PyTorch can derive it on its own.
+
+# %%
+a = torch.softmax(torch.randn(KEYS, dtype=torch.float64), dim=-1)
+by_hand = torch.diag(a) - torch.outer(a, a)
+by_torch = torch.autograd.functional.jacobian(
+    lambda scores: scores.softmax(dim=-1),
+    a.log(),
+)
+torch.testing.assert_close(by_torch, by_hand)
+
+
+def slope(weights):
+    """Give the size of diag(a) - a aᵀ for each query, without building it."""
+    square = (weights**2).sum(dim=-1)
+    cube = (weights**3).sum(dim=-1)
+    return (square - 2 * cube + square**2).clamp(min=0).sqrt()
+
+
+torch.testing.assert_close(slope(a), by_hand.norm())
+
+slopes = {divisor: [] for divisor in DIVISORS}
+for d_k in WIDTHS:
+    query, key = draw(d_k)
+    for divisor, by in DIVISORS.items():
+        weights = attention_weights(query, key, scale=1 / by(d_k))
+        slopes[divisor].append(float(slope(weights).median()))
+
+chart(
+    "slope",
+    "size of the softmax gradient, median query",
+    slopes,
+    "Half of the queries lie below each curve. Without division the slope first "
+    "rises, and then it is gone.",
+)
+
+# %%
+peak = max(slopes[NEVER])
+at = WIDTHS[slopes[NEVER].index(peak)]
+claims(
+    (
+        WIDTHS[0] < at < WIDTHS[-2] and peak > max(slopes[ONCE]),
+        f"Not divided, the slope is largest at width {at}: {peak:.2f}. There a few "
+        "keys compete, and a small change decides between them.",
+    ),
+    (
+        slopes[NEVER][-1] < 0.01 * slopes[ONCE][-1],
+        f"At width {WIDTHS[-1]} it is {slopes[NEVER][-1]:.1e}, "
+        f"{slopes[ONCE][-1] / slopes[NEVER][-1]:,.0f} times less than with division "
+        "by √d_k. One key has taken all, and no small change will alter that: the "
+        "softmax is saturated.",
+    ),
+    (
+        min(slopes[TWICE]) > 0.6 * min(slopes[ONCE]),
+        "Divided twice, softmax itself has no trouble: "
+        f"{slopes[TWICE][-1]:.2f} against {slopes[ONCE][-1]:.2f}. "
+        "Its trouble comes next.",
+    ),
+)
+
+# %% [markdown]
+# ## What reaches the query
+#
+# Softmax is one link of a chain.
+# A query is trained by what arrives at it, and on the way from the scores to the query
+# the slope is multiplied twice: by the keys, which are the longer the wider they are,
+# and by the factor of the scores, 1/√d_k.
+# A key is about √d_k long, so the two cancel, if you divide once.
+#
+# Here is the size of that whole gradient, of the weights with respect to the query.
+# A curve is the median query; its band leaves out the lowest and the highest tenth.
+
+
+# %%
+def reach(query, key, scale):
+    """Give the size of the gradient of the weights with respect to each query."""
+    weights = attention_weights(query, key, scale=scale)
+    from_the_mean = (key - weights @ key).norm(dim=-1)
+    return scale * (weights.squeeze(1) * from_the_mean).norm(dim=-1)
+
+
+query, key = draw(16)
+by_torch = torch.autograd.functional.jacobian(
+    lambda first: attention_weights(first, key[:1], scale=0.25),
+    query[:1],
+)
+torch.testing.assert_close(reach(query, key, 0.25)[0], by_torch.norm())
+
+deciles = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
+tenth, median, ninth, mean = ({divisor: [] for divisor in DIVISORS} for _ in range(4))
+for d_k in WIDTHS:
+    query, key = draw(d_k)
+    for divisor, by in DIVISORS.items():
+        sizes = reach(query, key, 1 / by(d_k))
+        low, middle, high = sizes.quantile(deciles).tolist()
+        tenth[divisor].append(low)
+        median[divisor].append(middle)
+        ninth[divisor].append(high)
+        mean[divisor].append(float(sizes.mean()))
+
+chart(
+    "reach",
+    "size of the gradient at the query",
+    median,
+    "Without division the band opens: many queries get next to nothing, and some "
+    "get far too much.",
+    bands={name: (tenth[name], ninth[name]) for name in (NEVER, ONCE)},
+)
+
+# %%
+claims(
+    (
+        max(median[ONCE]) / min(median[ONCE]) < 1.3
+        and tenth[ONCE][-1] > 0.8 * median[ONCE][-1],
+        "Divided by √d_k, the same signal arrives at every width: "
+        f"{min(median[ONCE]):.2f} to {max(median[ONCE]):.2f}. At width {WIDTHS[-1]} "
+        f"nine queries in ten get {tenth[ONCE][-1]:.3f} or more.",
+    ),
+    (
+        tenth[NEVER][-1] < 1e-6 and mean[NEVER][-1] > 2 * mean[NEVER][0],
+        f"Not divided, at width {WIDTHS[-1]} one query in ten gets less than "
+        f"{tenth[NEVER][-1]:.1e}, and one in ten more than {ninth[NEVER][-1]:.1f}. "
+        f"The mean has even grown, from {mean[NEVER][0]:.2f} to "
+        f"{mean[NEVER][-1]:.1f}. So it is not that all gradients vanish. They are "
+        "gone for many and far too large for a few, and no step size suits both.",
+    ),
+    (
+        ninth[TWICE][-1] < 0.1 * tenth[ONCE][-1],
+        f"Divided twice, it shrinks for all alike: {median[TWICE][-1]:.4f} at width "
+        f"{WIDTHS[-1]}, {median[ONCE][-1] / median[TWICE][-1]:.0f} times less than "
+        "with one division.",
+    ),
+    (
+        all(m < 0.5 * o for m, o in zip(median[MODEL], median[ONCE], strict=True)),
+        f"{MODEL.capitalize()}, it is level at {median[MODEL][-1]:.3f}, "
+        f"{median[ONCE][-1] / median[MODEL][-1]:.1f} times less than it should be.",
+    ),
+)
+
+# %% [markdown]
+# ## What to take along
+#
+# A square root, because scores are sums, and sums spread like the root of their number.
+# Of d_k, because that is how many numbers are summed, however wide the model is.
+# And once: less saturates the softmax, more mutes it.
+#
+# The package takes the width from the vectors that it is given, so that nobody needs to
+# say it.
+
+# %%
+query, key = draw(64)
+torch.testing.assert_close(
+    attention_weights(query, key),
+    attention_weights(query, key, scale=64**-0.5),
+)
+
+# %% [markdown]
+# Something to try: give the keys a spread of 3 instead of 1, as training might.
+# Which of the curves stay where they are?
+#
+# Back to [chapter 3](../../walk/scaled_dot_product/), or on to
+# [the other lab](../stacked_or_split/), where attention is timed.
