@@ -103,12 +103,21 @@ def test_a_saved_mask_may_be_of_any_type(dtype: torch.dtype) -> None:
 
 
 WRONG_MASKS = {
-    "of another length": lambda: torch.ones(T, T).triu(1),
-    "of the past": lambda: torch.ones(CONTEXT, CONTEXT).tril(),
-    "with the diagonal": lambda: torch.ones(CONTEXT, CONTEXT).triu(),
-    "of minus infinity": lambda: torch.full((CONTEXT, CONTEXT), -torch.inf).triu(1),
-    "of one axis": lambda: torch.ones(CONTEXT),
-    "of no axis": lambda: torch.ones(()),
+    "of another length": (lambda: torch.ones(T, T).triu(1), T * (T - 1) // 2),
+    "of the past": (
+        lambda: torch.ones(CONTEXT, CONTEXT).tril(),
+        CONTEXT * (CONTEXT + 1) // 2,
+    ),
+    "with the diagonal": (
+        lambda: torch.ones(CONTEXT, CONTEXT).triu(),
+        CONTEXT * (CONTEXT + 1) // 2,
+    ),
+    "of minus infinity": (
+        lambda: torch.full((CONTEXT, CONTEXT), -torch.inf).triu(1),
+        "-inf",
+    ),
+    "of one axis": (lambda: torch.ones(CONTEXT), CONTEXT),
+    "of no axis": (lambda: torch.ones(()), 1),
 }
 
 
@@ -116,13 +125,14 @@ WRONG_MASKS = {
 def test_any_other_saved_mask_is_refused(kind: str) -> None:
     attend = build()
     checkpoint = saved_by_the_sources(attend, CONTEXT)
-    checkpoint["mask"] = WRONG_MASKS[kind]()
+    wrong, total = WRONG_MASKS[kind]
+    checkpoint["mask"] = wrong()
     with pytest.raises(RuntimeError) as refusal:
         attend.load_state_dict(checkpoint)
     assert str(refusal.value) == (
         "Error(s) in loading state_dict for CausalAttention:\n"
-        f"\tmask must be the causal mask of context_length={CONTEXT}; "
-        f"got mask.shape={tuple(checkpoint['mask'].shape)}."
+        f"\tmask must be torch.ones({CONTEXT}, {CONTEXT}).triu(1); "
+        f"got mask.shape={tuple(checkpoint['mask'].shape)}, mask.sum()={total}."
     )
 
 
@@ -144,7 +154,7 @@ def test_a_copy_loads_without_its_original() -> None:
         twin.load_state_dict(checkpoint)
         close(twin(x), oracles.self_attention(x, checkpoint, causal=True))
         checkpoint["mask"] = checkpoint["mask"].T
-        with pytest.raises(RuntimeError, match=r"\tmask must be the causal mask of"):
+        with pytest.raises(RuntimeError, match=r"\tmask must be torch\.ones"):
             twin.load_state_dict(checkpoint)
         checkpoint["mask"] = checkpoint["mask"].T
 

@@ -360,8 +360,8 @@ def test_a_mask_of_another_length_is_refused() -> None:
         module.load_state_dict(saved_by_the_sources(module, T))
     assert str(refusal.value) == (
         "Error(s) in loading state_dict for MultiHeadAttention:\n"
-        f"\tmask must be the causal mask of context_length={CONTEXT}; "
-        f"got mask.shape=({T}, {T})."
+        f"\tmask must be torch.ones({CONTEXT}, {CONTEXT}).triu(1); "
+        f"got mask.shape=({T}, {T}), mask.sum()={T * (T - 1) // 2}."
     )
 
 
@@ -399,7 +399,7 @@ def test_it_loads_as_a_part_of_a_larger_model(tmp_path) -> None:
     for name, weight in model.named_parameters():
         assert torch.equal(weight, checkpoint[name])
     checkpoint["block.att.mask"] = checkpoint["block.att.mask"].T
-    with pytest.raises(RuntimeError, match=r"\tblock\.att\.mask must be the causal"):
+    with pytest.raises(RuntimeError, match=r"\tblock\.att\.mask must be torch\.ones"):
         model.load_state_dict(checkpoint)
 
 

@@ -324,6 +324,11 @@ def of_tokens(
             lambda: module(zeros(D_IN)),
             f"{shape}got x.shape=({D_IN},).",
         ),
+        (
+            f"{name}(), no token",
+            lambda: module(zeros(B, 0, D_IN)),
+            f"x must have at least one token; got x.shape=({B}, 0, {D_IN}).",
+        ),
     ]
     if context_length is not None:
         long = context_length + 1

@@ -85,8 +85,8 @@ def test_a_wrong_mask_in_one_head_is_named() -> None:
         attend.load_state_dict(checkpoint)
     assert str(refusal.value) == (
         "Error(s) in loading state_dict for MultiHeadAttentionWrapper:\n"
-        f"\theads.1.mask must be the causal mask of context_length={CONTEXT}; "
-        f"got heads.1.mask.shape=({T}, {T})."
+        f"\theads.1.mask must be torch.ones({CONTEXT}, {CONTEXT}).triu(1); "
+        f"got heads.1.mask.shape=({T}, {T}), heads.1.mask.sum()={T * (T - 1) // 2}."
     )
 
 

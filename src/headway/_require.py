@@ -45,12 +45,14 @@ def integers(**tensors: Tensor) -> None:
 
 
 def tokens(x: Tensor, d_in: int, context_length: int | None = None) -> None:
-    """Check the input of a module: float, (*B, T, d_in), T <= context_length."""
+    """Check the input of a module: float, (*B, T, d_in), 0 < T <= context_length."""
     floating(x=x)
     if x.ndim < 2 or x.shape[-1] != d_in:
         raise ValueError(
             f"x must have shape (..., tokens, d_in={d_in}); got x.shape={_shape(x)}."
         )
+    if x.shape[-2] == 0:
+        raise ValueError(f"x must have at least one token; got x.shape={_shape(x)}.")
     if context_length is not None and x.shape[-2] > context_length:
         raise ValueError(
             f"x must have at most context_length={context_length} tokens; "

@@ -106,6 +106,7 @@ def accept_saved_mask(
     expected = torch.ones(length, length, device=saved.device).triu(1)
     if saved.shape != expected.shape or not torch.equal(saved.float(), expected):
         errors.append(
-            f"{prefix}mask must be the causal mask of context_length={length}; "
-            f"got {prefix}mask.shape={tuple(saved.shape)}."
+            f"{prefix}mask must be torch.ones({length}, {length}).triu(1); "
+            f"got {prefix}mask.shape={tuple(saved.shape)}, "
+            f"{prefix}mask.sum()={float(saved.sum()):g}."
         )
