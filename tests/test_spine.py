@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,20 +46,29 @@ class AnyTag(yaml.SafeLoader):
 AnyTag.add_multi_constructor("", lambda loader, tag, node: None)
 
 
-def pages(folder: str) -> list[str]:
-    """List the pages of a folder in the order of the nav."""
+def titled(folder: str) -> dict[str, str]:
+    """Give the pages of a folder, and their titles, in the order of the nav."""
     nav = yaml.load((ROOT / "mkdocs.yml").read_text(), AnyTag)["nav"]  # noqa: S506
 
-    def leaves(entry: object) -> Iterator[str]:
+    def leaves(entry: object, title: str = "") -> Iterator[tuple[str, str]]:
         if isinstance(entry, str):
-            yield entry
+            yield entry, title
         elif isinstance(entry, dict):
-            yield from leaves([*entry.values()])
+            for name, part in entry.items():
+                yield from leaves(part, name)
         elif isinstance(entry, list):
             for part in entry:
                 yield from leaves(part)
 
-    return [Path(page).stem for page in leaves(nav) if page.startswith(f"{folder}/")]
+    return {
+        Path(page).stem: title
+        for page, title in leaves(nav)
+        if page.startswith(f"{folder}/")
+    }
+
+
+def pages(folder: str) -> list[str]:
+    return [*titled(folder)]
 
 
 CHAPTERS = pages("walk")
@@ -90,6 +100,18 @@ def test_chapters_and_modules_have_one_order() -> None:
 
 def test_reference_and_modules_have_one_order() -> None:
     assert pages("reference") == MODULES
+
+
+def test_chapters_are_numbered_in_order() -> None:
+    numbers = [title.split(".")[0] for title in titled("walk").values()]
+    assert numbers == [str(number) for number in range(1, len(CHAPTERS) + 1)]
+
+
+@pytest.mark.parametrize(("chapter", "following"), [*itertools.pairwise(CHAPTERS)])
+def test_a_chapter_ends_with_a_link_to_the_next(chapter: str, following: str) -> None:
+    page = (ROOT / "docs" / "walk" / f"{chapter}.md").read_text()
+    last = page.rstrip().splitlines()[-1]
+    assert re.fullmatch(rf"\[Next: .+\]\({following}\.md\)", last), last
 
 
 @pytest.mark.parametrize("folder", ["walk", "reference"])
