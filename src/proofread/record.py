@@ -8,7 +8,6 @@ import argparse
 import contextlib
 import io
 import os
-import re
 import shutil
 import sys
 import warnings
@@ -18,10 +17,9 @@ from pathlib import Path
 from pytest_codeblocks import CodeBlock, extract_from_buffer
 
 MARKER = "<!--pytest-codeblocks:expected-output-->"
-ANY_MARKER = re.compile(r"\s*<!--[-\s]*pytest-codeblocks:\s*expected-output")
 
 
-class CannotRecordError(Exception):
+class CannotRecordError(RuntimeError):
     """A block raised, or printed what a page cannot hold."""
 
 
@@ -33,11 +31,8 @@ def pages(paths: Sequence[Path]) -> Iterator[Path]:
 
 def programs(text: str) -> list[CodeBlock]:
     """Return the Python fences of a page, with what is recorded of each."""
-    try:
-        # newline=None translates line ends as opening a file does.
-        blocks = extract_from_buffer(io.StringIO(text, newline=None))
-    except RuntimeError as error:
-        raise CannotRecordError(str(error)) from error
+    # newline=None translates line ends as opening a file does.
+    blocks = extract_from_buffer(io.StringIO(text, newline=None))
     return [block for block in blocks if block.syntax == "python"]
 
 
@@ -57,14 +52,17 @@ def run(block: CodeBlock) -> str:
     return printed.getvalue()
 
 
+def find(text: str, lines: Sequence[str], start: int) -> int:
+    """Return the index of the first line from start on that holds text."""
+    return next(i for i in range(start, len(lines)) if text in lines[i])
+
+
 def after_fence(lines: Sequence[str], start: int) -> int:
     """Return the index of the line after the fence that opens at start."""
     opening = lines[start].lstrip()
     ticks = opening[: len(opening) - len(opening.lstrip("`"))]
-    end = start + 1
-    while not lines[end].lstrip().startswith(ticks):
-        end += 1
-    return end + 1
+    rest = range(start + 1, len(lines))
+    return next(i for i in rest if lines[i].lstrip().startswith(ticks)) + 1
 
 
 def fence(output: str, indent: str) -> list[str]:
@@ -85,27 +83,19 @@ def replace_output(lines: list[str], block: CodeBlock, output: str) -> str:
         indent = lines[start].partition("`")[0]
         lines[end:end] = ["", indent + MARKER, "", *fence(output, indent)]
         return "added"
-    marker = next(i for i in range(end, len(lines)) if ANY_MARKER.match(lines[i]))
-    start = next(
-        i for i in range(marker, len(lines)) if lines[i].lstrip().startswith("```")
-    )
+    marker = find("pytest-codeblocks:expected-output", lines, end)
+    start = find("```", lines, marker)
+    end = after_fence(lines, start)
     if not output:
         marker -= not lines[marker - 1].strip()
-        del lines[marker : after_fence(lines, start)]
+        del lines[marker:end]
         return "removed"
-    indent = lines[start].partition("`")[0]
-    lines[start : after_fence(lines, start)] = fence(output, indent)
+    lines[start:end] = fence(output, lines[start].partition("`")[0])
     return "changed"
 
 
 def record(text: str) -> tuple[str, list[str]]:
-    """Run the programs of a page.
-
-    Args:
-        text: The page.
-
-    Returns:
-        The page with the outputs of now, and one sentence for each that differs.
+    """Return a page with the outputs of now, and a sentence for each that differs.
 
     Raises:
         CannotRecordError: If a program raises or warns, or if pytest-codeblocks would
@@ -152,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for page in pages(options.paths):
         try:
             text, changes = record(page.read_text(encoding="utf-8"))
-        except (CannotRecordError, OSError) as error:
+        except (RuntimeError, OSError) as error:  # pytest-codeblocks raises the former
             print(f"{page}: {error}", file=sys.stderr)
             status = 1
             continue
