@@ -14,7 +14,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # The hook rewrites modules as they are imported, so it must come before the first one.
 if "headway" in sys.modules:
     raise RuntimeError("headway was imported before its shape checks were switched on")
-jaxtyping.install_import_hook("headway", "typecheck.check")
+jaxtyping.install_import_hook("headway", "beartype.beartype")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -69,6 +69,17 @@ def test_the_dropout_is_the_one_that_was_asked_for() -> None:
     assert build(dropout=0.25).training
 
 
+def test_the_dropout_layer_says_whether_it_acts() -> None:
+    attend = CausalAttention(D_IN, V, CONTEXT, 0.5).double().eval()
+    x = draw(B, T, D_IN)
+    expected = attend(x)
+    attend.dropout.train()
+    assert not torch.equal(attend(x), attend(x))
+    attend.train()
+    attend.dropout.eval()
+    assert torch.equal(attend(x), expected)
+
+
 def test_no_mask_is_saved() -> None:
     assert [*build(True).state_dict()] == [
         "W_query.weight",

@@ -28,6 +28,7 @@ from headway import (
     attention_scores,
     attention_weights,
     causal_mask,
+    context_vectors,
     from_gpt2,
     from_torch,
     fused_attention,
@@ -38,7 +39,6 @@ from headway import (
     merge_heads,
     naive_softmax,
     similarity_scores,
-    simple_attention,
     split_heads,
     stable_softmax,
     to_torch,
@@ -196,7 +196,7 @@ def by_similarity(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
 
 
 def without_weights(x: Tensor) -> Tensor:
-    texts = [simple_attention(text, text) for text in x.reshape(-1, T, D_IN)]
+    texts = [context_vectors(text, text) for text in x.reshape(-1, T, D_IN)]
     return torch.stack(texts).reshape(x.shape)
 
 
@@ -219,7 +219,7 @@ SUBJECTS = {
     "similarity_scores": function(by_similarity),
     "naive_softmax": sharing(naive_softmax),
     "stable_softmax": sharing(stable_softmax),
-    "simple_attention": Subject(lambda w, p: Tied(without_weights), tied=True),
+    "context_vectors": Subject(lambda w, p: Tied(without_weights), tied=True),
     "attention_scores": sharing(lambda scores: scores.softmax(dim=-1)),
     "masked_softmax": hiding(masked_softmax),
     "masked_softmax: no mask": sharing(masked_softmax),

@@ -63,6 +63,24 @@ def test_padding_hides_what_stands_behind_a_text(dtype: torch.dtype) -> None:
     ]
 
 
+def test_a_text_may_be_longer_than_its_length_type_can_count() -> None:
+    mask = padding_mask(torch.tensor([100, 3], dtype=torch.int8), 300)
+    assert mask.sum(dim=-1).tolist() == [[100], [3]]
+
+
+@pytest.mark.refusal  # the compiler cannot see through the shape checks
+def test_padding_can_be_compiled() -> None:
+    lengths = torch.tensor([0, 2, S])
+    compiled = torch.compile(padding_mask, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(lengths, S), padding_mask(lengths, S))
+
+
+def test_a_graph_does_not_look_at_the_numbers(monkeypatch) -> None:
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    mask = padding_mask(torch.tensor([S + 1, -1]), S)
+    assert mask.sum(dim=-1).tolist() == [[S], [0]]
+
+
 def test_padding_keeps_the_axes_of_a_batch() -> None:
     assert padding_mask(torch.tensor(3), 5).tolist() == [[True] * 3 + [False] * 2]
     lengths = torch.tensor([[1, 2, 3], [4, 5, 6]])

@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 import oracles
 from compare import close, printed
@@ -25,6 +23,7 @@ from headway import (
     six_tokens,
     split_heads,
 )
+from largest import Largest
 from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
 LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
@@ -217,19 +216,6 @@ def test_a_mask_is_built_where_the_tokens_are(attend) -> None:
         assert module(x, mask=mask).device == x.device
 
 
-class Largest(TorchDispatchMode):
-    """Note the most numbers that any tensor held, forward or backward."""
-
-    numbers = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        for leaf in tree_leaves(result):
-            if isinstance(leaf, Tensor):
-                self.numbers = max(self.numbers, leaf.numel())
-        return result
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("leading", [(), (B,), (B, 1)], ids=str)
 def test_the_fused_kernel_holds_no_square_of_tokens(leading, dtype) -> None:
@@ -246,6 +232,20 @@ def test_the_fused_kernel_holds_no_square_of_tokens(leading, dtype) -> None:
         counts[name] = largest.numbers
     assert counts["default"] < tokens**2
     assert counts["plain"] >= tokens**2
+
+
+@pytest.mark.parametrize("attend", [attention, fused_attention])
+def test_the_dropout_layer_says_whether_it_acts(attend) -> None:
+    """One may sample with dropout while all else is in use, and the other way round."""
+    module = MultiHeadAttention(D_IN, E, CONTEXT, 0.5, H, attend=attend).double()
+    x = draw(B, T, D_IN)
+    module.eval()
+    expected = module(x)
+    module.dropout.train()
+    assert not torch.equal(module(x), module(x))
+    module.train()
+    module.dropout.eval()
+    assert torch.equal(module(x), expected)
 
 
 def test_dropout_does_not_act_in_eval() -> None:
@@ -315,6 +315,13 @@ def test_from_heads_keeps_mode_and_type(dtype, training) -> None:
 
 # A device that is not the default one, as far as a CPU can show it.
 @pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
+def test_from_heads_draws_no_random_numbers() -> None:
+    wrapper = MultiHeadAttentionWrapper(D_IN, D, CONTEXT, 0.0, H)
+    before = torch.get_rng_state()
+    MultiHeadAttention.from_heads(wrapper)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_from_heads_keeps_the_device() -> None:
     module = MultiHeadAttention.from_heads(stack().to("meta"))
     assert {weight.device.type for weight in module.parameters()} == {"meta"}
@@ -431,3 +438,15 @@ def test_figure_d08() -> None:
     torch.manual_seed(123)
     module = MultiHeadAttention(6, 6, 3, 0.0, num_heads=2)
     printed(module(torch.stack([inputs, inputs])).detach(), [rows, rows])
+
+
+@pytest.mark.refusal  # torch.export cannot see through the shape checks
+@pytest.mark.parametrize("attend", [attention, fused_attention])
+def test_it_is_exported_for_any_number_of_tokens(attend) -> None:
+    module = MultiHeadAttention(D_IN, E, CONTEXT, 0.0, H, attend=attend).eval()
+    example = draw(B, T, D_IN, dtype=torch.float32)
+    tokens = torch.export.Dim("tokens", min=2, max=CONTEXT)
+    exported = torch.export.export(module, (example,), dynamic_shapes=({1: tokens},))
+    for length in (2, T, CONTEXT):
+        x = draw(B, length, D_IN, dtype=torch.float32)
+        close(exported.module()(x), module(x), 1e-6)

@@ -195,3 +195,13 @@ def test_gpt2_has_no_dropout_and_weights_of_its_own() -> None:
     for tensor in block.values():
         tensor.zero_()
     assert torch.equal(ours(x), before)
+
+
+def test_no_conversion_draws_random_numbers() -> None:
+    ours, theirs = build(), pytorch_module()
+    block = torch.ones(E, 3 * E), torch.ones(3 * E), torch.ones(E, E), torch.ones(E)
+    before = torch.get_rng_state()
+    to_torch(ours)
+    from_torch(theirs, CONTEXT)
+    from_gpt2(*block, H, CONTEXT)
+    assert torch.equal(torch.get_rng_state(), before)

@@ -19,6 +19,7 @@ from headway import (
     attention_scores,
     attention_weights,
     causal_mask,
+    context_vectors,
     embed,
     from_gpt2,
     from_torch,
@@ -27,9 +28,9 @@ from headway import (
     hide_by_minus_infinity,
     hide_by_renormalising,
     masked_softmax,
+    merge_heads,
     padding_mask,
     similarity_scores,
-    simple_attention,
     split_heads,
     to_torch,
 )
@@ -107,6 +108,11 @@ def of_similarity(name: str, function: Callable[..., Tensor]) -> list[Case]:
             f"{name}, integer inputs",
             lambda: function(zeros(T, D), integers(S, D)),
             "inputs must hold floating-point numbers; got inputs.dtype=torch.int64.",
+        ),
+        (
+            f"{name}, axes of inputs",
+            lambda: function(zeros(T, D), zeros(B, S, D)),
+            f"inputs must have shape (words, width); got inputs.shape=({B}, {S}, {D}).",
         ),
         (
             f"{name}, widths",
@@ -364,21 +370,21 @@ def of_self_attention() -> list[Case]:
         (
             "SelfAttentionV1.copy_from, biases",
             lambda: v1.copy_from(SelfAttentionV2(D_IN, V, qkv_bias=True)),
-            "other must have no biases; got other.qkv_bias=True.",
+            "other must have no biases; got one built with qkv_bias=True.",
         ),
         (
             "SelfAttentionV1.copy_from, widths",
             lambda: v1.copy_from(SelfAttentionV2(D_IN, D)),
             "other must have the widths of this module, "
-            f"W_query of {D_IN * V} numbers as ({D_IN}, {V}); "
-            f"got other.W_query that would fill ({D_IN}, {D}).",
+            f"(d_in, width) of W_query=({D_IN}, {V}); "
+            f"got other.W_query with ({D_IN}, {D}).",
         ),
         (
             "SelfAttentionV2.copy_from, widths",
             lambda: v2.copy_from(SelfAttentionV1(D_IN, D, d_qk=V)),
             "other must have the widths of this module, "
-            f"W_value of {D_IN * V} numbers as ({V}, {D_IN}); "
-            f"got other.W_value that would fill ({D}, {D_IN}).",
+            f"(d_in, width) of W_value=({D_IN}, {V}); "
+            f"got other.W_value with ({D_IN}, {D}).",
         ),
     ]
 
@@ -448,7 +454,17 @@ def of_causal_modules() -> list[Case]:
         (
             "split_heads, does not divide",
             lambda: split_heads(zeros(B, T, E), 7),
-            f"num_heads must divide d_out; got num_heads=7, d_out={E}.",
+            f"num_heads must divide width; got num_heads=7, width={E}.",
+        ),
+        (
+            "split_heads, axes",
+            lambda: split_heads(zeros(E), H),
+            f"x must have shape (..., tokens, width); got x.shape=({E},).",
+        ),
+        (
+            "merge_heads, axes",
+            lambda: merge_heads(zeros(T, D)),
+            f"x must have shape (..., heads, tokens, width); got x.shape=({T}, {D}).",
         ),
     ]
 
@@ -519,6 +535,15 @@ def of_pytorch() -> list[Case]:
             for name, shape in spoiled.items()
         ),
         (
+            "from_gpt2, biases swapped",
+            lambda: from_gpt2(
+                **{**block, "c_attn_bias": zeros(E), "c_proj_bias": zeros(3 * E)},
+                num_heads=H,
+                context_length=CONTEXT,
+            ),
+            f"c_attn_bias must have shape ({3 * E},); got c_attn_bias.shape=({E},).",
+        ),
+        (
             "from_gpt2, c_proj_bias",
             lambda: from_gpt2(
                 **{**block, "c_proj_bias": zeros(1, E)},
@@ -540,13 +565,25 @@ def of_pytorch() -> list[Case]:
     ]
 
 
+def of_scores() -> list[Case]:
+    hide = (hide_by_boolean, hide_by_minus_infinity, hide_by_renormalising)
+    return [
+        (
+            f"{function.__name__}, integer scores",
+            lambda function=function: function(integers(T, S), booleans(T, S)),
+            "scores must hold floating-point numbers; got scores.dtype=torch.int64.",
+        )
+        for function in (masked_softmax, *hide)
+    ]
+
+
 def refusals() -> list[Case]:
     scores = zeros(B, T, S)
     query, key = zeros(B, T, D), zeros(B, S, D)
     return [
         *of_words(),
         *of_similarity("similarity_scores", similarity_scores),
-        *of_similarity("simple_attention", simple_attention),
+        *of_similarity("context_vectors", context_vectors),
         *of_queries_and_keys("attention_scores", attention_scores),
         *of_queries_and_keys("attention_weights", attention_weights),
         *of_masks(
@@ -563,6 +600,7 @@ def refusals() -> list[Case]:
         *of_masks(
             "hide_by_renormalising", lambda mask: hide_by_renormalising(scores, mask)
         ),
+        *of_scores(),
         *of_mask_builders(),
         *of_self_attention(),
         *of_causal_modules(),

@@ -19,6 +19,7 @@ from headway import (
     masked_softmax,
     six_tokens,
 )
+from largest import Largest
 from sizes import B, D, H, S, T, V, draw
 
 LEADING = [(), (B,), (B, H), (B, 1, H)]
@@ -277,3 +278,32 @@ def test_figures_a03_to_a09_one_token_by_hand() -> None:
     )
     printed(attention(query, key, value), [[1.4201, 0.8892]])
     printed(fused_attention(query, key, value), [[1.4201, 0.8892]])
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.7])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_scale_that_is_not_positive_hides_the_future_too(scale, dtype) -> None:
+    tensors = [draw(B, H, T, D, dtype=dtype) for _ in range(3)]
+    ours = [tensor.clone().requires_grad_() for tensor in tensors]
+    plain = [tensor.clone().requires_grad_() for tensor in tensors]
+    fused = fused_attention(*ours, scale=scale, causal=True)
+    expected = attention(*plain, scale=scale, mask=causal_mask(T))
+    tolerance = 1e-12 if dtype == torch.float64 else 1e-5
+    close(fused, expected, tolerance)
+    fused.square().sum().backward()
+    expected.square().sum().backward()
+    for our, their in zip(ours, plain, strict=True):
+        close(our.grad, their.grad, tolerance)
+
+
+@pytest.mark.parametrize("shape", [(1, T, S), (1, 1, S), (T, S), (S,)], ids=str)
+def test_heads_share_a_mask_without_copies(shape) -> None:
+    """PyTorch makes floats of a mask: as many as it has numbers, so keep them few."""
+    query, key, value = draw(B, H, T, D), draw(B, H, S, D), draw(B, H, S, D)
+    mask = random_mask(B, *shape) if len(shape) == 3 else random_mask(*shape)
+    with Largest() as largest:
+        fused_attention(query, key, value, mask=mask)
+    assert largest.numbers < B * H * T * S
+    with Largest() as largest:
+        attention(query, key, value, mask=mask)
+    assert largest.numbers == B * H * T * S

@@ -8,10 +8,10 @@ import torch
 import oracles
 from compare import close, printed
 from headway import (
+    context_vectors,
     naive_softmax,
     nine_words,
     similarity_scores,
-    simple_attention,
     six_tokens,
     stable_softmax,
 )
@@ -45,13 +45,13 @@ def test_figure_b01_to_b08_one_word_by_hand() -> None:
         weights,
         [0.1025, 0.1315, 0.1326, 0.0918, 0.1262, 0.0870, 0.0744, 0.1174, 0.1367],
     )
-    printed(simple_attention(he, inputs), [0.4756, 0.5429, 0.5594])
+    printed(context_vectors(he, inputs), [0.4756, 0.5429, 0.5594])
 
 
 def test_figure_b11_all_context_vectors() -> None:
     inputs = nine_words().vectors
     printed(
-        simple_attention(inputs, inputs),
+        context_vectors(inputs, inputs),
         [
             [0.4565, 0.5421, 0.5943],
             [0.4567, 0.5928, 0.5867],
@@ -78,7 +78,7 @@ def test_scores_and_contexts_equal_the_loops(rows: tuple[int, ...]) -> None:
     assert scores.shape == (*rows, S)
     close(scores.reshape(-1, S), loops)
     mixed = oracles.attention(tables, inputs, inputs, scale=1.0)
-    close(simple_attention(query, inputs), mixed.reshape(*rows, D))
+    close(context_vectors(query, inputs), mixed.reshape(*rows, D))
 
 
 @pytest.mark.parametrize("softmax", [naive_softmax, stable_softmax])
@@ -107,4 +107,4 @@ def test_only_the_naive_softmax_overflows() -> None:
 
 def test_simple_attention_does_not_overflow() -> None:
     inputs = 1e9 * draw(T, D)
-    assert simple_attention(inputs, inputs).isfinite().all()
+    assert context_vectors(inputs, inputs).isfinite().all()

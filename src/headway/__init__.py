@@ -12,7 +12,7 @@ from headway.simple_attention import (
     similarity_scores,
     naive_softmax,
     stable_softmax,
-    simple_attention,
+    context_vectors,
 )
 from headway.scaled_dot_product import (
     attention_scores,
@@ -50,7 +50,7 @@ __all__ = [
     "similarity_scores",
     "naive_softmax",
     "stable_softmax",
-    "simple_attention",
+    "context_vectors",
     "attention_scores",
     "masked_softmax",
     "attention_weights",

@@ -1,5 +1,7 @@
 """The sentences that bad input gets: `<name> must <condition>; got <name>=<value>.`"""
 
+from numbers import Integral
+
 import torch
 from torch import Tensor, nn
 
@@ -10,7 +12,9 @@ def _shape(tensor: Tensor) -> str:
 
 def positive(**sizes: int) -> None:
     for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        # SymInt is what a size is while torch.export makes it free.
+        whole = isinstance(size, (Integral, torch.SymInt))
+        if not whole or isinstance(size, bool) or size < 1:
             raise ValueError(f"{name} must be a positive integer; got {name}={size!r}.")
 
 
@@ -20,10 +24,19 @@ def probability(**probabilities: float) -> None:
             raise ValueError(f"{name} must be in [0, 1); got {name}={p!r}.")
 
 
-def divides(*, num_heads: int, d_out: int) -> None:
-    if d_out % num_heads:
+def divides(*, num_heads: int, **width: int) -> None:
+    for name, size in width.items():
+        if size % num_heads:
+            raise ValueError(
+                f"num_heads must divide {name}; "
+                f"got num_heads={num_heads}, {name}={size}."
+            )
+
+
+def axes(*names: str, x: Tensor) -> None:
+    if x.ndim < len(names):
         raise ValueError(
-            f"num_heads must divide d_out; got num_heads={num_heads}, d_out={d_out}."
+            f"x must have shape (..., {', '.join(names)}); got x.shape={_shape(x)}."
         )
 
 

@@ -18,9 +18,10 @@ class CausalAttention(nn.Module):
     \frac{Q K^\top}{\sqrt{D}} + M\right)\right) V,
     \qquad M_{ts} = \begin{cases} 0 & s \le t \\ -\infty & s > t \end{cases}$$
 
-    Changing a token leaves all earlier rows of the result exactly as they were. The
-    mask is built for each input, so the module stores none; a checkpoint that holds one
-    as `mask` still loads.
+    Changing a token leaves all earlier rows of the result exactly as they were, as long
+    as its numbers are finite: infinity times a weight of zero is nan. The mask is built
+    for each input, so the module stores none; a checkpoint that holds one as `mask`
+    still loads.
 
     Args:
         d_in: Width of the tokens.
@@ -79,7 +80,7 @@ class CausalAttention(nn.Module):
             self.W_key(x),
             self.W_value(x),
             mask=causal_mask(x.shape[-2], device=x.device),
-            dropout_p=self.dropout.p if self.training else 0.0,
+            dropout_p=self.dropout.p if self.dropout.training else 0.0,
         )
 
 

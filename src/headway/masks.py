@@ -45,7 +45,8 @@ def padding_mask(lengths: Int[Tensor, "*B"], S: int) -> Bool[Tensor, "*B 1 S"]:
     $$m_{b1s} = [\, s < \ell_b \,]$$
 
     The axis of size one is for the queries: every query of a text may look at the same
-    keys. `mask & causal_mask(T)` hides both padding and future.
+    keys. `mask & causal_mask(T)` hides both padding and future. For tensors with heads,
+    (B, H, T, D), put an axis in for them: `mask.unsqueeze(1)`.
 
     Args:
         lengths: Number of real tokens of each text; padding stands behind them.
@@ -65,11 +66,13 @@ def padding_mask(lengths: Int[Tensor, "*B"], S: int) -> Bool[Tensor, "*B 1 S"]:
     """
     _require.integers(lengths=lengths)
     _require.positive(S=S)
-    outside = lengths[(lengths < 0) | (lengths > S)]
-    if outside.numel():
-        raise ValueError(
-            f"lengths must be in [0, S={S}]; got lengths with {int(outside[0])}."
-        )
+    lengths = lengths.long()  # 300 does not fit into eight bits
+    if not torch.compiler.is_compiling():  # a graph cannot depend on numbers
+        outside = lengths[(lengths < 0) | (lengths > S)]
+        if outside.numel():
+            raise ValueError(
+                f"lengths must be in [0, S={S}]; got lengths with {int(outside[0])}."
+            )
     return torch.arange(S, device=lengths.device) < lengths[..., None, None]
 
 
@@ -93,12 +96,14 @@ def hide_by_renormalising(
         Shares that sum to one over the allowed keys.
 
     Raises:
-        ValueError: If `mask` is not boolean or does not broadcast to `scores`.
+        ValueError: If `scores` are not floating-point, or `mask` is not boolean or does
+            not broadcast to them.
 
     Examples:
         >>> hide_by_renormalising(torch.zeros(1, 3), torch.tensor([True, True, False]))
         tensor([[0.5000, 0.5000, 0.0000]])
     """
+    _require.floating(scores=scores)
     _require.mask_fits(mask, scores.shape)
     allowed = scores.softmax(dim=-1) * mask
     return allowed / allowed.sum(dim=-1, keepdim=True)
@@ -123,12 +128,14 @@ def hide_by_minus_infinity(
         Shares that sum to one over the allowed keys.
 
     Raises:
-        ValueError: If `mask` is not boolean or does not broadcast to `scores`.
+        ValueError: If `scores` are not floating-point, or `mask` is not boolean or does
+            not broadcast to them.
 
     Examples:
         >>> hide_by_minus_infinity(torch.zeros(1, 3), torch.tensor([True, True, False]))
         tensor([[0.5000, 0.5000, 0.0000]])
     """
+    _require.floating(scores=scores)
     _require.mask_fits(mask, scores.shape)
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 
@@ -148,7 +155,8 @@ def hide_by_boolean(
         Shares that sum to one over the allowed keys.
 
     Raises:
-        ValueError: If `mask` is not boolean or does not broadcast to `scores`.
+        ValueError: If `scores` are not floating-point, or `mask` is not boolean or does
+            not broadcast to them.
 
     Examples:
         >>> hide_by_boolean(torch.zeros(2, 2), torch.tensor([[True], [False]]))

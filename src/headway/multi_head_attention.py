@@ -1,6 +1,6 @@
 """Several heads from one projection: heads are one more leading axis."""
 
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -13,6 +13,7 @@ from headway.scaled_dot_product import fused_attention
 from headway.stacked_heads import MultiHeadAttentionWrapper
 
 
+@runtime_checkable
 class AttentionFunction(Protocol):
     """What `MultiHeadAttention` can be built on: the signature of `attention`."""
 
@@ -47,7 +48,8 @@ def split_heads(
         One shorter vector for each head and token.
 
     Raises:
-        ValueError: If `num_heads` is not positive or does not divide the width.
+        ValueError: If `num_heads` is not positive or does not divide the width, or `x`
+            has fewer than two axes.
 
     Examples:
         >>> split_heads(torch.tensor([[0.0, 1.0, 10.0, 11.0]]), num_heads=2)
@@ -56,7 +58,8 @@ def split_heads(
                 [[10., 11.]]])
     """
     _require.positive(num_heads=num_heads)
-    _require.divides(num_heads=num_heads, d_out=x.shape[-1])
+    _require.axes("tokens", "width", x=x)
+    _require.divides(num_heads=num_heads, width=x.shape[-1])
     return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
 
 
@@ -71,10 +74,14 @@ def merge_heads(x: Float[Tensor, "*B H T D"]) -> Float[Tensor, "*B T E"]:
     Returns:
         One vector for each token, the heads in order.
 
+    Raises:
+        ValueError: If `x` has fewer than three axes.
+
     Examples:
         >>> merge_heads(torch.tensor([[[0.0, 1.0]], [[10.0, 11.0]]]))
         tensor([[ 0.,  1., 10., 11.]])
     """
+    _require.axes("heads", "tokens", "width", x=x)
     return x.transpose(-3, -2).flatten(-2)
 
 
@@ -163,7 +170,7 @@ class MultiHeadAttention(nn.Module):
             split_heads(project(x), self.num_heads)
             for project in (self.W_query, self.W_key, self.W_value)
         )
-        dropout_p = self.dropout.p if self.training else 0.0
+        dropout_p = self.dropout.p if self.dropout.training else 0.0
         if mask is None and self.attend is fused_attention:
             context = fused_attention(
                 query, key, value, causal=True, dropout_p=dropout_p
@@ -189,9 +196,10 @@ class MultiHeadAttention(nn.Module):
         *,
         attend: AttentionFunction = fused_attention,
     ) -> "MultiHeadAttention":
-        """Build one that computes exactly what stacked heads compute.
+        """Build one that computes what stacked heads compute.
 
-        The heads' weights are stacked, and `out_proj` is set to the identity.
+        The heads' weights are stacked, and `out_proj` is set to the identity. With
+        `attend=attention` only the last bit of a result can differ.
 
         Args:
             wrapper: The stacked heads; they are left as they are.
@@ -208,15 +216,17 @@ class MultiHeadAttention(nn.Module):
         first, num_heads = heads[0], len(heads)
         weight = first.W_query.weight
         width = num_heads * first.W_query.out_features
-        module = cls(
-            first.W_query.in_features,
-            width,
-            first.context_length,
-            first.dropout.p,
-            num_heads,
-            first.W_query.bias is not None,
-            attend=attend,
-        ).to(weight.device, weight.dtype)
+        with torch.device("meta"):  # draws no random numbers
+            module = cls(
+                first.W_query.in_features,
+                width,
+                first.context_length,
+                first.dropout.p,
+                num_heads,
+                first.W_query.bias is not None,
+                attend=attend,
+            ).to(weight.dtype)
+        module.to_empty(device=weight.device)
         stacked = {
             name: torch.cat([head.get_parameter(name) for head in heads])
             for name, _ in first.named_parameters()
@@ -224,8 +234,8 @@ class MultiHeadAttention(nn.Module):
         module.load_state_dict(
             stacked
             | {
-                "out_proj.weight": torch.eye(width),
-                "out_proj.bias": torch.zeros(width),
+                "out_proj.weight": torch.eye(width, device=weight.device),
+                "out_proj.bias": torch.zeros(width, device=weight.device),
             }
         )
         return module.train(wrapper.training)

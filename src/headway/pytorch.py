@@ -42,9 +42,9 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
         module.num_heads,
         dropout=module.dropout.p,
         batch_first=True,
-        device=weight.device,
+        device="meta",  # draws no random numbers
         dtype=weight.dtype,
-    )
+    ).to_empty(device=weight.device)
     layers = [module.W_query, module.W_key, module.W_value]
     weights: list[Tensor] = [layer.weight for layer in layers]
     no_bias = torch.zeros_like(module.out_proj.bias)
@@ -67,7 +67,8 @@ def from_torch(
 ) -> MultiHeadAttention:
     """Copy PyTorch's `nn.MultiheadAttention` into our module.
 
-    Ours is causal: it equals theirs called with `attn_mask=~causal_mask(T)`.
+    Ours is causal: it equals theirs called with `attn_mask=~causal_mask(T)`. It takes
+    the batch first, whatever theirs does.
 
     Args:
         module: Theirs, for queries, keys and values of one width.
@@ -134,7 +135,7 @@ def from_gpt2(
         ValueError: If a tensor has another shape, or `num_heads` does not divide the
             width.
     """
-    E = c_proj_bias.shape[-1]
+    E = c_proj_weight.shape[0]
     for name, tensor, shape in (
         ("c_attn_weight", c_attn_weight, (E, 3 * E)),
         ("c_attn_bias", c_attn_bias, (3 * E,)),
@@ -167,10 +168,12 @@ def _stacked(
 ) -> MultiHeadAttention:
     """Build ours from projections stacked along the first axis, queries first."""
     E = out_weight.shape[0]
-    ours = MultiHeadAttention(
-        E, E, context_length, dropout, num_heads, in_bias is not None
-    ).to(out_weight.device, out_weight.dtype)
-    no_bias = torch.zeros(E)
+    with torch.device("meta"):  # draws no random numbers
+        ours = MultiHeadAttention(
+            E, E, context_length, dropout, num_heads, in_bias is not None
+        ).to(out_weight.dtype)
+    ours.to_empty(device=out_weight.device)
+    no_bias = torch.zeros(E, device=out_weight.device)
     state = {
         "out_proj.weight": out_weight,
         "out_proj.bias": no_bias if out_bias is None else out_bias,

@@ -47,7 +47,8 @@ def masked_softmax(
 
     $$\alpha_{ts} = \frac{m_{ts}\, e^{\omega_{ts}}}{\sum_r m_{tr}\, e^{\omega_{tr}}}$$
 
-    A row whose mask allows no key is zero, and so is its gradient.
+    A row whose mask allows no key is zero, and so is its gradient. Scores at the lowest
+    number of their type count as hidden.
 
     Args:
         scores: One row for each query, already scaled.
@@ -58,12 +59,14 @@ def masked_softmax(
         Shares that are not negative and sum to one in each row that sees a key.
 
     Raises:
-        ValueError: If `mask` is not boolean or does not broadcast to `scores`.
+        ValueError: If `scores` are not floating-point, or `mask` is not boolean or does
+            not broadcast to them.
 
     Examples:
         >>> masked_softmax(torch.zeros(1, 3), torch.tensor([True, True, False]))
         tensor([[0.5000, 0.5000, 0.0000]])
     """
+    _require.floating(scores=scores)
     if mask is None:
         return scores.softmax(dim=-1)
     _require.mask_fits(mask, scores.shape)
@@ -127,8 +130,9 @@ def attention(
     $$\operatorname{Attention}(Q, K, V)
     = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}}\right) V$$
 
-    Each output row lies between the value rows. A query whose mask allows no key gets
-    zeros. Memory grows with $T \times S$; `fused_attention` avoids that.
+    Without dropout, each output row lies between the rows of the values that it may
+    see. A query whose mask allows no key gets zeros. Memory grows with $T \times S$;
+    `fused_attention` avoids that.
 
     Args:
         query: What each position looks for.
@@ -154,6 +158,7 @@ def attention(
     References:
         Vaswani et al. (2017), eq. 1, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
     """
+    _require.matching(query, key)
     _require.one_value_per_key(key, value)
     _require.probability(dropout_p=dropout_p)
     weights = attention_weights(query, key, mask=mask, scale=scale)
@@ -172,9 +177,11 @@ def fused_attention(
 ) -> Float[Tensor, "*B T V"]:
     r"""Do what `attention` does, in PyTorch's fused kernel.
 
-    The same function with the same meaning of every argument, empty rows included. The
-    kernel works in tiles and never holds the $T \times S$ weights, as long as
-    `dropout_p` is zero (on a CPU) and `value` is as wide as `query`.
+    The same function with the same meaning of every argument, empty rows included, for
+    finite numbers: on a CPU the kernel answers a query of nan with zeros, where
+    `attention` answers nan. It works in tiles and never holds the $T \times S$ weights,
+    as long as `dropout_p` is zero (on a CPU), `value` is as wide as `query`, and the
+    numbers of each vector lie side by side in memory.
 
     Args:
         query: What each position looks for.
@@ -209,11 +216,14 @@ def fused_attention(
     visible = None
     if causal:
         _check_causal(mask, shape)
+        if scale is not None and scale <= 0.0:
+            # The kernel hides, then scales: -inf * 0 is nan, and -inf * -1 wins all.
+            query, scale = query * scale, 1.0
     elif mask is not None:
         _require.mask_fits(mask, shape)
         # PyTorch leaves empty rows to each kernel, so we let them look, then zero them.
         visible = mask.any(dim=-1, keepdim=True)
-        mask = _four_axes((mask | ~visible).expand(shape))
+        mask = _four_axes_of_mask(mask | ~visible, shape)
     context = nn.functional.scaled_dot_product_attention(
         _four_axes(query),
         _four_axes(key),
@@ -237,6 +247,13 @@ def _check_causal(mask: Tensor | None, shape: tuple[int, ...]) -> None:
             "causal must be false when the numbers of queries and keys differ; "
             f"got causal=True, T={shape[-2]}, S={shape[-1]}."
         )
+
+
+def _four_axes_of_mask(mask: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Leave size one where all heads share a mask: PyTorch makes floats of it all."""
+    mask = mask[(None,) * (max(4, len(shape)) - mask.ndim)]
+    batch = shape[:-3] if len(shape) > 4 else mask.shape[:1]
+    return mask.expand(*batch, mask.shape[-3], *shape[-2:]).flatten(0, -4)
 
 
 def _four_axes(tensor: Tensor) -> Tensor:

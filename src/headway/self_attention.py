@@ -84,9 +84,10 @@ class SelfAttentionV1(nn.Module):
         """
         _require.module_is(SelfAttentionV2, other=other)
         if other.W_query.bias is not None:
-            raise ValueError("other must have no biases; got other.qkv_bias=True.")
-        theirs = {name: weight.T for name, weight in other._matrices().items()}
-        _copy(self._matrices(), theirs)
+            raise ValueError(
+                "other must have no biases; got one built with qkv_bias=True."
+            )
+        _copy(self._matrices(), other._matrices())
         return self
 
     def _matrices(self) -> dict[str, Tensor]:
@@ -161,8 +162,7 @@ class SelfAttentionV2(nn.Module):
             ValueError: If `other` is of another class or has other widths.
         """
         _require.module_is(SelfAttentionV1, other=other)
-        theirs = {name: weight.T for name, weight in other._matrices().items()}
-        _copy(self._matrices(), theirs)
+        _copy(self._matrices(), other._matrices())
         for layer in (self.W_query, self.W_key, self.W_value):
             if layer.bias is not None:
                 nn.init.zeros_(layer.bias)
@@ -170,9 +170,9 @@ class SelfAttentionV2(nn.Module):
 
     def _matrices(self) -> dict[str, Tensor]:
         return {
-            "W_query": self.W_query.weight,
-            "W_key": self.W_key.weight,
-            "W_value": self.W_value.weight,
+            "W_query": self.W_query.weight.T,
+            "W_key": self.W_key.weight.T,
+            "W_value": self.W_value.weight.T,
         }
 
 
@@ -181,9 +181,9 @@ def _copy(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
     for name, weight in ours.items():
         if weight.shape != theirs[name].shape:
             raise ValueError(
-                f"other must have the widths of this module, {name} of "
-                f"{weight.numel()} numbers as {tuple(weight.shape)}; "
-                f"got other.{name} that would fill {tuple(theirs[name].shape)}."
+                f"other must have the widths of this module, (d_in, width) of "
+                f"{name}={tuple(weight.shape)}; "
+                f"got other.{name} with {tuple(theirs[name].shape)}."
             )
     with torch.no_grad():
         for name, weight in ours.items():

@@ -24,7 +24,8 @@ def similarity_scores(
         One score for each input; one row of them for each query.
 
     Raises:
-        ValueError: If a tensor does not hold floating-point numbers, or widths differ.
+        ValueError: If a tensor does not hold floating-point numbers, `inputs` has not
+            two axes, or widths differ.
 
     Examples:
         >>> import torch
@@ -32,6 +33,11 @@ def similarity_scores(
         tensor([1., 2.])
     """
     _require.floating(query=query, inputs=inputs)
+    if inputs.ndim != 2:
+        raise ValueError(
+            "inputs must have shape (words, width); "
+            f"got inputs.shape={tuple(inputs.shape)}."
+        )
     if query.shape[-1:] != inputs.shape[-1:]:
         raise ValueError(
             "query must have the width of inputs; "
@@ -46,13 +52,15 @@ def naive_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
     $$\alpha_{ts} = \frac{e^{\omega_{ts}}}{\sum_{r} e^{\omega_{tr}}}$$
 
     In 32-bit numbers $e^{89}$ is already infinite, and infinity divided by infinity is
-    not a number. `stable_softmax` is the same function without that end.
+    not a number. Where all scores are very negative every exponential is zero, and zero
+    divided by zero is not a number either. `stable_softmax` is the same function
+    without these ends.
 
     Args:
         scores: One row for each query.
 
     Returns:
-        Shares that are positive and sum to one in each row, or `nan` after overflow.
+        Shares that are not negative and sum to one in each row, or `nan`.
 
     Examples:
         >>> import torch
@@ -88,18 +96,19 @@ def stable_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
     return naive_softmax(scores - scores.amax(dim=-1, keepdim=True))
 
 
-def simple_attention(
+def context_vectors(
     query: Float[Tensor, "*T d_in"], inputs: Float[Tensor, "S d_in"]
 ) -> Float[Tensor, "*T d_in"]:
-    r"""Mix the inputs, each in proportion to its likeness to the query.
+    r"""Mix the inputs, with larger shares for those that score higher.
 
     $$z_t = \sum_s \alpha_{ts}\, x_s$$
 
-    The result lies between the inputs: no component is larger than the largest input's
-    or smaller than the smallest. Nothing is trained, so only likeness counts.
+    The result lies between the inputs: up to rounding, no component is larger than the
+    largest input's or smaller than the smallest. Nothing is trained: the inputs alone
+    decide, by their directions and their lengths.
 
     Args:
-        query: One query, or one a row; `simple_attention(inputs, inputs)` gives the
+        query: One query, or one a row; `context_vectors(inputs, inputs)` gives the
             context vector of each word.
         inputs: The vectors that are compared and mixed.
 
@@ -107,11 +116,12 @@ def simple_attention(
         One context vector for each query.
 
     Raises:
-        ValueError: If a tensor does not hold floating-point numbers, or widths differ.
+        ValueError: If a tensor does not hold floating-point numbers, `inputs` has not
+            two axes, or widths differ.
 
     Examples:
         >>> import torch
-        >>> simple_attention(torch.zeros(2), torch.tensor([[2.0, 4.0], [4.0, 8.0]]))
+        >>> context_vectors(torch.zeros(2), torch.tensor([[2.0, 4.0], [4.0, 8.0]]))
         tensor([3., 6.])
     """
     return stable_softmax(similarity_scores(query, inputs)) @ inputs
