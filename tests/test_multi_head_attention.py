@@ -313,8 +313,6 @@ def test_from_heads_keeps_mode_and_type(dtype, training) -> None:
     assert {weight.dtype for weight in module.parameters()} == {dtype}
 
 
-# A device that is not the default one, as far as a CPU can show it.
-@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
 def test_from_heads_draws_no_random_numbers() -> None:
     wrapper = MultiHeadAttentionWrapper(D_IN, D, CONTEXT, 0.0, H)
     before = torch.get_rng_state()
@@ -323,6 +321,7 @@ def test_from_heads_draws_no_random_numbers() -> None:
 
 
 def test_from_heads_keeps_the_device() -> None:
+    """A device that is not the default one, as far as a CPU can show it."""
     module = MultiHeadAttention.from_heads(stack().to("meta"))
     assert {weight.device.type for weight in module.parameters()} == {"meta"}
 

@@ -124,10 +124,9 @@ def test_mode_type_and_dropout_are_kept(dtype, training) -> None:
         assert {weight.dtype for weight in module.parameters()} == {dtype}
 
 
-# A device that is not the default one, as far as a CPU can show it.
-@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
 @BIAS
 def test_the_device_is_kept(bias: bool) -> None:
+    """A device that is not the default one, as far as a CPU can show it."""
     theirs = to_torch(build(bias).to("meta"))
     ours = from_torch(pytorch_module(bias).to("meta"), CONTEXT)
     for module in (theirs, ours):
