@@ -184,9 +184,10 @@ def schemes() -> dict[str, dict[str, str]]:
     """Read the colours of both schemes where the site has them."""
     css = (ROOT / "docs" / "assets" / "headway.css").read_text("utf-8")
     found = {}
-    for scheme in ("default", "slate"):
+    selectors = {"default": "", "slate": '="slate"'}
+    for scheme, value in selectors.items():
         block = re.search(
-            rf'^\[data-md-color-scheme="{scheme}"\] {{(.*?)}}', css, re.DOTALL | re.M
+            rf"^ *\[data-md-color-scheme{value}\] {{(.*?)}}", css, re.DOTALL | re.M
         )
         assert block
         pairs = re.findall(r"--(hw-[\w-]+): (#[0-9a-f]{6});", block[1])
