@@ -1,0 +1,552 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Stacked or split?
+#
+# Several heads can be a list of small modules, or one large projection that is split.
+# [Chapter 9](../../walk/multi_head_attention/) shows that both compute the same.
+# It is often said that splitting is more efficient, since one matrix product replaces
+# one for each head.
+# This lab asks: **is that true, and if not, why not?**
+#
+# Three modules take part.
+#
+# - **stacked**: `MultiHeadAttentionWrapper`, one head after another.
+# - **split**: `MultiHeadAttention` with `attend=attention`, all heads at once, in plain
+#   tensor operations.
+# - **fused**: `MultiHeadAttention` as it comes, all heads at once, in PyTorch's fused
+#   kernel.
+#
+# All times here were measured when the site was built, on the machine that built it,
+# and the program wrote the sentences that name them.
+# Run the page on your machine, and it will speak of yours.
+
+# %%
+import ctypes
+import os
+import platform
+import resource
+import statistics
+import time
+import weakref
+from collections import Counter
+from functools import partial
+from html import escape
+
+import torch
+from IPython.display import HTML, Markdown, display
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway import (
+    MultiHeadAttention,
+    MultiHeadAttentionWrapper,
+    attention,
+    causal_mask,
+    fused_attention,
+    split_heads,
+    to_torch,
+)
+
+E, H = 768, 12  # as in the smallest GPT-2
+KIB, MIB = 2**10, 2**20
+
+
+def say(*sentences):
+    """Show sentences as a list."""
+    display(Markdown("\n".join(f"- {sentence}" for sentence in sentences)))
+
+
+def table(head, rows):
+    """Show a table; all columns but the first hold numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    display(Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines)))
+
+
+say(
+    f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors, "
+    f"{torch.get_num_threads()} threads, PyTorch {torch.__version__}.",
+    f"When the page began, {os.getloadavg()[0]:.1f} programs wanted to run on average. "
+    "The more they are above the number of processors, the less a clock is worth.",
+)
+
+# %% [markdown]
+# ## Three modules, one function
+#
+# The weights are the same.
+# Stacked heads have no output projection of their own; they get that of the others, so
+# that all three do the same work.
+
+
+# %%
+def build(T):
+    """Build the three modules with the same weights."""
+    torch.manual_seed(123)
+    heads = MultiHeadAttentionWrapper(E, E // H, T, 0.0, H)
+    fused = MultiHeadAttention.from_heads(heads)
+    return {
+        "stacked": nn.Sequential(heads, fused.out_proj),
+        "split": MultiHeadAttention.from_heads(heads, attend=attention),
+        "fused": fused,
+    }
+
+
+def forward(module, x):
+    with torch.no_grad():
+        return module(x)
+
+
+def training(module, x):
+    """Go forward and backward, as for a module in the middle of a model."""
+    module.zero_grad()
+    x = x.detach().requires_grad_()
+    module(x).backward(x.detach())
+
+
+x, modules = torch.randn(2, 96, E), build(96)
+for module in modules.values():
+    torch.testing.assert_close(forward(module, x), forward(modules["stacked"], x))
+
+# %% [markdown]
+# How memory is handled will matter, and it must be the same each time the page is run.
+# glibc, the C library of most Linux systems, gives a freed block of memory back to the
+# system if the block is larger than a limit.
+# The limit starts at 128 KiB and grows with the blocks that a program frees, up to
+# 32 MiB.
+# So we set it ourselves: as it starts, as it may end, or so that all memory is kept.
+
+# %%
+mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc has it
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4
+START, END, KEEP = "a limit of 128 KiB", "a limit of 32 MiB", "all memory kept"
+if mallopt is None:
+    START = END = KEEP = "memory as it comes"
+
+
+def set_memory(how):
+    if mallopt is not None:
+        limit = 128 * KIB if how == START else 32 * MIB
+        mallopt(M_MMAP_THRESHOLD, limit)
+        mallopt(M_TRIM_THRESHOLD, -1 if how == KEEP else 2 * limit)
+        mallopt(M_MMAP_MAX, 0 if how == KEEP else 65536)
+
+
+set_memory(START)
+
+# %% [markdown]
+# ## What can be counted
+#
+# Before any clock: how many matrix products are there, how many kernels are called, and
+# how much memory do the tensors hold that are alive at once?
+# PyTorch lets us look over its shoulder at every call.
+# What a kernel needs within itself for a moment is not seen.
+
+
+# %%
+class Ledger(TorchDispatchMode):
+    """Count calls, and the bytes of all tensors made that are alive at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = Counter()
+        self.alive = {}
+        self.peak = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if not function.is_view:
+            self.calls[function.overloadpacket.__name__] += 1
+        given = {id(storage) for storage in self.storages((args, kwargs))}
+        for storage in self.storages(result):
+            if id(storage) not in given | self.alive.keys():
+                self.alive[id(storage)] = storage.nbytes()
+                weakref.finalize(storage, self.alive.pop, id(storage))
+        self.peak = max(self.peak, sum(self.alive.values()))
+        return result
+
+    @staticmethod
+    def storages(tree):
+        leaves = tree_leaves(tree)
+        return [t.untyped_storage() for t in leaves if isinstance(t, torch.Tensor)]
+
+
+B, T = 1, 1024
+x, modules = torch.randn(B, T, E), build(T)
+rows, products, peak = [], {}, {}
+for name, module in modules.items():
+    cells = [name]
+    for step in (forward, training):
+        with Ledger() as ledger:
+            step(module, x)
+        count = sum(ledger.calls[kind] for kind in ("mm", "addmm", "bmm"))
+        products[name, step], peak[name, step] = count, ledger.peak / MIB
+        cells += [f"{count}", f"{ledger.calls.total()}", f"{ledger.peak / MIB:.0f}"]
+    rows.append(cells)
+
+columns = ["products", "kernels", "MiB at most"]
+table([f"{B} &times; {T} tokens", *columns, *(f"{c}, training" for c in columns)], rows)
+say(
+    f"Splitting takes {products['split', forward]} matrix products instead of "
+    f"{products['stacked', forward]}. So far the saying is right. The products are "
+    "larger, though: the multiplications in them are the same.",
+    f"All heads at once hold {peak['split', forward]:.0f} MiB, one after another "
+    f"{peak['stacked', forward]:.0f} MiB. The T &times; T scores of one head fill "
+    f"{T * T * 4 / MIB:.0f} MiB, those of all {H} heads {H * T * T * 4 / MIB:.0f}, and "
+    "several such tensors are alive at once.",
+    "Training keeps such tensors for the way back, so that stacked heads need "
+    f"{peak['stacked', training]:.0f} MiB, too.",
+    f"The fused kernel makes none of them: {peak['fused', forward]:.0f} MiB in all, "
+    f"and {peak['fused', training]:.0f} MiB in training.",
+)
+
+# %% [markdown]
+# ## What should follow
+#
+# Three things may decide which way is faster.
+#
+# 1. **Products.** One wide matrix product uses a processor better than twelve narrow
+#    ones. That speaks for splitting, and is the saying.
+# 2. **Cache.** The scores of one head may stay in a processor's cache, those of all
+#    heads cannot. That speaks against it.
+# 3. **Fresh memory.** A block that was given back is fresh when it comes again: the
+#    system hands over new pages, and fills each with zeros first. That speaks against
+#    blocks that are larger than the limit.
+#
+# To tell them apart, each part runs by itself, forward, in one thread, with each way
+# of handling memory.
+# The system says how long the processor worked for the program, how long for the system
+# on its behalf, and how many new pages the program took.
+# Unlike a clock, that hardly depends on what other programs do.
+#
+# If the cache is to blame, all heads at once are slower however memory is handled.
+# If fresh memory is, they are slower where they take pages and one head does not.
+
+
+# %%
+def usage():
+    """Ask the system what it has done for this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF)
+
+
+def effort(seconds, runs):
+    """Give milliseconds of program and of system, and the pages, of one run each."""
+    totals = {name: torch.zeros(3, dtype=torch.float64) for name in runs}
+    for run in 2 * list(runs.values()):
+        run()
+    end, rounds = time.perf_counter() + seconds, 0
+    while rounds < 3 or time.perf_counter() < end:
+        for name, run in runs.items():
+            before = usage()
+            run()
+            after = usage()
+            totals[name][0] += 1e3 * (after.ru_utime - before.ru_utime)
+            totals[name][1] += 1e3 * (after.ru_stime - before.ru_stime)
+            totals[name][2] += after.ru_minflt - before.ru_minflt
+        rounds += 1
+    return {name: (total / rounds).tolist() for name, total in totals.items()}
+
+
+heads = modules["stacked"][0].heads
+narrow = [p for head in heads for p in (head.W_query, head.W_key, head.W_value)]
+wide = [getattr(modules["fused"], f"W_{name}") for name in ("query", "key", "value")]
+mask = causal_mask(T)
+with torch.no_grad():
+    q, k, v = (split_heads(project(x), H).contiguous() for project in wide)
+one_by_one = list(zip(q.unbind(1), k.unbind(1), v.unbind(1), strict=True))
+
+NARROW, WIDE = f"{len(narrow)} narrow projections", f"{len(wide)} wide projections"
+ONE, ALL, FUSED = "attention, head by head", "attention, all heads", "attention, fused"
+parts = {
+    NARROW: lambda: [project(x) for project in narrow],
+    WIDE: lambda: [project(x) for project in wide],
+    ONE: lambda: [attention(*head, mask=mask) for head in one_by_one],
+    ALL: lambda: attention(q, k, v, mask=mask),
+    FUSED: lambda: fused_attention(q, k, v, causal=True),
+}
+
+threads = torch.get_num_threads()
+torch.set_num_threads(1)
+efforts = {}
+for how in dict.fromkeys((START, END, KEEP)):
+    set_memory(how)
+    with torch.no_grad():
+        efforts[how] = effort(2.5, parts)
+torch.set_num_threads(threads)
+
+
+# %%
+def bars(title, effort, longest):
+    """Draw a bar a run, the program's time and behind it the system's."""
+    words = f"Bar chart, {title}. Milliseconds of program and system, and pages."
+    body = f'<text y="12" font-weight="700">{title}</text>'
+    for row, (name, (program, system, pages)) in enumerate(effort.items()):
+        y, own, its = 28 + 38 * row, 350 * program / longest, 350 * system / longest
+        numbers = f"{program:.0f} + {system:.0f} ms, {pages:,.0f} pages"
+        words += f" {name}: {numbers}."
+        body += (
+            f'<text y="{y + 11}">{name}</text>'
+            f'<text x="350" y="{y + 11}" text-anchor="end" '
+            f'fill="var(--hw-muted, #5b656b)">{numbers}</text>'
+            f'<rect y="{y + 16}" width="{own:.1f}" height="10" '
+            'fill="var(--hw-accent, #0f6680)"/>'
+            f'<rect x="{own:.1f}" y="{y + 16}" width="{its:.1f}" height="10" '
+            'fill="var(--hw-accent-2, #b04a15)"/>'
+        )
+    return (
+        f'<svg viewBox="0 0 350 {28 + 38 * len(effort)}" width="420" role="img" '
+        f'aria-label="{escape(words)}" font-size="12" fill="currentColor" '
+        f'style="max-width:100%;height:auto">{body}</svg>'
+    )
+
+
+longest = max(sum(numbers[:2]) for e in efforts.values() for numbers in e.values())
+panels = "".join(bars(how, effort, longest) for how, effort in efforts.items())
+display(
+    HTML(
+        f'<figure class="hw-figure">{panels}<figcaption>Time of the processor for one '
+        f"forward pass of {B} &times; {T} tokens in one thread: for the program and, "
+        "behind it, for the system.</figcaption></figure>"
+    )
+)
+
+
+# %%
+def cost(how, name):
+    """Give the time of program and system together."""
+    return sum(efforts[how][name][:2])
+
+
+def added(name, instead_of):
+    """Say for each way of handling memory what splitting adds to the time."""
+    differences = [cost(how, name) - cost(how, instead_of) for how in efforts]
+    return [f"{ms:+.0f}".replace("-", "&minus;") for ms in differences]
+
+
+table(
+    ["ms that splitting adds", *efforts],
+    [["projections", *added(WIDE, NARROW)], ["attention", *added(ALL, ONE)]],
+)
+share = (cost(KEEP, NARROW) - cost(KEEP, WIDE)) / (cost(KEEP, NARROW) + cost(KEEP, ONE))
+scores, page = H * T * T * 4, resource.getpagesize()
+pages = {how: (effort[ONE][2], effort[ALL][2]) for how, effort in efforts.items()}
+say(
+    f"**Products.** With {KEEP}, wide projections took "
+    f"{cost(KEEP, WIDE) / cost(KEEP, NARROW):.2f} of the time of narrow ones. "
+    f"Of projections and attention together, that saves {share:.0%}.",
+    f"**Cache.** With {KEEP}, attention of all heads took "
+    f"{cost(KEEP, ALL) / cost(KEEP, ONE):.2f} of the time of head by head.",
+    *(
+        f"**Fresh memory.** With {how}, all heads took {of_all:,.0f} new pages in each "
+        f"pass, which is {of_all * page / scores:.1f} times the scores of all heads, "
+        f"and head by head {of_one:,.0f}. All heads needed "
+        f"{cost(how, ALL) / cost(how, ONE):.2f} of the time of head by head."
+        for how, (of_one, of_all) in pages.items()
+    ),
+    f"The fused kernel needed {cost(END, FUSED) / cost(END, ONE):.2f} of the time of "
+    f"head by head, with {END}.",
+)
+
+# %% [markdown]
+# ## What the clock says
+#
+# Now the whole modules, with all threads, at several sizes.
+# Memory is handled as in a program that has run for a while and freed large blocks.
+# The three run in turn, in changing order, so that whatever else the machine does hits
+# all alike; the best time of each counts.
+# A ratio below 1 means less time than the stacked heads.
+
+
+# %%
+def race(seconds, runs):
+    """Time runs in turn for some seconds; give the best times, and the pages taken."""
+    names = list(runs)
+    best = dict.fromkeys(names, float("inf"))
+    pages = {name: [] for name in names}
+    for run in runs.values():
+        run()
+    end = time.perf_counter() + seconds
+    while len(pages[names[0]]) < 3 or time.perf_counter() < end:
+        for index in torch.randperm(len(names)).tolist():
+            name, before = names[index], usage().ru_minflt
+            start = time.perf_counter()
+            runs[name]()
+            best[name] = min(best[name], time.perf_counter() - start)
+            pages[name].append(usage().ru_minflt - before)
+    return best, {name: statistics.median(pages[name]) for name in names}
+
+
+set_memory(END)
+WAYS = {forward: "Forward", training: "Forward and backward"}
+rows, page_rows, ratios = [], [], {}
+for B, T in [(1, 128), (16, 128), (4, 512), (1, 1024)]:
+    x, modules = torch.randn(B, T, E), build(T)
+    cells = [f"{B} &times; {T}"]
+    for step in WAYS:
+        runs = {name: partial(step, module, x) for name, module in modules.items()}
+        best, pages = race(1.2, runs)
+        if step is forward:
+            page_rows.append([*cells, *(f"{pages[name]:,.0f}" for name in runs)])
+        cells.append(f"{1e3 * best['stacked']:.1f}&nbsp;ms")
+        for name in ("split", "fused"):
+            ratio = best[name] / best["stacked"]
+            ratios.setdefault((step, name), []).append(ratio)
+            cells.append(f"{ratio:.2f}")
+    rows.append(cells)
+
+columns = ["stacked", "split", "fused"]
+table(["batch &times; tokens", *columns, *(f"{c}, training" for c in columns)], rows)
+table(["new pages in a forward pass", *columns], page_rows)
+say(
+    *(
+        f"{way}, {name} heads took {min(of_all):.2f} to {max(of_all):.2f} of the time "
+        f"of stacked ones, and less time in {sum(r < 1 for r in of_all)} of "
+        f"{len(of_all)} shapes."
+        for name in ("split", "fused")
+        for step, way in WAYS.items()
+        for of_all in [ratios[step, name]]
+    )
+)
+
+# %% [markdown]
+# ## The answer
+#
+# The saying counts products.
+# But a few wide products hold the same multiplications as many narrow ones, and all
+# that can be gained is how well the processor is used, in a part of the work.
+#
+# What splitting costs is memory: tensors for all heads at once, where stacked heads use
+# a small piece again and again.
+# Whether that takes time is no matter of attention.
+# It depends on whether such a block is given back and comes fresh, and so on the
+# system, on the sizes, and even on what the program did before.
+# This is why one measurement finds stacked heads faster, and the next one split heads.
+#
+# The fused kernel ends the dispute.
+# It has the wide products, and needs no T &times; T tensor, not even for one head.
+#
+# ## Beside PyTorch's own module
+#
+# Is the fused module any good?
+# Two goals: in training it should take no longer than `nn.MultiheadAttention` with the
+# same weights, and forward it should reach 80% of the rate, in operations a second, of
+# a plain matrix product.
+#
+# The second depends on how operations are counted.
+# Each pair of a query and a key costs a multiplication and an addition for each number
+# of the key, and again for the value.
+# A causal module needs only half of the pairs, those of the past.
+# We count those, and beside them all pairs, as is often done.
+
+
+# %%
+def work(B, T, pairs):
+    """Count the multiplications and additions of projections and of attention."""
+    return 2 * B * (4 * T * E * E + 2 * E * pairs)
+
+
+with FlopCounterMode(display=False) as counter:
+    forward(build(96)["split"], torch.randn(2, 96, E))
+torch.testing.assert_close(counter.get_total_flops(), work(2, 96, 96 * 96))
+
+
+class Theirs(nn.Module):
+    """PyTorch's module with our weights, called as ours is."""
+
+    def __init__(self, ours, T):
+        super().__init__()
+        self.attend = to_torch(ours)
+        self.hidden = ~causal_mask(T)
+
+    def forward(self, x):
+        options = {"attn_mask": self.hidden, "is_causal": True, "need_weights": False}
+        return self.attend(x, x, x, **options)[0]
+
+
+def multiply(x, weight, times):
+    """Multiply as often as makes about the work of a module, to time like with like."""
+    for _ in range(times):
+        x @ weight
+
+
+def reached(goal):
+    return "reached" if goal else "missed"
+
+
+BLOCK = 512
+rows, verdicts = [], []
+for B, T in [(1, 1024), (4, 512)]:
+    x, ours = torch.randn(B, T, E), build(T)["fused"]
+    theirs, resting = Theirs(ours, T), Theirs(ours, T).eval()
+    torch.testing.assert_close(forward(ours, x), forward(theirs, x))
+    torch.testing.assert_close(forward(ours, x), forward(resting, x))
+
+    runs = {"ours": partial(training, ours, x), "theirs": partial(training, theirs, x)}
+    trained, _ = race(2.0, runs)
+    ratio = trained["ours"] / trained["theirs"]
+
+    past, all_pairs = work(B, T, T * (T + 1) // 2), work(B, T, T * T)
+    one_product = 2 * B * T * E * E
+    times = round(past / one_product)
+    kernel = partial(fused_attention, *(split_heads(x, H) for _ in range(3)))
+    runs = {
+        "plain": partial(multiply, x.view(B * T, E), torch.randn(E, E), times),
+        "ours": partial(forward, ours, x),
+        "theirs": partial(forward, theirs, x),
+        "resting": partial(forward, resting, x),
+        "past": partial(kernel, causal=True),
+        "all pairs": kernel,
+    }
+    best, _ = race(2.5, runs)
+    seconds_of_work = one_product * times / best["plain"] * best["ours"]
+    rate, full_rate = past / seconds_of_work, all_pairs / seconds_of_work
+    halved = best["past"] / best["all pairs"]
+    in_blocks = sum(min(T, BLOCK * (t // BLOCK + 1)) for t in range(T)) / T**2
+
+    shape = f"{B} &times; {T}"
+    in_ratio = [ratio, best["ours"] / best["theirs"], best["ours"] / best["resting"]]
+    in_percent = [rate, full_rate]
+    rows.append(
+        [shape, *(f"{r:.2f}" for r in in_ratio), *(f"{r:.0%}" for r in in_percent)]
+    )
+    verdicts += [
+        f"{shape}, training: {ratio:.2f} of the time of PyTorch's module. The goal, 1, "
+        f"is {reached(round(ratio, 2) <= 1)}.",
+        f"{shape}, forward: {rate:.0%} of the rate of a plain product. The goal, 80%, "
+        f"is {reached(rate >= 0.8)}. If all pairs count, it is {full_rate:.0%}, and "
+        f"{reached(full_rate >= 0.8)}.",
+        f"{shape}, the kernel alone: the pairs of the past took {halved:.2f} of the "
+        f"time of all pairs. Blocks of {BLOCK} keys would make it {in_blocks:.2f}.",
+    ]
+
+table(
+    [
+        "batch &times; tokens",
+        "time to PyTorch's, training",
+        "forward",
+        "forward, theirs in eval()",
+        "rate to a plain product, past",
+        "all pairs",
+    ],
+    rows,
+)
+say(*verdicts)
+
+# %% [markdown]
+# The last line of each shape explains the one before.
+# Half of the pairs should take half of the time.
+# But PyTorch's kernel for processors goes through the keys in blocks, and of a block
+# that holds any key of the past it computes all.
+# The shorter the text, the more of the hidden half is computed and thrown away.
+#
+# All this is about processors; a GPU was not asked.
+#
+# Back to [chapter 9](../../walk/multi_head_attention/), or to
+# [the other lab](../why_sqrt_dk/).
