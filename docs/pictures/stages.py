@@ -76,7 +76,7 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "causal_attention": ("mask and dropout in one", _nine("811181881")),
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
-    "pytorch": ("equal to the last digit", _equal),
+    "pytorch": ("equal up to rounding", _equal),
 }
 
 
