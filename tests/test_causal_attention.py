@@ -113,6 +113,14 @@ def test_a_saved_mask_may_be_of_any_type(dtype: torch.dtype) -> None:
     assert torch.equal(attend.W_key.weight, checkpoint["W_key.weight"])
 
 
+def test_a_saved_mask_is_compared_where_it_is() -> None:
+    attend = build()
+    checkpoint = saved_by_the_sources(attend, CONTEXT)
+    with torch.device("meta"):
+        attend.load_state_dict(checkpoint)
+    assert torch.equal(attend.W_key.weight, checkpoint["W_key.weight"])
+
+
 WRONG_MASKS = {
     "of another length": (lambda: torch.ones(T, T).triu(1), T * (T - 1) // 2),
     "of the past": (

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import jaxtyping
+import numpy
 import pytest
 import torch
 from torch import Tensor, nn
@@ -206,7 +207,7 @@ def of_attention(name: str, function: Callable[..., Tensor]) -> list[Case]:
     query, key, value = zeros(B, T, D), zeros(B, S, D), zeros(B, S, V)
     per_key = "value must have the leading axes and the length of key; "
     return [
-        *of_queries_and_keys(name, lambda q, k: function(q, k, zeros(*k.shape))),
+        *of_queries_and_keys(name, lambda q, k: function(q, k, k)),
         *of_masks(name, lambda mask: function(query, key, value, mask=mask)),
         (
             f"{name}, integer value",
@@ -619,6 +620,13 @@ REFUSALS = refusals()
 def test_bad_input_is_refused(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         call()
+
+
+@pytest.mark.refusal  # the shape checks would only take an `int`
+def test_a_size_may_be_a_whole_number_of_any_type() -> None:
+    seven = numpy.int64(7)
+    assert torch.equal(causal_mask(seven), causal_mask(7))
+    assert CausalAttention(seven, D, seven, 0.0)(zeros(T, 7)).shape == (T, D)
 
 
 def test_every_sentence_has_the_same_form() -> None:
