@@ -88,10 +88,11 @@ def overview(ledger: Entry) -> str:
     rows = []
     for letter, source in ledger["source"].items():
         own = [one for one in ledger["figure"] if one["source"] == letter]
-        rows.append([f"[{letter}]({letter.lower()}.md)", source["title"], *counts(own)])
-    rows.append(["", "**all five**", *counts(ledger["figure"])])
+        name = f"[{letter}]({letter.lower()}.md): {source['title']}"
+        rows.append([name, *counts(own)])
+    rows.append(["**together**", *counts(ledger["figure"])])
     columns = [name for name, _ in VERDICTS.values()]
-    return table(["source", "title", "figures", *columns], rows, "llrrrrr")
+    return table(["source", "figures", *columns], rows, "lrrrrr")
 
 
 def counts(figures: Sequence[Entry]) -> list[int]:
@@ -118,26 +119,19 @@ def figures(own: Sequence[Entry], page: str) -> str:
 
 def programs(own: Sequence[Entry], page: str) -> str:
     """Say where the program of each figure of a source stands."""
-    rows = [
-        [f"[{one['id']}](#{one['id'].lower()})", shown(one["what"]), link(one, page)]
-        for one in own
-    ]
-    return table(["figure", "what it shows", "program"], rows, "lll")
+    rows = [[f"[{one['id']}](#{one['id'].lower()})", link(one, page)] for one in own]
+    return table(["figure", "program"], rows, "ll")
 
 
 def claims(ledger: Entry, page: str) -> str:
     """List the claims, who makes them, and what became of them."""
-    rows = [
-        [
-            f"**{one['id']}**{{ #{one['id'].lower()} }}",
-            shown(one["claim"]),
-            ", ".join(f"[{letter}]({letter.lower()}.md)" for letter in one["sources"]),
-            one["verdict"],
-            link(one, page),
-        ]
-        for one in ledger["claim"]
-    ]
-    return table(["", "claim", "made by", "verdict", "settled in"], rows, "lllll")
+    rows = []
+    for one in ledger["claim"]:
+        name = f"**{one['id']}**{{ #{one['id'].lower()} }}"
+        made = ", ".join(f"[{by}]({by.lower()}.md)" for by in one["sources"])
+        settled = f"**{one['verdict']}**: {link(one, page)}"
+        rows.append([name, shown(one["claim"]), made, settled])
+    return table(["", "claim", "made by", "verdict"], rows, "llll")
 
 
 def reproduced(ledger: Entry, page: str, text: str) -> str:
