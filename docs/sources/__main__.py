@@ -130,8 +130,8 @@ def claims(ledger: Entry, page: str) -> str:
         name = f"**{one['id']}**{{ #{one['id'].lower()} }}"
         made = ", ".join(f"[{by}]({by.lower()}.md)" for by in one["sources"])
         settled = f"**{one['verdict']}**: {link(one, page)}"
-        rows.append([name, shown(one["claim"]), made, settled])
-    return table(["", "claim", "made by", "verdict"], rows, "llll")
+        rows.append([f"{name} {shown(one['claim'])}", settled, made])
+    return table(["claim", "verdict", "made by"], rows, "lll")
 
 
 def reproduced(ledger: Entry, page: str, text: str) -> str:
