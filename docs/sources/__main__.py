@@ -63,9 +63,9 @@ def link(entry: Entry, page: str, label: str = "") -> str:
     if not label:
         title = titles()[entry["page"]]
         number, _, _ = title.partition(". ")
-        chapter = entry["page"].startswith("walk/")
-        label = f"chapter {number}" if chapter else f"*{title.removesuffix('?')}*"
-        label += f", *{entry['heading']}*"
+        kind = Path(entry["page"]).parts[0]
+        places = {"walk": f"chapter {number}", "labs": f"the lab {title}"}
+        label = f"{places.get(kind, title.lower())}, *{entry['heading']}*"
     return f"[{label}]({path}#{anchor(entry['heading'])})"
 
 
