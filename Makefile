@@ -52,9 +52,10 @@ format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 
-record: .venv/installed  ## rewrite the outputs that the book records, and its pictures
+record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows from the ledger
 	@$(RUN) proofread.record docs README.md
 	@.venv/bin/python docs/pictures
+	@.venv/bin/python docs/sources
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
