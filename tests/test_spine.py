@@ -29,14 +29,7 @@ MODULE_WITHOUT_CHAPTER = ["examples"]  # all chapters work on them
 NOT_EXPORTED = {"accept_saved_mask"}
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
-# Two types, and what needs more weights than a line can hold.
-WITHOUT_EXAMPLE = {
-    "Example",
-    "AttentionFunction",
-    "to_torch",
-    "from_torch",
-    "from_gpt2",
-}
+WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
 
 
 class AnyTag(yaml.SafeLoader):

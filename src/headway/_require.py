@@ -90,7 +90,7 @@ def matching(query: Tensor, key: Tensor) -> None:
 
 def one_value_per_key(key: Tensor, value: Tensor) -> None:
     floating(value=value)
-    if value.ndim != key.ndim or value.shape[:-1] != key.shape[:-1]:
+    if value.shape[:-1] != key.shape[:-1]:
         raise ValueError(
             "value must have the leading axes and the length of key; "
             f"got value.shape={_shape(value)}, key.shape={_shape(key)}."

@@ -105,7 +105,7 @@ def accept_saved_mask(
     errors: list[str] = rest[-1]
     length = cast(int, module.context_length)
     expected = torch.ones(length, length, device=saved.device).triu(1)
-    if saved.shape != expected.shape or not torch.equal(saved.float(), expected):
+    if not torch.equal(saved.float(), expected):
         errors.append(
             f"{prefix}mask must be torch.ones({length}, {length}).triu(1); "
             f"got {prefix}mask.shape={tuple(saved.shape)}, "

@@ -186,8 +186,7 @@ class MultiHeadAttention(nn.Module):
         if mask is None:
             return past
         _require.mask_fits(mask, (*x.shape[:-1], T))
-        both = mask & past
-        return both if both.ndim == 2 else both.unsqueeze(-3)
+        return (mask & past).unsqueeze(-3)
 
     @classmethod
     def from_heads(

@@ -29,6 +29,11 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
 
     Raises:
         ValueError: If `module` is of another class, or `d_in` differs from `d_out`.
+
+    Examples:
+        >>> theirs = to_torch(MultiHeadAttention(6, 6, 7, 0.0, num_heads=2))
+        >>> theirs.in_proj_weight.shape
+        torch.Size([18, 6])
     """
     _require.module_is(MultiHeadAttention, module=module)
     d_in, d_out = module.W_query.in_features, module.W_query.out_features
@@ -81,6 +86,11 @@ def from_torch(
     Raises:
         ValueError: If `module` is of another class, has separate widths for keys or
             values, or appends keys (`add_bias_kv`, `add_zero_attn`).
+
+    Examples:
+        >>> ours = from_torch(nn.MultiheadAttention(6, 2), context_length=7)
+        >>> ours(torch.randn(7, 6)).shape
+        torch.Size([7, 6])
     """
     _require.module_is(nn.MultiheadAttention, module=module)
     if module.in_proj_weight is None:
@@ -134,6 +144,12 @@ def from_gpt2(
     Raises:
         ValueError: If a tensor has another shape, or `num_heads` does not divide the
             width.
+
+    Examples:
+        >>> c_attn, c_proj = torch.zeros(6, 18), torch.zeros(6, 6)
+        >>> block = c_attn, torch.zeros(18), c_proj, torch.ones(6)
+        >>> from_gpt2(*block, num_heads=2, context_length=7)(torch.randn(1, 6))
+        tensor([[1., 1., 1., 1., 1., 1.]], grad_fn=<AddmmBackward0>)
     """
     E = c_proj_weight.shape[0]
     for name, tensor, shape in (
