@@ -24,7 +24,7 @@ DIGEST = "a50da3bc3f5123343b29e254e8a7a1d0b5e62ab4a6ab6d53f595833481c67502"
 
 MARKER = "<!--pytest-codeblocks:expected-output-->"
 HEADING = re.compile(r"^#{1,6} (.+?)(?: \{.*\})?$")
-PART = re.compile(r"[\[\]]|-?(?:\d+\.?\d*)(?:e[+-]\d+)?|-?inf|[A-Za-z_][\w.]*|\.\.\.")
+PART = re.compile(r"[\[\]]|-?(?:\d+\.?\d*)(?:e[+-]\d+)?|-?inf|[A-Za-z_][\w.]*")
 # What a figure of many parameters says, and what it stands for.
 LARGE = {"million": 10**6, "billion": 10**9}
 # Dropout on these weights gave these figures; ones, where there is no name.
@@ -76,9 +76,16 @@ def holds(value: str, output: str) -> bool:
             shortened(int(number.replace(",", "")), large[1], large[2])
             for number in re.findall(r"\d[\d,]*", output)
         )
-    wanted, given = tokens(value), tokens(output)
-    starts = range(len(given) - len(wanted) + 1)
-    return any(given[i : i + len(wanted)] == wanted for i in starts)
+    given, start = tokens(output), 0
+    # A source may leave out what stands between, and shows it by dots.
+    for shown in value.split("..."):
+        wanted = tokens(shown)
+        starts = range(start, len(given) - len(wanted) + 1)
+        found = (i for i in starts if given[i : i + len(wanted)] == wanted)
+        if (at := next(found, None)) is None:
+            return False
+        start = at + len(wanted)
+    return True
 
 
 def shortened(number: int, digits: str, unit: str) -> bool:
@@ -215,6 +222,21 @@ def test_a_page_that_stops_printing_is_found(figure: dict[str, Any]) -> None:
         assert problem(figure, {figure["page"]: other}) is not None
 
 
+REFUTED = [figure for figure in FIGURES if figure["verdict"] == "refuted"]
+
+
+@pytest.mark.parametrize("figure", REFUTED, ids=lambda figure: figure["id"])
+def test_a_refuted_figure_that_a_page_prints_is_found(figure: dict[str, Any]) -> None:
+    """Where the source leaves rows out, the page would print them."""
+    printed = figure["value"].replace("117 million", "117,439,808")
+    printed = printed.replace(", ...]", ", 0.5000]").replace("\n...\n", "\n[0.5000],\n")
+    page = f"# {figure['heading']}\n{MARKER}\n```text\n{printed}\n```\n"
+    assert "..." not in page
+    assert problem(figure, {figure["page"]: page}) is not None
+    other = page.replace(re.findall(r"\d", printed)[0], "6")
+    assert problem(figure, {figure["page"]: other}) is None
+
+
 @pytest.mark.parametrize("claim", LEDGER["claim"], ids=lambda claim: claim["id"])
 def test_a_program_settles_each_claim(claim: dict[str, Any]) -> None:
     text = (DOCS / claim["page"]).read_text("utf-8")
@@ -243,6 +265,10 @@ def test_tokens_tell_numbers_apart() -> None:
     assert not holds("tensor([[1., 2.]])", "tensor([1., 2.])")
     assert not holds("tensor([1.2345])", "tensor([1.2346])")
     assert not holds("tensor([0.5])", "tensor([-0.5])")
+    assert holds("[[1., 2.],\n...\n[5., 6.]]", "[[1., 2.], [3., 4.], [5., 6.]]")
+    assert holds("[[1., ...],\n[3., ...]]", "[[1., 2.], [3., 4.]]")
+    assert not holds("[[1., 2.],\n...\n[5., 6.]]", "[[1., 2.], [3., 4.], [5., 7.]]")
+    assert not holds("[[5., ...],\n[1., ...]]", "[[1., 2.], [5., 6.]]")
     assert holds("1.5 billion", "1,557,611,200")
     assert not holds("117 million", "124,439,808")
     assert outputs(f"# A\n```python\n# B\n```\n{MARKER}\n```text\n1\n```\n") == {
