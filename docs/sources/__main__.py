@@ -17,6 +17,8 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
+from proofread.numerals import Page
+
 DOCS = Path(__file__).parent.parent
 NAV = DOCS.parent / "mkdocs.yml"
 CLAIM = ("claim ", "claims")
@@ -81,6 +83,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> 
     rule = ["---" if one == "l" else "--:" for one in align]
     lines = [head, rule, *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def declared(part: str) -> str:
+    """Declare the numbers of a part, which the page takes from the ledger."""
+    numbers = sorted(
+        {number for _, number in Page(part).typed()}, key=lambda one: (len(one), one)
+    )
+    note = f"<!--given: {' '.join(numbers)}: as the ledger has it-->"
+    return f"{part}\n\n{note}" if numbers else part
 
 
 def overview(ledger: Entry) -> str:
@@ -153,14 +164,14 @@ def reproduced(ledger: Entry, page: str, text: str) -> str:
 def parts(ledger: Entry, docs: Path) -> dict[tuple[str, str], str]:
     """Make all that follows from the ledger, by page and name."""
     made = {
-        ("sources/index.md", "overview"): overview(ledger),
+        ("sources/index.md", "overview"): declared(overview(ledger)),
         ("sources/claims.md", "claims"): claims(ledger, "sources/claims.md"),
     }
     for letter, source in ledger["source"].items():
         page = f"sources/{letter.lower()}.md"
         own = [one for one in ledger["figure"] if one["source"] == letter]
         made[page, "citation"] = citation(source)
-        made[page, "figures"] = figures(own, page)
+        made[page, "figures"] = declared(figures(own, page))
         if letter == "E":  # most of its programs are missing in the copy at hand
             made[page, "programs"] = programs(own, page)
     for path in sorted(docs.glob("walk/*.md")):
