@@ -8,10 +8,15 @@ PORT ?= 8000
 BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN = .venv/bin/python -m
 
+# Where an environment keeps packages, and what the extra versus names.
+folder = $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+PEERS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*project["optional-dependencies"]["versus"])
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check lint site format record install clean python port
+.PHONY: help serve test check lint site takeaway mutate versus format record prove install clean python port
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -29,10 +34,13 @@ serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8
 	@$(RUN) proofread.serve --port $(PORT)
 
 test: .venv/installed  ## run every test, and every program in the book and the README
-	@echo '== Tests of the package, with coverage'
-	@$(RUN) pytest --cov
+	@echo '== Tests of the package and of the tool, with coverage'
+	@$(RUN) coverage run -m pytest
+	@$(RUN) coverage report
 	@echo '== Programs of the book and the README'
-	@$(RUN) pytest --codeblocks docs README.md
+	@$(RUN) pytest --proofread docs README.md
+	@echo '== The same by pytest-codeblocks alone'
+	@$(RUN) pytest -q --codeblocks docs README.md
 
 check: test lint site  ## what CI runs: test, then format, lint, types and the strict site
 
@@ -46,16 +54,34 @@ lint: .venv/installed  ## check format, style and types
 
 site: .venv/installed  ## build the book into site/; a warning is an error
 	@echo '== Site'
-	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
+	@$(RUN) proofread.build
+
+takeaway: site  ## run all that a reader copies or downloads, with the wheel alone
+	@echo '== What a reader takes away'
+	@$(RUN) proofread.reader docs site --constraints constraints.txt --kernel \
+	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
+
+mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
+	@echo '== Mutants of the book'
+	@$(RUN) proofread.mutate docs README.md -n 2
+	@echo '== Mutants of the package; this takes half an hour'
+	@OMP_WAIT_POLICY=PASSIVE $(RUN) proofread.faults tests/mutants.toml
+
+versus: .cache/versus/installed  ## measure this and four other tools on the chapters
+	@echo '== The same chapters, five tools'
+	@.cache/versus/bin/python tests/versus docs/walk
 
 format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 
 record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows from the ledger
-	@$(RUN) proofread.record docs README.md
+	@$(RUN) pytest -q --record docs README.md
 	@.venv/bin/python docs/pictures
 	@.venv/bin/python docs/sources
+
+prove: .venv/installed  ## run every program alone, shuffled, and in other ways; all must agree
+	@$(RUN) proofread.prove docs README.md
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
@@ -69,6 +95,16 @@ clean:  ## remove all that make made, .venv too
 	@# Else each lab is built with a warning about connections that stay on this computer.
 	@mkdir -p .venv/etc/ipython
 	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
+	@touch $@
+
+# The other tools would slow down each run of pytest, so they have an environment of
+# their own, which borrows all else.
+.cache/versus/installed: .venv/installed
+	.venv/bin/python -m venv --without-pip --clear .cache/versus
+	@echo "import site; site.addsitedir('$(call folder,.venv)')" \
+	  > $(call folder,.cache/versus)/borrowed.pth
+	$(RUN) pip --python .cache/versus install --disable-pip-version-check \
+	  -c constraints.txt $(PIP_OPTIONS) $$(.venv/bin/python -c '$(PEERS)')
 	@touch $@
 
 .venv/pyvenv.cfg: | python

@@ -104,6 +104,15 @@ def test_a_checkpoint_with_a_mask_loads_and_is_left_alone(qkv_bias: bool) -> Non
     close(attend(x), oracles.self_attention(x, checkpoint, causal=True))
 
 
+def test_a_checkpoint_of_a_larger_model_loads() -> None:
+    attend = build()
+    model = torch.nn.Sequential(torch.nn.Identity(), attend)
+    checkpoint = saved_by_the_sources(attend, CONTEXT)
+    inside = {f"1.{name}": tensor for name, tensor in checkpoint.items()}
+    assert str(model.load_state_dict(inside)) == "<All keys matched successfully>"
+    assert torch.equal(attend.W_key.weight, checkpoint["W_key.weight"])
+
+
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float16], ids=str)
 def test_a_saved_mask_may_be_of_any_type(dtype: torch.dtype) -> None:
     attend = build()

@@ -15,6 +15,7 @@ import yaml
 from pytest_codeblocks import extract_from_file
 
 import headway
+from proofread.pages import programs
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
@@ -296,3 +297,18 @@ def test_public_names_have_an_example() -> None:
         if ">>>" not in (inspect.getdoc(getattr(headway, name)) or "")
     }
     assert without <= WITHOUT_EXAMPLE
+
+
+def test_there_are_programs_to_run() -> None:
+    """Else a runner that finds none would be content."""
+    counts = {
+        page: len(programs((ROOT / page).read_text(encoding="utf-8")))
+        for page in [
+            "README.md",
+            "docs/index.md",
+            *(f"docs/walk/{stem}.md" for stem in titled("walk")),
+        ]
+    }
+    assert len(counts) >= 12
+    assert min(counts["README.md"], counts["docs/index.md"]) >= 1
+    assert min(n for page, n in counts.items() if "/walk/" in page) >= 3

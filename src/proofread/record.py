@@ -1,68 +1,28 @@
-"""Rewrite the recorded outputs of Markdown pages: `python -m proofread.record docs`.
+"""Rewrite what pages say their programs print: `pytest --record`.
 
-A page is read as pytest-codeblocks reads it, so that what is recorded here is what
-`pytest --codeblocks` compares.
+Programs may run in many processes; what they did is gathered here, in one, and here
+the pages are written, each as a whole and only if every program on it held still.
 """
 
-import argparse
-import contextlib
-import io
-import os
 import shutil
-import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from pytest_codeblocks import CodeBlock, extract_from_buffer
+from proofread import prose
+from proofread.census import Problem
+from proofread.compare import difference
+from proofread.pages import ERROR, OUTPUT, Fence, Program, programs
 
-MARKER = "<!--pytest-codeblocks:expected-output-->"
-
-
-class CannotRecordError(RuntimeError):
-    """A block raised, or printed what a page cannot hold."""
-
-
-def pages(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the Markdown files that paths name or hold."""
-    for path in paths:
-        yield from sorted(path.rglob("*.md")) if path.is_dir() else [path]
+Account = dict[str, Any]
+ADVICE = (
+    "prints something else in another order, with another number of threads; round "
+    "what it prints (`:.3f`), or print what does not depend on the last digits"
+)
 
 
-def programs(text: str) -> list[CodeBlock]:
-    """Return the Python fences of a page, with what is recorded of each."""
-    # newline=None translates line ends as opening a file does.
-    blocks = extract_from_buffer(io.StringIO(text, newline=None))
-    return [block for block in blocks if block.syntax == "python"]
-
-
-def run(block: CodeBlock) -> str:
-    """Run a program as pytest-codeblocks does and return what it prints."""
-    folder = Path.cwd()
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            exec(block.code, {"__MODULE__": "__main__"})  # noqa: S102
-        except (Exception, SystemExit) as error:
-            sentence = f"line {block.lineno}: {type(error).__name__}: {error}"
-            raise CannotRecordError(sentence) from error
-        finally:
-            os.chdir(folder)
-    return printed.getvalue()
-
-
-def find(text: str, lines: Sequence[str], start: int) -> int:
-    """Return the index of the first line from start on that holds text."""
-    return next(i for i in range(start, len(lines)) if text in lines[i])
-
-
-def after_fence(lines: Sequence[str], start: int) -> int:
-    """Return the index of the line after the fence that opens at start."""
-    opening = lines[start].lstrip()
-    ticks = opening[: len(opening) - len(opening.lstrip("`"))]
-    rest = range(start + 1, len(lines))
-    return next(i for i in rest if lines[i].lstrip().startswith(ticks)) + 1
+class CannotRecordError(Exception):
+    """A page that must be left as it is, and why."""
 
 
 def fence(output: str, indent: str) -> list[str]:
@@ -75,49 +35,42 @@ def fence(output: str, indent: str) -> list[str]:
     return [indent + line for line in (f"{ticks}text", *body, ticks)]
 
 
-def replace_output(lines: list[str], block: CodeBlock, output: str) -> str:
-    """Put output into the lines of a page, under its block; say what was done."""
-    start = block.lineno - 1
-    end = after_fence(lines, start)
-    if block.expected_output is None:
-        indent = lines[start].partition("`")[0]
-        lines[end:end] = ["", indent + MARKER, "", *fence(output, indent)]
+def put(
+    lines: list[str], below: Fence, comment: str, old: Fence | None, text: str
+) -> str:
+    """Put an output into the lines of a page; say what was done."""
+    if old is None:
+        new = ["", below.indent + comment, "", *fence(text, below.indent)]
+        lines[below.end : below.end] = new
         return "added"
-    marker = find("pytest-codeblocks:expected-output", lines, end)
-    start = find("```", lines, marker)
-    end = after_fence(lines, start)
-    if not output:
-        marker -= not lines[marker - 1].strip()
-        del lines[marker:end]
-        return "removed"
-    lines[start:end] = fence(output, lines[start].partition("`")[0])
-    return "changed"
+    if text:
+        lines[old.line - 1 : old.end] = fence(text, old.indent)
+        return "changed"
+    # The comment and the empty lines around it go with what they announced.
+    del lines[below.end : old.end]
+    return "removed"
 
 
-def record(text: str) -> tuple[str, list[str]]:
-    """Return a page with the outputs of now, and a sentence for each that differs.
-
-    Raises:
-        CannotRecordError: If a program raises or warns, or if pytest-codeblocks would
-            not read back what was printed.
-    """
-    blocks = programs(text)
-    outputs = [run(block) for block in blocks]
+def rewrite(text: str, results: dict[int, Account]) -> tuple[str, list[str]]:
+    """Return a page with these results, by line, and what is now other than it was."""
     lines = text.split("\n")
     changes: list[str] = []
     # From the bottom, so that the line numbers above stay true.
-    for block, output in reversed([*zip(blocks, outputs, strict=True)]):
-        if output != (block.expected_output or ""):
-            what = replace_output(lines, block, output)
-            changes.insert(0, f"line {block.lineno}: output {what}")
-    text = "\n".join(lines)
-    for before, after, output in zip(blocks, programs(text), outputs, strict=True):
-        if output != (after.expected_output or ""):
-            raise CannotRecordError(
-                f"line {before.lineno}: output must be whole lines of plain text; "
-                f"got output={output!r}."
-            )
-    return text, changes
+    for program in reversed(programs(text)):
+        if (result := results.get(program.line)) is None:
+            continue
+        output, error = program.recorded
+        above = program.output or program.fence
+        parts = [
+            ("error", above, ERROR, program.error, error, result["error"]),
+            ("output", program.fence, OUTPUT, program.output, output, result["output"]),
+        ]
+        for what, below, comment, old, before, after in parts:
+            if before != after:
+                done = put(lines, below, comment, old, after)
+                changed = difference(before, after, exact=True)
+                changes.insert(0, f"{program.line}: {what} {done}\n{changed}")
+    return "\n".join(lines), changes
 
 
 def write(page: Path, text: str) -> None:
@@ -131,29 +84,87 @@ def write(page: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Record every page; return 1 if one could not be, or with --check would be."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.record")
-    parser.add_argument("paths", nargs="+", type=Path, help="pages or folders")
-    parser.add_argument("--check", action="store_true", help="change no page")
-    options = parser.parse_args(arguments)
+class Recorder:
+    """Gathers what programs print, and writes it to their pages.
 
-    status = 0
-    for page in pages(options.paths):
-        try:
-            text, changes = record(page.read_text(encoding="utf-8"))
-        except (RuntimeError, OSError) as error:  # pytest-codeblocks raises the former
-            print(f"{page}: {error}", file=sys.stderr)
-            status = 1
-            continue
-        for change in changes:
-            print(f"{page}, {change}")
-        if changes and options.check:
-            status = 1
-        elif changes:
-            write(page, text)
-    return status
+    Args:
+        root: The folder that pages are named from.
+        problems: Finds what is wrong with a page; one that has any is not written.
+    """
+
+    def __init__(self, root: Path, problems: Callable[[str], Sequence[Problem]]):
+        self.root = root
+        self.problems = problems
+        self.runs: dict[str, dict[int, list[Account]]] = {}
+        self.failed: set[str] = set()
+        self.said: list[str] = []
+
+    def add(self, account: Account, *, passed: bool) -> None:
+        """Take note of a run."""
+        runs = self.runs.setdefault(account["page"], {})
+        runs.setdefault(account["line"], []).append(account)
+        if not passed:
+            self.failed.add(account["page"])
+
+    def write(self) -> bool:
+        """Write the pages whose programs held still; say whether all did."""
+        kept = True
+        for page, runs in sorted(self.runs.items()):
+            try:
+                self.said += self.write_page(page, runs)
+            except CannotRecordError as error:
+                self.said.append(f"{page}: left as it was: {error}")
+                kept = False
+        return kept
+
+    def write_page(self, page: str, runs: dict[int, list[Account]]) -> list[str]:
+        """Write a page, and return what is now other than it was."""
+        if page in self.failed:
+            raise CannotRecordError("a program on it fails.")
+        text = (self.root / page).read_text(encoding="utf-8")
+        code = {program.line: program.code for program in programs(text)}
+        for line, accounts in sorted(runs.items()):
+            if any(account["code"] != code.get(line) for account in accounts):
+                raise CannotRecordError("it changed while its programs ran.")
+            check_steady(line, accounts)
+        results = {line: accounts[0] for line, accounts in runs.items()}
+        new, changes = rewrite(text, results)
+        check_read_back(new, [results.get(line) for line in code])
+        if found := self.problems(new):
+            line, sentence = found[0]
+            raise CannotRecordError(f"line {line}: {sentence}.")
+        computed = prose.compute(new)
+        if computed != new:
+            shown = difference(new, computed, exact=True)
+            changes.append(f" numbers in the prose computed anew\n{shown}")
+        if computed != text:
+            write(self.root / page, computed)
+        return [f"{page}:{change}" for change in changes]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def check_steady(line: int, accounts: Sequence[Account]) -> None:
+    """Refuse a program that ran but once, or not always the same."""
+    if {account["again"] for account in accounts} != {False, True}:
+        raise CannotRecordError(f"line {line}: the program must run a second time.")
+    first = accounts[0]
+    for other in accounts[1:]:
+        for part in ("output", "error"):
+            if wrong := difference(first[part], other[part], exact=True):
+                raise CannotRecordError(f"line {line}: the program {ADVICE}:\n{wrong}")
+
+
+def check_read_back(text: str, results: Sequence[Account | None]) -> None:
+    """Refuse an output that a page cannot hold."""
+    for program, result in zip(programs(text), results, strict=True):
+        if result is not None:
+            check_part(program, "output", program.recorded[0], result)
+            check_part(program, "error", program.recorded[1], result)
+
+
+def check_part(program: Program, part: str, recorded: str, result: Account) -> None:
+    """Refuse it in one sentence."""
+    if recorded != result[part]:
+        raise CannotRecordError(
+            f"line {result['line']}: {part} must be whole lines of plain text; "
+            f"got {part}={result[part]!r}."
+        )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
-BUILD = (sys.executable, "-m", "mkdocs", "build", "--strict")
+BUILD = (sys.executable, "-m", "proofread.build")
 
 
 class SiteHandler(SimpleHTTPRequestHandler):
@@ -80,9 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.check:
             return
         try:
-            subprocess.run(  # noqa: S603
-                BUILD, check=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-            )
+            subprocess.run(BUILD, check=True)  # noqa: S603
             # The socket has listened since bind: from here on it answers.
             print(f"http://{HOST}:{server.server_port}", flush=True)
             server.serve_forever()
