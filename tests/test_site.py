@@ -7,13 +7,19 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from mkdocs.utils.yaml import yaml_load
+
+from proofread.pages import programs
+from proofread.published import census, problems
+from proofread.takeaway import built
+from proofread.trials import Page, read_site
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -101,7 +107,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "http_proxy": "http://127.0.0.1:9",
     }
     build = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "-f", config, "--strict"],
+        [sys.executable, "-m", "proofread.build", "--config-file", config],
         cwd=ROOT,
         env=os.environ | environment,
         capture_output=True,
@@ -118,6 +124,12 @@ def pages(site: Path) -> dict[str, BeautifulSoup]:
         str(path.relative_to(site)): BeautifulSoup(path.read_text(), "html.parser")
         for path in sorted(site.rglob("*.html"))
     }
+
+
+@pytest.fixture(scope="session")
+def programs_shown(site: Path) -> list[Page]:
+    """Read what each page shows as its programs, and which files it offers."""
+    return read_site(DOCS, site)
 
 
 def address(page: str, link: str) -> tuple[str, str]:
@@ -299,6 +311,73 @@ def test_private_names_stay_out_of_the_reference(pages):
     }
     assert len(documented) > 40
     assert not [name for name in documented if re.search(r"\._(?!_)", name)]
+
+
+# ---- Code ----
+
+
+def test_the_site_shows_the_code_of_its_pages_and_no_other(site):
+    assert census(DOCS, site) == []
+
+
+def test_every_program_of_every_page_can_be_copied(programs_shown):
+    assert {page.path for page in programs_shown} == {*DOCS.rglob("*.md")}
+    for page in programs_shown:
+        assert [block.text + "\n" for _, block in page.programs] == [
+            program.code for program in programs(page.path.read_text())
+        ], page.path
+    assert sum(len(page.programs) for page in programs_shown) > 100
+
+
+def test_a_page_that_was_tampered_with_is_found(site, programs_shown):
+    pages = [page.path for page in programs_shown if page.programs]
+    assert len(pages) > 10
+    for path in pages[::3]:  # they are long
+        html = built(PurePosixPath(path.relative_to(DOCS)), site).read_text()
+        # The last ones often stand in the solution of an exercise.
+        code, output = (
+            re.findall(rf'<div class="language-{kind} .*?</div>', html, re.DOTALL)[-1]
+            for kind in ("python", "text")
+        )
+        for wrong in (
+            html.replace(code, ""),
+            html.replace(code, code + "<p></p>" + code),
+            html.replace(code, re.sub(r">(\w+)<", r">\1_<", code, count=1)),
+            html.replace(output, output.replace("<code>", "<code>0")),
+            html.replace(output, ""),
+        ):
+            assert wrong != html
+            assert problems(path.read_text(), wrong), path
+
+
+def test_each_chapter_and_no_other_page_can_be_taken_away(site, pages):
+    offers = {
+        name: [a["href"] for a in soup.select("a[download]")]
+        for name, soup in pages.items()
+    }
+    chapters = {path.stem for path in DOCS.glob("walk/*.md")}
+    assert {name: files for name, files in offers.items() if files} == {
+        f"walk/{stem}/index.html": [f"{stem}.ipynb", f"{stem}.py"] for stem in chapters
+    }
+    made = {path.relative_to(site) for path in site.rglob("*.ipynb")}
+    assert made == {Path(f"walk/{stem}/{stem}.ipynb") for stem in chapters}
+
+
+def test_what_is_taken_away_is_whole(site):
+    for path in sorted(site.glob("walk/*/*.ipynb")):
+        notebook = nbformat.read(path, nbformat.NO_CONVERT)
+        nbformat.validate(notebook)
+        compile(path.with_suffix(".py").read_text(), path.name, "exec")
+        page = DOCS / f"walk/{path.stem}.md"
+        words = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+        prose = "\n".join(cell.source for cell in words)
+        # Nothing is left of what only the site understands.
+        assert not re.search(
+            r"<!--|-->|--8<--|\?\?\? |!!! |\]\(\S*\.md|\{ ?[.#]", prose
+        )
+        pictures = sum(len(cell.get("attachments", {})) for cell in words)
+        assert pictures == prose.count("(attachment:")
+        assert (pictures > 0) == ("--8<--" in page.read_text())
 
 
 # ---- Labs ----

@@ -1,0 +1,84 @@
+"""A site is built with all that belongs to it, or not at all."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proofread import build
+
+CONFIG = """site_name: A site
+strict: true
+theme: {name: material, font: false}
+plugins: []
+markdown_extensions:
+  - pymdownx.highlight: {pygments_lang_class: true}
+  - pymdownx.superfences
+  - pymdownx.snippets: {base_path: [parts]}
+"""
+TAKEAWAY = "extra: {takeaway: {folder: walk/, note: A note.}}\n"
+
+
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mkdocs.yml").write_text(CONFIG + TAKEAWAY)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a.svg").write_text("<svg></svg>")
+    (tmp_path / "docs" / "walk").mkdir(parents=True)
+    (tmp_path / "docs" / "index.md").write_text("# Home\n")
+    page = '# A\n\n--8<-- "a.svg"\n\n```python\nprint(3)\n```\n'
+    (tmp_path / "docs" / "walk" / "a.md").write_text(page)
+    return tmp_path
+
+
+def test_the_site_and_what_belongs_to_it(
+    book: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert build.main([]) == 0
+    assert "MkDocs 2" not in capfd.readouterr().err
+    folder = book / "site" / "walk" / "a"
+    assert {path.name for path in folder.iterdir()} == {
+        *("index.html", "a.ipynb", "a.py")
+    }
+    notebook = json.loads((folder / "a.ipynb").read_text())
+    text = ["".join(cell["source"]) for cell in notebook["cells"]]
+    assert any("A note." in cell for cell in text)
+    assert any("attachment:a.svg" in cell for cell in text)
+    assert not [*(book / "site").glob("*.ipynb")]
+
+
+def test_a_site_without_takeaways(book: Path) -> None:
+    (book / "mkdocs.yml").rename(book / "other.yml")
+    (book / "other.yml").write_text(CONFIG)
+    assert build.main(["--config-file", "other.yml"]) == 0
+    assert not [*(book / "site").rglob("*.ipynb")]
+
+
+def test_what_mkdocs_refuses_is_not_built(
+    book: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (book / "docs" / "index.md").write_text("[gone](gone.md)\n")
+    assert build.main([]) == 1
+    assert "gone.md" in capfd.readouterr().err
+    assert not [*(book / "site").rglob("*.ipynb")]
+
+
+def test_a_takeaway_that_cannot_be_made_fails_with_one_sentence(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "docs" / "walk" / "a.md").write_text('--8<-- "gone.svg"\n')
+    assert build.main([]) == 1
+    page = book / "docs" / "walk" / "a.md"
+    sentence = f"{page}: an included file must exist; got gone.svg.\n"
+    assert capsys.readouterr().err == sentence
+
+
+def test_a_site_that_shows_another_program_fails(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "docs" / "index.md").write_text("``` python\nprint(3)\n```\n")
+    assert build.main([]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    page = book / "docs" / "index.md"
+    assert said == f"{page}, line 1: the site shows another block: in another language"
