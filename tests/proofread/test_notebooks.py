@@ -47,7 +47,15 @@ def test_the_notebook_is_valid_and_has_what_is_recorded() -> None:
     whole = nbformat.reads(text, as_version=nbformat.NO_CONVERT)
     nbformat.validate(whole)
     assert (whole.nbformat, whole.nbformat_minor) == (4, 5)
-    assert whole.metadata.kernelspec.name == "python3"
+    assert whole.metadata == {
+        "kernelspec": {
+            "display_name": "Python 3",
+            "language": "python",
+            "name": "python3",
+        },
+        "language_info": {"name": "python"},
+    }
+    assert "attachments" not in whole.cells[0]
     assert [(cell.cell_type, cell.source, cell.id) for cell in whole.cells] == [
         ("markdown", "# A title\n\nWords.", "before-a-title"),
         ("code", "print(2)\nprint()", "a-title"),
@@ -88,7 +96,9 @@ def test_the_notebook_is_the_same_each_time_and_can_be_compared_by_line() -> Non
     text = notebook(of(WHOLE))
     assert text == notebook(of(WHOLE))
     assert json.loads(text)["cells"][0]["source"] == ["# A title\n", "\n", "Words."]
-    assert text.endswith("}\n")
+    text = notebook([Cell("a", "Ö")])
+    again = json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False)
+    assert text == again + "\n"
 
 
 # ---- The program ----

@@ -148,4 +148,11 @@ def test_the_command(book: Path) -> None:
     assert "A note." in sources(book / "site/walk/a/a.ipynb")
     assert "attachment:a.svg" in sources(book / "site/walk/a/a.ipynb")
     assert (book / "site/walk/b/b.py").is_file()
-    assert main([str(book / "docs"), str(book / "site"), "--pages", "walk/b.md"]) == 0
+    for file in (book / "site").glob("**/*.ipynb"):
+        file.unlink()
+    # Without a pattern it takes all pages.
+    (book / "docs/walk/a.md").write_text("# A\n")
+    assert main([str(book / "docs"), str(book / "site")]) == 0
+    assert (book / "site/index.ipynb").is_file()
+    assert sources(book / "site/walk/b/b.ipynb").startswith("This was made ")
+    assert "A note." not in sources(book / "site/walk/b/b.ipynb")
