@@ -13,7 +13,8 @@ every_file = pytest.mark.parametrize(
     "path", FILES, ids=[str(path.relative_to(SOURCE)) for path in FILES]
 )
 
-LINES_OF_A_MODULE = 120
+# A module of the package is a page of the book; one of the tool is only a tool.
+LINES_OF_A_MODULE = {"headway": 120, "proofread": 160}
 LINES_OF_A_FUNCTION = 30
 PARAMETERS = 7
 NO_CODE = {
@@ -40,11 +41,11 @@ def code_lines(text: str) -> set[int]:
     return lines
 
 
-def over_budget(text: str) -> list[str]:
+def over_budget(text: str, package: str = "headway") -> list[str]:
     """List what is too long, by name."""
     lines = code_lines(text)
     found = []
-    if len(lines) > LINES_OF_A_MODULE:
+    if len(lines) > LINES_OF_A_MODULE[package]:
         found.append(f"the module has {len(lines)} lines")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Assert):
@@ -65,7 +66,8 @@ def over_budget(text: str) -> list[str]:
 
 @every_file
 def test_it_is_within_the_budget(path: Path) -> None:
-    assert over_budget(path.read_text()) == []
+    package = path.relative_to(SOURCE).parts[0]
+    assert over_budget(path.read_text(), package) == []
 
 
 def test_there_is_source_to_look_at() -> None:

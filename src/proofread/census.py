@@ -8,13 +8,9 @@ against what pytest-codeblocks reads.
 
 import ast
 import datetime
-import io
 import itertools
 import re
-import warnings
-from collections.abc import Collection, Iterator, Sequence
-
-from pytest_codeblocks import extract_from_buffer
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from proofread.pages import (
     ERROR,
@@ -27,6 +23,7 @@ from proofread.pages import (
     outside,
     programs,
 )
+from proofread.stock import check_runner
 
 KINDS = frozenset({"text", "console", "toml", "yaml", "json", "html", "bibtex"})
 Problem = tuple[int, str]
@@ -134,11 +131,7 @@ def check_comments(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
         if fence is not None
     }
     for number, line in lines.items():
-        comment, below = line.strip(), number + 1
-        while lines.get(below, "end").strip() == "" or MARK.fullmatch(
-            lines.get(below, "end").strip()
-        ):
-            below += 1
+        comment, below = line.strip(), next_line(lines, number)
         fence = fence_at.get(below)
         if MARK.fullmatch(comment):
             if fence is None or fence.info != "python":
@@ -159,6 +152,14 @@ def check_comments(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
             yield number, f"a comment to the runner must be as {OUTPUT}"
 
 
+def next_line(lines: Mapping[int, str], number: int) -> int:
+    """Return the line below that is neither empty nor a mark."""
+    number += 1
+    while (text := lines.get(number, "end").strip()) == "" or MARK.fullmatch(text):
+        number += 1
+    return number
+
+
 def check_orphans(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
     """Find a text right under a program that looks like its output and is not."""
     lines = outside(text, found)
@@ -171,45 +172,6 @@ def check_orphans(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
             and not any(lines[number].strip() for number in between)
         ):
             yield below.line, "a text that looks like an output must be one"
-
-
-def as_run(fence: Fence) -> str:
-    """Return what pytest-codeblocks has: it drops empty lines where it unindents."""
-    lines = fence.code.splitlines(keepends=True)
-    return "".join(line for line in lines if line.strip() or not fence.indent)
-
-
-def same_program(one: str, other: str) -> bool:
-    """Say whether two texts are one program, whatever its empty lines."""
-    try:
-        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
-    except SyntaxError:
-        return one == other
-
-
-def check_runner(text: str) -> Iterator[Problem]:
-    """Ask pytest-codeblocks what it would run, and compare with."""
-    expected = [
-        (p.line, as_run(p.fence), as_run(p.output) if p.output else None)
-        for p in programs(text)
-    ]
-    for program in programs(text):
-        if not same_program(program.code, as_run(program.fence)):
-            yield program.line, "the runner must run the program that the reader copies"
-    try:
-        with warnings.catch_warnings():  # of words that it no longer wants
-            warnings.simplefilter("ignore")
-            blocks = extract_from_buffer(io.StringIO(text))
-    except RuntimeError as error:
-        yield 1, f"the runner must be able to read the page; it says: {error}"
-        return
-    run = [
-        (block.lineno, block.code, block.expected_output)
-        for block in blocks
-        if block.syntax in ("python", "sh", "bash")
-    ]
-    for block in {*run} ^ {*expected}:
-        yield block[0], "the runner must see the block as the reader does"
 
 
 def problems(

@@ -149,9 +149,7 @@ def programs(text: str) -> list[Program]:
         return tuple(marks)
 
     result: list[Program] = []
-    for fence in found:
-        if fence.info != "python":
-            continue
+    for fence in (fence for fence in found if fence.info == "python"):
         heading = next((titles[n] for n in [*titles][::-1] if n < fence.line), "top")
         number = 1 + sum(program.heading == heading for program in result)
         output = below(fence.end, OUTPUT)

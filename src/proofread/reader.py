@@ -20,8 +20,8 @@ from pathlib import Path
 
 from proofread.environment import CannotInstallError, build_wheel, install
 from proofread.kernel import kernel_problems
-from proofread.plugin import differs_from_reference
 from proofread.published import census, require
+from proofread.settings import differs_from_reference
 from proofread.trials import Page, Reader, block_problems, file_problems, read_site
 
 Check = Callable[[], list[str]]

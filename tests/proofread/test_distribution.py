@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from proofread.fresh import imported
 from proofread.pages import OUTPUT
-from proofread.run import imported
 
 SOURCE = Path(__file__).parents[2] / "src" / "proofread"
 PROJECT = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch._dynamo  # loaded here for good: it cannot be loaded twice
 
-from proofread import plugin
+from proofread import items
 from proofread.pages import ERROR, OUTPUT, REFUSES
-from proofread.plugin import differs_from_reference
+from proofread.settings import differs_from_reference
 
 SETTINGS = """
 [tool.pytest.ini_options]
@@ -651,8 +651,8 @@ def test_only_the_process_that_sees_all_keeps_the_account(
 
 def test_another_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    assert plugin.other_threads() == 2
+    assert items.other_threads() == 2
     monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
-    assert plugin.other_threads() == 1
+    assert items.other_threads() == 1
     monkeypatch.delitem(sys.modules, "torch")
-    assert plugin.other_threads() == 0
+    assert items.other_threads() == 0

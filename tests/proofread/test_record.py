@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from proofread import record
+from proofread.fresh import Interpreter
 from proofread.pages import ERROR, OUTPUT, REFUSES, programs
-from proofread.run import Interpreter, run
+from proofread.run import run
 
 # Each page before and after, with what is said of it.
 PAGES = {

@@ -1,5 +1,6 @@
 """A program of a page finds what a fresh interpreter has, and leaves nothing behind."""
 
+import gc
 import io
 import json
 import os
@@ -19,7 +20,9 @@ import pytest
 import torch
 
 from proofread import run as module
-from proofread.run import Interpreter, Result, TimeLimitError, imported, run
+from proofread.capture import TimeLimitError
+from proofread.fresh import Interpreter, imported
+from proofread.run import Result, run
 
 ROOT = Path(__file__).parents[2]
 
@@ -262,6 +265,34 @@ def test_a_program_changes_nothing_for_whoever_runs_it(
     assert state() == before
 
 
+def test_each_program_has_an_empty_folder_and_no_other_is_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text("mine")
+    interpreter = Interpreter(tmp_path)
+    look = "import os\nprint(os.getcwd(), os.listdir())"
+    first = printed(interpreter, look)
+    assert first.endswith(" []\n")
+    # An empty one serves again; one that is full or gone does not.
+    assert printed(interpreter, look) == first
+    go(interpreter, "from pathlib import Path; Path('a').mkdir()")
+    second = printed(interpreter, look)
+    assert second.endswith(" []\n")
+    assert second != first
+    go(interpreter, "import os; os.rmdir(os.getcwd())")
+    third = printed(interpreter, look)
+    assert third.endswith(" []\n")
+    assert third != second
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    folders = [Path(text.partition(" ")[0]) for text in (first, second, third)]
+    assert tmp_path not in folders
+    del interpreter
+    gc.collect()
+    assert not any(folder.exists() for folder in folders)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
 def test_random_numbers_that_a_fresh_interpreter_draws_differ(
     interpreter: Interpreter,
 ) -> None:
@@ -386,7 +417,7 @@ def test_a_program_that_never_ends(interpreter: Interpreter, code: str) -> None:
     start = time.monotonic()
     result = go(interpreter, code, limit=0.2)
     assert result.refusal == (
-        "proofread.run.TimeLimitError: the program must end within 0.2 s."
+        "proofread.capture.TimeLimitError: the program must end within 0.2 s."
     )
     assert isinstance(result.error, TimeLimitError)
     assert time.monotonic() - start < 30
@@ -455,11 +486,11 @@ def test_what_is_installed_is_not_the_project(tmp_path: Path) -> None:
 # ---- Where only the reader's packages are ------------------------------------------
 
 
-def drive(programs: list[dict[str, object]]) -> list[dict[str, object]]:
+def drive(programs: list[dict[str, object]], *options: str) -> list[dict[str, object]]:
     """Run programs by the file alone, without this project on the path."""
     lines = "".join(json.dumps(program) + "\n" for program in programs)
     done = subprocess.run(
-        [sys.executable, "-P", module.__file__],
+        [sys.executable, "-P", *options, module.__file__],
         input=lines,
         capture_output=True,
         text=True,
@@ -496,8 +527,16 @@ def test_what_the_file_answers(
     assert second["traceback"].startswith("Traceback")
 
 
-def test_the_file_needs_the_standard_library_alone() -> None:
-    needed = {
-        name.partition(".")[0] for name in imported(Path(module.__file__).read_text())
-    }
-    assert needed <= sys.stdlib_module_names
+def test_it_needs_the_standard_library_alone() -> None:
+    parts = [Path(module.__file__).with_name(f"{n}.py") for n in ("capture", "fresh")]
+    for path in (Path(module.__file__), *parts):
+        needed = {name.partition(".")[0] for name in imported(path.read_text())}
+        assert needed <= {*sys.stdlib_module_names, "proofread"}
+
+
+def test_the_programs_of_the_file_find_no_more_than_others_do() -> None:
+    code = "import sys\nprint(*filter(None, sys.path))"
+    plain = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert drive([{"code": code}], "-I")[0]["output"] == plain.stdout
