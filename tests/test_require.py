@@ -629,6 +629,14 @@ def test_a_size_may_be_a_whole_number_of_any_type() -> None:
     assert CausalAttention(seven, D, seven, 0.0)(zeros(T, 7)).shape == (T, D)
 
 
+def test_a_module_may_be_of_a_class_derived_from_ours() -> None:
+    class Mine(MultiHeadAttention):
+        pass
+
+    theirs = to_torch(Mine(E, E, CONTEXT, 0.0, H))
+    assert theirs.embed_dim == E
+
+
 def test_every_sentence_has_the_same_form() -> None:
     for _, _, sentence in REFUSALS:
         assert re.fullmatch(r"\w+ must [^;]+; got \w+.+\.", sentence, re.DOTALL), (
