@@ -39,7 +39,7 @@ def checks(reader: Reader, pages: Sequence[Page], kernel: bool) -> list[Check]:
     notebooks = [file for _, file in files if file.suffix == ".ipynb" and kernel]
     return [
         *(partial(in_jupyter, reader, file) for file in notebooks),
-        *(partial(block_problems, reader, page) for page in pages if page.programs),
+        partial(block_problems, reader, pages),
         *(partial(file_problems, reader, page, file) for page, file in files),
     ]
 

@@ -53,7 +53,7 @@ def outputs(pre: Tag) -> list[Tag]:
     """Return the texts that follow right upon a block."""
     block = pre
     for parent in pre.parents:
-        if {"highlight", "highlighttable"} & {*(parent.get("class") or [])}:
+        if "highlight" in (parent.get("class") or []):
             block = parent
     found = []
     for below in block.find_next_siblings():

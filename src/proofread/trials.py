@@ -101,9 +101,11 @@ def job(page: Page, program: Program, block: Block) -> dict[str, Any]:
     return about | {"limit": limits[0]} if limits else about
 
 
-def run_blocks(reader: Reader, page: Page) -> list[dict[str, Any]]:
-    """Run the blocks of a page, each as in a fresh interpreter."""
-    jobs = [job(page, *pair) for pair in page.programs if not skipped(pair[0])]
+def run_jobs(reader: Reader, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Run programs one after the other, each as in a fresh interpreter.
+
+    All run in one process: to load a large library anew takes longer than most of them.
+    """
     lines = "".join(json.dumps(job) + "\n" for job in jobs)
     done = reader.run("-I", HERE / "run.py", given=lines)
     results = [json.loads(line) for line in done.stdout.splitlines()]
@@ -111,27 +113,41 @@ def run_blocks(reader: Reader, page: Page) -> list[dict[str, Any]]:
     if len(results) < len(jobs):
         said = f"it ended the interpreter, with status {done.returncode}\n{done.stderr}"
         results.append(nothing | {"problems": [said.strip()]})
-    after = "it did not run: one above it ended the interpreter"
+    after = "it did not run: one before it ended the interpreter"
     unknown = nothing | {"problems": [after]}
     return results + [unknown] * (len(jobs) - len(results))
 
 
-def block_problems(reader: Reader, page: Page) -> list[str]:
+def result_problems(
+    reader: Reader, program: Program, block: Block, result: dict[str, Any]
+) -> list[str]:
+    """Find in what a block did something else than its page shows."""
+    texts = [*block.below]
+    output = texts.pop(0) if program.output else ""
+    error = texts.pop(0) if program.error else ""
+    if result["problems"]:
+        return [*result["problems"]]
+    if error != result["error"].strip("\n"):
+        missing = f"it must end in the error that the page shows, {error}"
+        return [result["traceback"].rstrip() or missing]
+    how = reader.differs(output, result["output"])
+    return [how] if how else []
+
+
+def block_problems(reader: Reader, pages: Sequence[Page]) -> list[str]:
     """Find the blocks that do something else than their page shows."""
-    run = [pair for pair in page.programs if not skipped(pair[0])]
-    found = []
-    for (program, block), result in zip(run, run_blocks(reader, page), strict=True):
-        texts = [*block.below]
-        output = texts.pop(0) if program.output else ""
-        error = texts.pop(0) if program.error else ""
-        wrong = [*result["problems"]]
-        if not wrong and error != result["error"].strip("\n"):
-            missing = f"it must end in the error that the page shows, {error}"
-            wrong.append(result["traceback"].rstrip() or missing)
-        if not wrong and (how := reader.differs(output, result["output"])):
-            wrong.append(how)
-        found += [f"{page.path}, {program.name}: {said}" for said in wrong]
-    return found
+    run = [
+        (page, program, block)
+        for page in pages
+        for program, block in page.programs
+        if not skipped(program)
+    ]
+    results = run_jobs(reader, [job(*each) for each in run])
+    return [
+        f"{page.path}, {program.name}: {said}"
+        for (page, program, block), result in zip(run, results, strict=True)
+        for said in result_problems(reader, program, block, result)
+    ]
 
 
 # ---- Notebooks and programs for download -------------------------------------------

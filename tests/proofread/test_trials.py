@@ -88,7 +88,7 @@ def files(folder: Path, text: str = TEXT) -> tuple[Path, Path]:
 
 
 def test_what_prints_what_its_page_shows_is_right(tmp_path: Path) -> None:
-    assert block_problems(READER, page()) == []
+    assert block_problems(READER, [page()]) == []
     for file in files(tmp_path):
         assert file_problems(READER, page(), file) == []
 
@@ -157,38 +157,38 @@ def test_digits_count_only_where_they_are_exact() -> None:
 def test_a_block_that_does_something_else_is_found(
     code: str, printed: str, error: str, said: str
 ) -> None:
-    [problem] = block_problems(READER, one(code, printed, error))
+    [problem] = block_problems(READER, [one(code, printed, error)])
     assert problem.startswith("docs/a.md, p: ")
     assert said in problem
 
 
 def test_each_block_is_alone() -> None:
     text = "# P\n\n```python\nimport json\njson.x = y = 1\n```\n"
-    assert block_problems(READER, page(text)) == []
+    assert block_problems(READER, [page(text)]) == []
     text += "\n```python\nprint(y)\n```\n"
-    [problem] = block_problems(READER, page(text))
+    [problem] = block_problems(READER, [page(text)])
     assert "docs/a.md, p[2]: " in problem
     assert "NameError: name 'y' is not defined" in problem
 
 
 def test_what_stands_below_a_block_that_ended_all_did_not_run() -> None:
     text = "# P\n\n```python\nimport os; os._exit(3)\n```\n\n```python\n```\n"
-    assert block_problems(READER, page(text)) == [
+    assert block_problems(READER, [page(text)]) == [
         "docs/a.md, p: it ended the interpreter, with status 3",
-        "docs/a.md, p[2]: it did not run: one above it ended the interpreter",
+        "docs/a.md, p[2]: it did not run: one before it ended the interpreter",
     ]
 
 
 def test_a_block_that_does_not_end_is_found() -> None:
     mark = "<!--pytest.mark.timeout(0.2)-->\n"
     code = "# P\n\n{}```python\nwhile True: pass\n```\n\n```python\n```\n"
-    [problem] = block_problems(READER, page(code.format(mark)))
+    [problem] = block_problems(READER, [page(code.format(mark))])
     assert "TimeLimitError: the program must end within 0.2 s." in problem
     reader = Reader(Path(sys.executable), limit=1.0)
-    assert block_problems(reader, page(code.format(""))) == [
+    assert block_problems(reader, [page(code.format(""))]) == [
         "docs/a.md, p: it ended the interpreter, with status 1\n"
         "it did not end within 1 s",
-        "docs/a.md, p[2]: it did not run: one above it ended the interpreter",
+        "docs/a.md, p[2]: it did not run: one before it ended the interpreter",
     ]
 
 
@@ -203,10 +203,17 @@ def test_a_file_that_does_not_end_is_found(tmp_path: Path) -> None:
         )
 
 
+def test_all_pages_are_run() -> None:
+    pages = [one("print(1)", "1"), page("# P\n\nWords.\n"), one("print(2)", "1")]
+    [problem] = block_problems(READER, pages)
+    assert "number 1: recorded 1, printed 2" in problem
+    assert block_problems(READER, []) == []
+
+
 def test_what_is_copied_is_what_runs() -> None:
     [(program, block)] = one("print(1)", "1").programs
     changed = block._replace(text="print(2)")
-    [problem] = block_problems(READER, Page(Path("a.md"), [(program, changed)], []))
+    [problem] = block_problems(READER, [Page(Path("a.md"), [(program, changed)], [])])
     assert "number 1: recorded 1, printed 2" in problem
 
 
@@ -262,7 +269,7 @@ False
 
 
 def test_cells_that_disturb_each_other_are_found(tmp_path: Path) -> None:
-    assert block_problems(READER, page(STATE)) == []
+    assert block_problems(READER, [page(STATE)]) == []
     notebook, script = files(tmp_path, STATE)
     [problem] = file_problems(READER, page(STATE), notebook)
     assert problem.startswith(f"{notebook}: cell 2: ")
