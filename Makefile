@@ -42,7 +42,7 @@ test: .venv/installed  ## run every test, and every program in the book and the 
 	@echo '== The same by pytest-codeblocks alone'
 	@$(RUN) pytest -q --codeblocks docs README.md
 
-check: test lint site  ## what CI runs: test, then format, lint, types and the strict site
+check: test lint takeaway  ## what CI runs: the tests, the style, the site, what one takes from it
 
 lint: .venv/installed  ## check format, style and types
 	@echo '== Format'
