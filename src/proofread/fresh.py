@@ -105,23 +105,23 @@ class Interpreter:
         self.restores: list[Restore] = []
 
     def imports(self, code: str) -> None:
-        """Import beforehand what a program will, to see it before it is changed."""
+        """Import beforehand what is put back, to see it before it is changed."""
         for name in imported(code):
             # The program itself will show what is wrong.
             with contextlib.suppress(BaseException):
-                importlib.import_module(name)
+                if name.partition(".")[0] not in sys.stdlib_module_names:
+                    importlib.import_module(name)
         for name in sys.modules.keys() - self.seen:
             self.seen.add(name)
             module = sys.modules[name]
             if name in KNOWN:
                 self.restores.append(KNOWN[name](module))
-            elif isinstance(module, types.ModuleType) and self.owns(module):
+            elif self.owns(name, getattr(module, "__file__", None)):
                 self.restores.append(names_of(module))
 
-    def owns(self, module: types.ModuleType) -> bool:
+    def owns(self, name: str, file: str | None) -> bool:
         """Say whether a module is a part of the project, and not of what checks it."""
-        file = getattr(module, "__file__", None)
-        if not file or module.__name__.partition(".")[0] == __name__.partition(".")[0]:
+        if not file or name.partition(".")[0] == __name__.partition(".")[0]:
             return False
         path = Path(file)
         return self.project in path.parents and "site-packages" not in path.parts
@@ -167,10 +167,20 @@ class Interpreter:
 
     def forget(self, before: set[str], folder: Path) -> None:
         """Drop the modules that a program wrote itself."""
-        for name in sys.modules.keys() - before:
-            file = getattr(sys.modules[name], "__file__", None)
-            if file is None or folder in Path(file).resolve().parents:
+        new = sys.modules.keys() - before
+        tops = {top: sys.modules.get(top) for top in {n.partition(".")[0] for n in new}}
+        own = {top for top, module in tops.items() if is_written(module, folder)}
+        for name in new:
+            if name.partition(".")[0] in own:
                 del sys.modules[name]
+
+
+def is_written(module: object, folder: Path) -> bool:
+    """Say whether a module came from a folder, or from no file and no importer."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return getattr(module, "__spec__", None) is None
+    return folder in Path(file).resolve().parents
 
 
 def is_empty(folder: Path) -> bool:

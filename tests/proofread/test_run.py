@@ -12,7 +12,6 @@ import textwrap
 import threading
 import time
 import traceback
-import types
 from pathlib import Path
 
 import numpy
@@ -326,6 +325,14 @@ def test_without_torch_and_numpy(
     assert interpreter.restores == []
 
 
+def test_what_a_module_prints_is_seen_by_the_first_that_imports_it(
+    interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    assert printed(interpreter, "import this").startswith("The Zen of Python")
+    monkeypatch.delitem(sys.modules, "this")
+
+
 # ---- How it can fail ---------------------------------------------------------------
 
 ENDS = {
@@ -471,11 +478,7 @@ def test_the_modules_that_a_program_imports() -> None:
 def test_what_is_installed_is_not_the_project(tmp_path: Path) -> None:
     interpreter = Interpreter(tmp_path)
 
-    def owns(name: str, file: str | None) -> bool:
-        made = types.ModuleType(name)
-        made.__file__ = file
-        return interpreter.owns(made)
-
+    owns = interpreter.owns
     assert owns("ours", str(tmp_path / "src" / "ours.py"))
     assert not owns("theirs", str(tmp_path / ".venv/lib/site-packages/theirs.py"))
     assert not owns("theirs", str(tmp_path.parent / "theirs.py"))
@@ -486,11 +489,14 @@ def test_what_is_installed_is_not_the_project(tmp_path: Path) -> None:
 # ---- Where only the reader's packages are ------------------------------------------
 
 
-def drive(programs: list[dict[str, object]], *options: str) -> list[dict[str, object]]:
+def drive(
+    programs: list[dict[str, object]], *options: str, folder: Path = ROOT
+) -> list[dict[str, object]]:
     """Run programs by the file alone, without this project on the path."""
     lines = "".join(json.dumps(program) + "\n" for program in programs)
     done = subprocess.run(
         [sys.executable, "-P", *options, module.__file__],
+        cwd=folder,
         input=lines,
         capture_output=True,
         text=True,
@@ -513,6 +519,18 @@ def test_programs_are_run_by_the_file_alone() -> None:
     assert second["error"] == "ZeroDivisionError: division by zero"
     assert 'File "page.md", line 9, in <module>' in str(second["traceback"])
     assert third["problems"] == ["wrote to stderr:\na"]
+
+
+def test_a_library_that_comes_in_with_another_stays_whole(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "theirs.py").write_text("import torch\n")
+    add = f"import sys\nsys.path.append({str(tmp_path / 'theirs')!r})\n"
+    look = "import torch\nprint(torch.ones(2), torch.nn.Linear(2, 3).weight.shape)"
+    first, second = drive(
+        [{"code": add + "import theirs\nprint(3)"}, {"code": look}], folder=tmp_path
+    )
+    assert first["output"] == "3\n"
+    assert second["output"] == "tensor([1., 1.]) torch.Size([3, 2])\n"
 
 
 def test_what_the_file_answers(
