@@ -39,21 +39,31 @@ def of_numpy(numpy: Any) -> Restore:
 def of_torch(torch: Any) -> Restore:
     """Remember the settings of PyTorch; its random numbers start anywhere."""
     options = copy.copy(torch._tensor_str.PRINT_OPTS)
-    dtype, device = torch.get_default_dtype(), torch.get_default_device()
-    threads = torch.get_num_threads()
-    precision = torch.get_float32_matmul_precision()
+    settings = [
+        (get, get(), put)
+        for get, put in (
+            (torch.get_default_dtype, torch.set_default_dtype),
+            (torch.get_default_device, torch.set_default_device),
+            (torch.get_num_threads, torch.set_num_threads),
+            (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+            (torch.is_grad_enabled, torch.set_grad_enabled),
+            (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+            (
+                torch.are_deterministic_algorithms_enabled,
+                torch.use_deterministic_algorithms,
+            ),
+        )
+    ]
 
     def restore() -> None:
         torch._tensor_str.PRINT_OPTS.__dict__.update(vars(options))
-        torch.seed()
-        torch.set_default_dtype(dtype)
-        torch.set_default_device(None if device.type == "cpu" else device)
-        torch.set_grad_enabled(True)
-        torch.set_anomaly_enabled(False)
-        torch.use_deterministic_algorithms(False)
-        torch.set_float32_matmul_precision(precision)
-        if torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
+        torch.random.default_generator.seed()
+        if torch.cuda.is_initialized():
+            torch.cuda.seed_all()
+        # Some are slow to set, and load half of PyTorch.
+        for get, value, put in settings:
+            if get() != value:
+                put(value)
 
     return restore
 

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 from collections.abc import Sequence
+from functools import cache
 
 import pytest
 from packaging.requirements import Requirement
@@ -31,11 +32,15 @@ def differs_from_reference(requirements: Sequence[str]) -> str:
     return ""
 
 
+# Each program asks, and the answer holds for the whole run.
+_differs = cache(differs_from_reference)
+
+
 def inexact(config: pytest.Config) -> str:
     """Say why outputs are compared token by token; nothing, if they are exactly."""
     if config.option.compare != "auto":
         return "as asked" if config.option.compare == "tokens" else ""
-    return differs_from_reference(config.getini("proofread_reference"))
+    return _differs(tuple(config.getini("proofread_reference")))
 
 
 def fences(config: pytest.Config, text: str) -> list[Problem]:

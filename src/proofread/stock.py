@@ -18,10 +18,12 @@ def as_run(fence: Fence) -> str:
 
 def same_program(one: str, other: str) -> bool:
     """Say whether two texts are one program, whatever its empty lines."""
+    if one == other:
+        return True
     try:
         return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
     except SyntaxError:
-        return one == other
+        return False
 
 
 def check_runner(text: str) -> Iterator[tuple[int, str]]:

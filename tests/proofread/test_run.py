@@ -308,6 +308,16 @@ def test_random_numbers_that_a_fresh_interpreter_draws_differ(
         assert printed(interpreter, program) != printed(interpreter, program)
 
 
+def test_random_numbers_of_a_gpu_start_anywhere_too(
+    interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeded = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "seed_all", lambda: seeded.append(True))
+    printed(interpreter, "import torch")
+    assert seeded
+
+
 def test_another_number_of_threads(interpreter: Interpreter) -> None:
     code = "import torch; print(torch.get_num_threads())"
     own = torch.get_num_threads()
