@@ -23,7 +23,7 @@ class Account:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take note of a program."""
         if report.skipped and isinstance(report.longrepr, tuple):
-            if ".md::" in report.nodeid:
+            if ".md::" in report.nodeid and not report.nodeid.endswith("-again]"):
                 self.skipped.append(f"{report.nodeid}: {report.longrepr[2]}")
         elif report.when == "call":
             account: Any = dict(report.user_properties).get("proofread")

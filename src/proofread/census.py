@@ -20,6 +20,7 @@ from proofread.pages import (
     Fence,
     Program,
     fences,
+    lines_of,
     outside,
     programs,
 )
@@ -32,7 +33,7 @@ TALK = r"pytest|proofread|code-?\s?block|expect|output|skip|xfail|\bcont\b|raise
 MISS = re.compile(rf"<!-.*({TALK})|({TALK}).*->", re.IGNORECASE)
 # These speak of numbers, and proofread.prose looks at them.
 NUMBERS = re.compile(r"<!--(=|given:).*?-->")
-LIMIT = re.compile(r"pytest\.mark\.timeout\((\d+(?:\.\d+)?)\)")
+LIMIT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
 UNTIL = re.compile(r"(\S.*?)[;,]? until (\d{4}-\d{2}-\d{2})\.?")
 
 
@@ -41,7 +42,7 @@ def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
     lines = outside(text, found)
     starts = {fence.line for fence in found}
     hidden = False
-    for number in range(1, len(text.splitlines()) + 1):
+    for number in range(1, len(lines_of(text)) + 1):
         if number in starts and hidden:
             yield number, "a fence must be visible to the reader"
         line = lines.get(number, "")
@@ -55,7 +56,7 @@ def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
         elif "-->" in line:
             hidden = False
     for fence in found:
-        if fence.end > len(text.splitlines()):
+        if fence.end > len(lines_of(text)):
             yield fence.line, "a fence must be closed"
 
 
@@ -69,7 +70,7 @@ def check_kind(fence: Fence, kinds: Collection[str]) -> Iterator[Problem]:
     elif fence.info not in kinds:
         yield fence.line, f"a fence must say python or {sorted(kinds)}, no more"
     marker = re.compile(rf"\s*{re.escape(fence.marker)}")
-    for number, line in enumerate(fence.code.splitlines(), fence.line + 1):
+    for number, line in enumerate(lines_of(fence.code), fence.line + 1):
         if marker.match(line):
             yield number, "a line in a fence must not look like its end"
 
@@ -82,7 +83,7 @@ def check_code(program: Program, width: int) -> Iterator[Problem]:
         if program.error is None:
             line = program.line + (error.lineno or 0)
             yield line, "a fence of Python must be Python"
-    for number, text in enumerate(program.code.splitlines(), program.line + 1):
+    for number, text in enumerate(lines_of(program.code), program.line + 1):
         if width and len(text) > width:
             yield number, f"a line of code must have at most {width} characters"
     if (REFUSES[4:-3] in program.marks) != (program.error is not None):

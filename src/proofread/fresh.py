@@ -9,6 +9,7 @@ import ast
 import contextlib
 import copy
 import importlib
+import logging
 import os
 import random
 import shutil
@@ -155,6 +156,9 @@ class Interpreter:
         surrounding = dict(os.environ), list(sys.argv), list(sys.path), os.getcwd()
         self.imports(code)
         folder = self.empty_folder()
+        logs = logging.root.handlers[:], logging.root.level
+        logging.root.handlers[:] = []
+        logging.root.setLevel(logging.WARNING)
         os.chdir(folder)
         self.restore(threads)
         modules = set(sys.modules)
@@ -164,6 +168,8 @@ class Interpreter:
             self.restore()
             os.chdir(surrounding[3])
             self.forget(modules, folder)
+            logging.root.handlers[:] = logs[0]
+            logging.root.setLevel(logs[1])
         os.environ.clear()
         os.environ.update(surrounding[0])
         sys.argv[:], sys.path[:] = surrounding[1:3]

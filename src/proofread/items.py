@@ -1,5 +1,6 @@
 """The tests that a page is made of: itself, and each of its programs."""
 
+import os
 import sys
 import traceback
 import unittest
@@ -45,6 +46,11 @@ class Page(pytest.File):
                 yield Run.from_parent(self, name=name, program=program, again=True)
 
 
+def shown(item: pytest.Item) -> str:
+    """Return the path of a page as it is shown: from the folder of the project."""
+    return os.path.relpath(item.path, item.config.rootpath)
+
+
 class Whole(pytest.Item):
     """What must hold for a page as a whole, whatever its programs do."""
 
@@ -55,7 +61,7 @@ class Whole(pytest.Item):
     def runtest(self) -> None:
         """Fail with file and line of whatever is wrong."""
         if found := self.find():
-            place = self.path.relative_to(self.config.rootpath)
+            place = shown(self)
             lines = [f"{place}:{line}: {sentence}" for line, sentence in found]
             pytest.fail("\n".join(lines), pytrace=False)
 
@@ -79,7 +85,7 @@ class Run(pytest.Item):
     @property
     def where(self) -> str:
         """The place of the program, as an editor opens it."""
-        return f"{self.path.relative_to(self.config.rootpath)}:{self.program.line}"
+        return f"{shown(self)}:{self.program.line}"
 
     def run(self) -> Result:
         """Run the program as in a fresh interpreter."""
@@ -118,7 +124,7 @@ class Run(pytest.Item):
     def account(self, result: Result) -> dict[str, Any]:
         """Return what others need to know of this run."""
         return {
-            "page": str(self.path.relative_to(self.config.rootpath)),
+            "page": shown(self),
             "line": self.program.line,
             "code": self.program.code,
             "output": result.output,

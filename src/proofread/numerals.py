@@ -43,7 +43,7 @@ HIDDEN = re.compile(
   | \\\([\s\S]+?\\\) | \\\[[\s\S]+?\\\]             # a formula
   | \\.                                             # an escaped sign
   | \$\$[\s\S]+?\$\$ | \$(?![\s$])(?:(?!\n\s*\n)[^$])+?(?<!\s)\$  # a formula
-  | <[!/?\w][^>]*>                                  # a tag, or an address
+  | <[!/?A-Za-z][^>]*>                               # a tag, or an address
   | \]\((?:[^()\n]|\([^()\n]*\))*\)                 # where a link leads
   | ^[ \t]*\[[^\]\n]+\]:[ ]\S+                      # the same, further down
   | \[\^[^\]\s]+\]                                  # the mark of a footnote
@@ -92,10 +92,9 @@ class Page:
         self.notes: list[re.Match[str]] = []
         self.misspelt: list[re.Match[str]] = []
         lines = outside(text, fences(text))
-        every = enumerate(text.splitlines(keepends=True), 1)
-        prose = "".join(
-            line if number in lines else re.sub(r"[^\n]", " ", line)
-            for number, line in every
+        every = enumerate(text.split("\n"), 1)
+        prose = "\n".join(
+            line if number in lines else " " * len(line) for number, line in every
         )
         self.prose = HIDDEN.sub(self._hide, FRONT.sub(blanked, prose))
         # A heading has its anchor from what the reader sees.
@@ -119,7 +118,7 @@ class Page:
 
     def line(self, position: int) -> int:
         """Count the line at a position."""
-        return len(f"{self.text[:position]}.".splitlines())
+        return self.text.count("\n", 0, position) + 1
 
     def heading(self, line: int) -> str:
         """Give the anchor of the heading above a line, as a program has it."""

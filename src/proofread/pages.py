@@ -70,6 +70,11 @@ def pages(paths: Sequence[Path]) -> Iterator[Path]:
         yield from sorted(path.rglob("*.md")) if path.is_dir() else [path]
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a page, which end nowhere but where the reader's do."""
+    return text.removesuffix("\n").split("\n")
+
+
 def closing_line(lines: Sequence[str], start: int, marker: str) -> int | None:
     """Return the index of the line that closes a fence, if there is one."""
     closing = re.compile(rf"[ \t]*{marker[0]}{{{len(marker)},}}[ \t]*$")
@@ -86,7 +91,7 @@ def unindent(line: str, indent: str) -> str:
 def fences(text: str) -> list[Fence]:
     """Return the fences of a page; one that is never closed ends with the page."""
     found = []
-    lines = text.splitlines()
+    lines = lines_of(text)
     at = 0
     while at < len(lines):
         opening = re.match(r"([ \t]*)(`{3,}|~{3,})(.*)$", lines[at])
@@ -106,7 +111,7 @@ def fences(text: str) -> list[Fence]:
 def outside(text: str, found: Sequence[Fence]) -> dict[int, str]:
     """Return the lines of a page that stand in no fence, by number."""
     inside = {n for fence in found for n in range(fence.line, fence.end + 1)}
-    lines = enumerate(text.splitlines(), 1)
+    lines = enumerate(lines_of(text), 1)
     return {number: line for number, line in lines if number not in inside}
 
 

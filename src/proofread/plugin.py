@@ -9,6 +9,7 @@ It is loaded by `-p proofread.plugin`, and does nothing until it is asked to:
 
 import os
 import random
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[INTERPRETER] = Interpreter(config.rootpath)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(config), "proofread-account")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Look into a folder with pages whatever its name, if one above it was named.
+
+    By itself pytest would pass over `docs/build`, which a site publishes.
+    """
+    name = collection_path.name
+    passed_over = any(fnmatch(name, text) for text in config.getini("norecursedirs"))
+    if not wanted(config) or not passed_over or name.startswith("."):
+        return None
+    start = config.invocation_params.dir
+    named = [(start / text.partition("::")[0]).resolve() for text in config.args]
+    above = {*collection_path.resolve().parents} & {*named} - {config.rootpath}
+    return False if above and any(collection_path.glob("**/*.md")) else None
 
 
 def pytest_collect_file(

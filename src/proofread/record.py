@@ -75,9 +75,11 @@ def rewrite(text: str, results: dict[int, Account]) -> tuple[str, list[str]]:
 
 def write(page: Path, text: str) -> None:
     """Replace a page in one step: whoever reads it sees the old one or the new one."""
+    page = page.resolve()  # a link stays one
+    newline = "\r\n" if b"\r\n" in page.read_bytes() else "\n"
     temporary = page.with_name(f".{page.name}.recording")
     try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", newline=newline)
         shutil.copymode(page, temporary)
         temporary.replace(page)
     finally:
@@ -155,7 +157,9 @@ def check_steady(line: int, accounts: Sequence[Account]) -> None:
 
 def check_read_back(text: str, results: Sequence[Account | None]) -> None:
     """Refuse an output that a page cannot hold."""
-    for program, result in zip(programs(text), results, strict=True):
+    # As it will be when it is read from its file.
+    read = text.replace("\r\n", "\n").replace("\r", "\n")
+    for program, result in zip(programs(read), results, strict=True):
         if result is not None:
             check_part(program, "output", program.recorded[0], result)
             check_part(program, "error", program.recorded[1], result)

@@ -20,7 +20,7 @@ from pathlib import Path
 # By its path it must find its parts, and its programs must not find this project.
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from proofread.capture import captured, limited, main_module
+from proofread.capture import captured, kept_alive, limited, main_module
 from proofread.fresh import Interpreter
 
 if __name__ == "__main__":
@@ -48,7 +48,9 @@ def describe(error: BaseException) -> str:
     kind = type(error)
     module = "" if kind.__module__ in ("builtins", "__main__") else kind.__module__
     name = f"{module}.{kind.__qualname__}" if module else kind.__qualname__
-    return f"{name}: {error}" if str(error) else name
+    # Where it is wrong is no part of the message: lines of a page move.
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{name}: {message}" if message else name
 
 
 def execute(code: str, page: str, line: int, limit: float) -> BaseException | None:
@@ -64,7 +66,7 @@ def execute(code: str, page: str, line: int, limit: float) -> BaseException | No
         before = signal.signal(signal.SIGINT, interrupt) if in_main else None
         try:
             program = compile("\n" * line + code, page, "exec", dont_inherit=True)
-            with limited(limit):
+            with limited(limit), kept_alive():
                 exec(program, vars(module))  # noqa: S102
         except BaseException as error:
             if interrupts:  # a person asked, not the program

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from pytest_codeblocks import extract_from_buffer
 
-from proofread.pages import Fence, programs
+from proofread.pages import Fence, lines_of, programs
 
 
 def as_run(fence: Fence) -> str:
     """Return what pytest-codeblocks has: it drops empty lines where it unindents."""
-    lines = fence.code.splitlines(keepends=True)
-    return "".join(line for line in lines if line.strip() or not fence.indent)
+    lines = lines_of(fence.code) if fence.code else []
+    kept = (line for line in lines if line.strip() or not fence.indent)
+    return "".join(f"{line}\n" for line in kept)
 
 
 def same_program(one: str, other: str) -> bool:

@@ -157,6 +157,13 @@ BAD = {
         '    ```python\n    x = """\n\n    """\n    ```',
         {(1, "the runner must run the program that the reader copies")},
     ),
+    "no Python, and an empty line that the runner drops": (
+        "    ```python\n    x = (\n\n    ```",
+        {
+            (2, "a fence of Python must be Python"),
+            (1, "the runner must run the program that the reader copies"),
+        },
+    ),
     "not Python": (
         "```python\n1 +\n```",
         {(2, "a fence of Python must be Python")},
@@ -309,6 +316,10 @@ MARKS = {
             5,
             "a mark must be skip, skipif, xfail or timeout: pytest.mark.timeout(never)",
         ),
+    ),
+    "no time": (
+        SKIPPED.replace("2.5", "0.0"),
+        (5, "a mark must be skip, skipif, xfail or timeout: pytest.mark.timeout(0.0)"),
     ),
     "a mark over nothing": (
         "<!--pytest.mark.timeout(3)-->\n\nwords\n\n```python\nx = 1\n```",

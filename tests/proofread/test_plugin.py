@@ -114,6 +114,32 @@ def test_other_tests_run_beside_the_pages(book: pytest.Pytester) -> None:
     assert "0 skipped; outputs" in lines(result)
 
 
+@pytest.mark.parametrize("name", ["build", "dist"])
+def test_a_page_is_found_in_a_folder_of_any_name(
+    book: pytest.Pytester, name: str
+) -> None:
+    write(book, GOOD, f"docs/{name}/deep/page.md")
+    write(book, GOOD, f"{name}/page.md")
+    write(book, GOOD, f"docs/.{name}/page.md")
+    book.runpytest_inprocess("--proofread", "docs").assert_outcomes(passed=5)
+    # What is built beside the book is not a part of it.
+    result = book.runpytest_inprocess("--proofread")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    # Without pages, a folder is none of our business.
+    book.mkdir("docs/.git")
+    assert book.runpytest_inprocess("docs").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_page_may_stand_elsewhere(
+    book: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    page = tmp_path_factory.mktemp("other") / "page.md"
+    page.write_text(GOOD)
+    inside = f"--config-file={book.path / 'pyproject.toml'}"
+    result = book.runpytest_inprocess("--proofread", inside, str(page))
+    result.assert_outcomes(passed=5)
+
+
 # ---- A page that lies --------------------------------------------------------------
 
 # What stands on the page, and what the failure says.
@@ -447,6 +473,31 @@ def test_what_is_skipped_keeps_its_record(book: pytest.Pytester) -> None:
     page = write(book, text + block("print(3)"))
     assert book.runpytest_inprocess("--record").ret == 0
     assert page.read_text() == text + block("print(3)") + output("3")
+
+
+def test_line_ends_and_links_stay(book: pytest.Pytester) -> None:
+    page = write(book, "", "real.md")
+    text = "# A\n\n" + block("print(1)") + output("0")
+    page.write_bytes(text.replace("\n", "\r\n").encode())
+    link = book.path / "link.md"
+    link.symlink_to(page)
+    assert book.runpytest_inprocess("--record", "link.md").ret == 0
+    recorded = text.replace("text\n0\n", "text\n1\n").replace("\n", "\r\n")
+    assert page.read_bytes() == recorded.encode()
+    assert link.is_symlink()
+
+
+def test_other_ends_of_lines_are_letters(book: pytest.Pytester) -> None:
+    text = "A\f B\u2028 C\x85.\n\n" + block("print(1)")
+    page = write(book, text)
+    assert book.runpytest_inprocess("--record").ret == 0
+    assert page.read_text() == text + output("1")
+    book.runpytest_inprocess("--proofread").assert_outcomes(passed=3)
+
+
+def test_a_skip_is_counted_once(book: pytest.Pytester) -> None:
+    write(book, skip("needs a GPU; until 9999-12-31"))
+    assert " 1 skipped; outputs" in lines(book.runpytest_inprocess("--record"))
 
 
 def test_a_part_of_a_page_can_be_recorded(book: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 import gc
 import io
 import json
+import logging
 import os
 import random
 import signal
@@ -18,6 +19,7 @@ import numpy
 import pytest
 import torch
 
+from proofread import capture
 from proofread import run as module
 from proofread.capture import TimeLimitError
 from proofread.fresh import Interpreter, imported
@@ -360,7 +362,7 @@ ENDS = {
         "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"
     ),
     "class MyError(Exception): ...\nraise MyError('a')": "MyError: a",
-    "def": "SyntaxError: invalid syntax (page.md, line 8)",
+    "def": "SyntaxError: invalid syntax",
     "x = '\0'": "SyntaxError: source code string cannot contain null bytes",
 }
 
@@ -418,6 +420,141 @@ def test_what_is_wrong_though_it_ends_well(
 def test_a_warning_is_seen_each_time(interpreter: Interpreter) -> None:
     for _ in range(2):
         assert go(interpreter, "import warnings; warnings.warn('a')").problems
+
+
+@pytest.mark.parametrize("name", ["_exit", "abort", "execv", "execve"])
+def test_a_program_cannot_end_the_process(interpreter: Interpreter, name: str) -> None:
+    arguments = {"_exit": "0", "abort": ""}.get(name, "'/bin/true', ['true'], {}")
+    before = getattr(os, name)
+    result = go(interpreter, f"import os\nos.{name}({arguments})\nprint('after')")
+    assert result.refusal == f"SystemExit: os.{name}"
+    assert result.output == ""
+    assert getattr(os, name) is before
+
+
+FORKS = {
+    "goes on": ("print('child')", "child\nparent 0\n", []),
+    "raises": ("1 / 0", "parent 256\n", ["ZeroDivisionError: division by zero"]),
+    "exits": ("raise SystemExit", "parent 0\n", []),
+    "exits at once": ("os._exit(3)", "parent 768\n", []),
+}
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.parametrize(("code", "output", "said"), FORKS.values(), ids=FORKS)
+def test_a_child_does_not_go_on_as_its_parent(
+    tmp_path: Path, code: str, output: str, said: list[str]
+) -> None:
+    program = (
+        "import os\npid = os.fork()\nif pid:\n"
+        "    status = os.waitpid(pid, 0)[1]\n    print('parent', status)\n"
+        f"else:\n    {code}\n"
+    )
+    first, second = drive([{"code": program}, {"code": "print(3)"}], folder=tmp_path)
+    assert first["output"] == output
+    problems = [text for text in first["problems"] if "stderr" in text]
+    assert [text.splitlines()[-1] for text in problems] == said
+    assert second["output"] == "3\n"
+
+
+class EndError(BaseException):
+    """Stands for the end of a process."""
+
+
+def end(status: int) -> None:
+    raise EndError(status)
+
+
+def test_how_a_child_ends(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(capture, "EXIT", end)
+    monkeypatch.setattr(os, "_exit", end)
+
+    def child(error: BaseException | None, *, at_once: bool = False) -> object:
+        with monkeypatch.context() as other:
+            try:
+                with capture.kept_alive():
+                    other.setattr(os, "getpid", lambda: -1)
+                    if at_once:
+                        os._exit(7)
+                    if error is not None:
+                        raise error
+            except EndError as ended:
+                return ended.args[0]
+        return "went on"
+
+    assert child(None) == 0
+    assert child(SystemExit(3)) == 0
+    assert capfd.readouterr().err == ""
+    assert child(ValueError("no")) == 1
+    assert capfd.readouterr().err.endswith("ValueError: no\n")
+    assert child(None, at_once=True) == 1
+
+
+def test_how_the_clock_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(capture, "EXIT", end)
+    heard = []
+
+    def never_ends() -> None:
+        while True:
+            try:
+                time.sleep(60)
+            except TimeLimitError as error:
+                heard.append(str(error))
+
+    with pytest.raises(EndError), capture.limited(0.01):
+        never_ends()
+    assert heard == ["the program must end within 0.01 s."] * capture.PATIENCE
+    said = "the program must end within 0.01 s. It cannot be stopped.\n"
+    assert capfd.readouterr().err == said
+
+
+STREAMS = {
+    "another": "import io, sys\nprint(1)\nsys.stdout = io.StringIO()\nprint(2)",
+    "no stream": "import sys\nprint(1)\nsys.stdout = object()",
+    "none": "import sys\nprint(1)\nsys.stdout = None",
+    "closed": "import sys\nprint(1)\nsys.stdout.close()",
+    "descriptor closed": "import os\nprint(1)\nos.close(1)",
+}
+
+
+@pytest.mark.parametrize("code", STREAMS.values(), ids=STREAMS)
+def test_a_program_may_do_what_it_wants_with_its_stream(
+    interpreter: Interpreter, code: str
+) -> None:
+    stdout, descriptor = sys.stdout, os.fstat(1)
+    assert printed(interpreter, code) == "1\n"
+    assert sys.stdout is stdout
+    assert os.fstat(1) == descriptor
+    assert printed(interpreter, "print(3)") == "3\n"
+
+
+def test_logs_are_written_as_in_a_fresh_interpreter(interpreter: Interpreter) -> None:
+    code = (
+        "import logging, sys\n"
+        "logging.basicConfig(stream=sys.stdout, level='INFO', format='%(message)s')\n"
+        "logging.info('seen')\n"
+    )
+    handlers, level = logging.root.handlers[:], logging.root.level
+    assert printed(interpreter, code) == "seen\n"
+    assert (logging.root.handlers, logging.root.level) == (handlers, level)
+    result = go(interpreter, "import logging\nlogging.warning('a')\nlogging.info('b')")
+    assert result.problems == ["wrote to stderr:\nWARNING:root:a"]
+
+
+def test_one_that_cannot_be_stopped_takes_the_process_with_it(tmp_path: Path) -> None:
+    code = (
+        "import time\nwhile True:\n    try:\n        time.sleep(60)\n"
+        "    except BaseException:\n        pass\n"
+    )
+    program = json.dumps({"code": code, "limit": 0.05}) + "\n"
+    command = [sys.executable, module.__file__]
+    done = subprocess.run(command, input=program, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout == ""
 
 
 ENDLESS = {
