@@ -170,9 +170,9 @@ class Interpreter:
             self.forget(modules, folder)
             logging.root.handlers[:] = logs[0]
             logging.root.setLevel(logs[1])
-        os.environ.clear()
-        os.environ.update(surrounding[0])
-        sys.argv[:], sys.path[:] = surrounding[1:3]
+            os.environ.clear()
+            os.environ.update(surrounding[0])
+            sys.argv[:], sys.path[:] = surrounding[1:3]
 
     def empty_folder(self) -> Path:
         """Return a new folder, or the last one if that was left empty."""
@@ -193,10 +193,9 @@ class Interpreter:
 
 def is_written(module: object, folder: Path) -> bool:
     """Say whether a module came from a folder, or from no file and no importer."""
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return getattr(module, "__spec__", None) is None
-    return folder in Path(file).resolve().parents
+    if file := getattr(module, "__file__", None):
+        return folder in Path(file).resolve().parents
+    return getattr(module, "__spec__", None) is None
 
 
 def is_empty(folder: Path) -> bool:

@@ -150,8 +150,8 @@ def test_digits_count_only_where_they_are_exact() -> None:
         ("import sys; sys.stderr.write('oh')", "", "", "wrote to stderr:\noh"),
         ("import warnings; warnings.warn('oh')", "", "",
             "warned, from line 4: UserWarning: oh"),
-        ("import os; os._exit(3)", "", "",
-            "it ended the interpreter, with status 3"),
+        ("import os; os.kill(os.getpid(), 9)", "", "",
+            "it ended the interpreter, with status -9"),
     ],
 )  # fmt: skip
 def test_a_block_that_does_something_else_is_found(
@@ -172,9 +172,10 @@ def test_each_block_is_alone() -> None:
 
 
 def test_what_stands_below_a_block_that_ended_all_did_not_run() -> None:
-    text = "# P\n\n```python\nimport os; os._exit(3)\n```\n\n```python\n```\n"
+    code = "import os; os.kill(os.getpid(), 9)"
+    text = f"# P\n\n```python\n{code}\n```\n\n```python\n```\n"
     assert block_problems(READER, [page(text)]) == [
-        "docs/a.md, p: it ended the interpreter, with status 3",
+        "docs/a.md, p: it ended the interpreter, with status -9",
         "docs/a.md, p[2]: it did not run: one before it ended the interpreter",
     ]
 
