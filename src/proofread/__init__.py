@@ -1,1 +1,14 @@
-"""How the book is checked and published. Knows nothing of attention."""
+"""How the book is checked and published. Knows nothing of attention.
+
+In the order in which they are best read:
+
+    pages census stock                          what a page holds, and who checks it
+    fresh capture run                           a program, as in a fresh interpreter
+    printed rounding compare listing            what it prints
+    numerals expressions prose                  what sentences say of that
+    settings items account record changed plugin    all of it as tests
+    prove mutants mutate faults                 whether the tests are to be trusted
+    mathml cells notebooks takeaway build serve     the site and what belongs to it
+    shown published                             the site against its pages
+    environment run_cells kernel trials reader  what a reader takes from it
+"""

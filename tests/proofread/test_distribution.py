@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import proofread
 from proofread.fresh import imported
 from proofread.pages import OUTPUT
 
@@ -65,3 +66,11 @@ def test_it_names_what_it_imports() -> None:
     }
     # Started by its name, not imported.
     assert named == needed | {"pytest-xdist"}
+
+
+def test_the_package_lists_its_modules() -> None:
+    lines = [line for line in (proofread.__doc__ or "").splitlines() if "    " in line]
+    names = [name for line in lines for name in line.strip().split("  ")[0].split()]
+    assert sorted(names) == sorted(
+        path.stem for path in SOURCE.glob("*.py") if path.stem != "__init__"
+    )
