@@ -7,22 +7,14 @@ a program reads, or a module that it finds by a name made at run time, is not se
 """
 
 import ast
-import hashlib
 import importlib.metadata
 import platform
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from proofread.environment import digest
 from proofread.pages import Program
-
-
-def digest(*parts: str) -> str:
-    """Return a digest of texts that does not depend on where one ends by chance."""
-    whole = hashlib.sha256()
-    for part in parts:
-        whole.update(f"{len(part)}:{part}".encode())
-    return whole.hexdigest()
 
 
 def environment() -> list[str]:

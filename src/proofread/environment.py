@@ -49,7 +49,7 @@ def requirements(wheel: Path) -> list[str]:
 
 
 def digest(*parts: str | bytes) -> str:
-    """Return a short name for some contents."""
+    """Return a short name for some contents, which knows where each of them ends."""
     whole = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part

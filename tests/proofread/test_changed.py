@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proofread import changed
-from proofread.changed import Keys, digest
+from proofread.changed import Keys
 from proofread.pages import programs
 
 MODULES = {
@@ -106,8 +106,3 @@ def test_the_environment_names_all_that_a_digit_may_hang_on() -> None:
     assert any(part.startswith("torch==") for part in found)
     own = Path(changed.__file__).read_text(encoding="utf-8")
     assert own in found
-
-
-def test_a_digest_knows_where_a_text_ends() -> None:
-    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
-    assert digest("a", "b") == digest("a", "b")

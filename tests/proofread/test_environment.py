@@ -10,6 +10,7 @@ from proofread.environment import (
     PIP,
     CannotInstallError,
     build_wheel,
+    digest,
     install,
     interpreter,
     requirements,
@@ -172,3 +173,8 @@ def test_what_is_only_printed_is_said_too() -> None:
     with pytest.raises(CannotInstallError) as error:
         environment.call(sys.executable, "-c", program)
     assert str(error.value) == f"`{program}` must succeed; it says:\nwhy"
+
+
+def test_a_digest_knows_where_a_text_ends() -> None:
+    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
+    assert digest("a", "b") == digest("a", b"b")
