@@ -1,0 +1,184 @@
+"""Compare with the equation, and name the mistake that explains a difference."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headway.checks import projections
+from headway.checks.equation import Recipe, compute
+from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
+from headway.checks.projections import Projections
+
+RIGHT = Recipe()
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A mistake that somebody could have made."""
+
+    sentence: str
+    chapter: str
+    change: Mapping[str, Any]
+
+
+def _all(chapter: str, part: str, cases: Mapping[Any, str]) -> list[Hypothesis]:
+    return [Hypothesis(text, chapter, {part: case}) for case, text in cases.items()]
+
+
+HYPOTHESES = [
+    *_all(
+        "scaled_dot_product",
+        "scale",
+        {
+            "1": "scores are not scaled",
+            "1/D": "scores are scaled twice, or by D and not by its root",
+            "sqrt(D)": "scores are multiplied by sqrt(D), not divided",
+            "1/sqrt(E)": "scores are scaled by the width of all heads, not of one",
+            "1/E": "scores are scaled by the width of all heads, and not by its root",
+            "1/sqrt(d_in)": "scores are scaled by the width of the tokens",
+            "1/sqrt(T)": "scores are scaled by the number of tokens",
+            "1/sqrt(H)": "scores are scaled by the number of heads",
+        },
+    ),
+    Hypothesis(
+        "the scale comes after the softmax",
+        "scaled_dot_product",
+        {"scale": "1", "after": "1/sqrt(D)"},
+    ),
+    Hypothesis(
+        "the scale comes after the softmax, once more than before it",
+        "scaled_dot_product",
+        {"after": "1/sqrt(D)"},
+    ),
+    *_all(
+        "simple_attention",
+        "axis",
+        {
+            "queries": "the softmax runs over the queries",
+            "heads": "the softmax runs over the heads",
+            "batch": "the softmax runs over the batch",
+            "none": "there is no softmax",
+        },
+    ),
+    *_all(
+        "masks",
+        "mask",
+        {
+            "none": "nothing is hidden",
+            "inverted": "the mask is inverted: it hides what it should show",
+            "flipped": "the triangle of the mask is flipped",
+            "next": "the mask is shifted by one place: the next token is seen",
+            "not itself": "the mask is shifted by one place: no token sees itself",
+            "added": "a mask of zeros and ones is added to the scores",
+            "added, upside down": "a mask with ones for the future is added to the scores",
+            "zero": "hidden scores are set to zero, not to minus infinity",
+            "after the softmax": "weights are hidden after the softmax, and their sum "
+            "is not one",
+        },
+    ),
+    *_all(
+        "multi_head_attention",
+        "merge",
+        {"view": "heads are merged without the transpose"},
+    ),
+    *_all(
+        "multi_head_attention", "split", {"view": "heads are split without the transpose"}
+    ),
+    *_all(
+        "self_attention",
+        "roles",
+        {
+            "kqv": "queries and keys are swapped",
+            "qvk": "keys and values are swapped",
+            "vkq": "queries and values are swapped",
+            "kkv": "the keys' weights make the queries too",
+            "qqv": "the queries' weights make the keys too",
+            "qkk": "the keys' weights make the values too",
+            "qkq": "the queries' weights make the values too",
+            "kvq": "keys stand in for queries, values for keys, queries for values",
+            "vqk": "values stand in for queries, queries for keys, keys for values",
+        },
+    ),
+    *_all(
+        "multi_head_attention",
+        "shared",
+        {
+            "qkv": "all heads share one projection",
+            "q": "all heads share the queries of the first",
+            "k": "all heads share the keys of the first",
+            "v": "all heads share the values of the first",
+            "kv": "all heads share keys and values of the first",
+        },
+    ),
+    *_all("multi_head_attention", "out", {False: "out_proj is never used"}),
+    *_all("self_attention", "bias", {False: "the biases of the projections are lost"}),
+    *_all(
+        "multi_head_attention",
+        "groups",
+        {"tile": "heads of few keys are tiled, not repeated one by one"},
+    ),
+]
+
+
+def equation(it: Examined, given: Mapping[str, str] | None) -> tuple[Outcome, str]:
+    """Ask that the result is what the equation gives, and name what explains it if not.
+
+    Returns:
+        The outcome, and the chapter to read.
+    """
+    chapter = "scaled_dot_product"
+    found = projections.find(it.subject, given)
+    if not found:
+        return unasked("No weights of queries, keys and values were found."), chapter
+    if it.window:
+        return unasked("A window is inside, which the equation does not have."), chapter
+    nearest = min(_error(it, p, RIGHT) for p in found)
+    if nearest <= it.tolerance:
+        return passed("It is what the equation gives in 64 bits.", nearest), chapter
+    mistakes = _explain(it, found[:4])
+    if mistakes:
+        told = " and ".join(one.sentence for one in mistakes)
+        return failed(
+            f"It is exactly what comes out when {told}.", nearest
+        ), mistakes[0].chapter
+    if it.subject.positions:
+        return unasked("Positions are inside, which the equation does not have."), chapter
+    module = it.subject.module
+    rest = [] if module is None else projections.unused(module, given)
+    if rest:
+        return unasked(
+            f"It has weights that the equation does not have, such as {rest[0]}."
+        ), chapter
+    return failed(
+        "It is not what the equation gives, and no mistake known here explains it.",
+        nearest,
+    ), chapter
+
+
+def _explain(it: Examined, found: list[Projections]) -> Sequence[Hypothesis]:
+    """Find the one mistake, or the two, that give exactly these rows."""
+    singles = [(one,) for one in HYPOTHESES]
+    for mistakes in [*singles, *itertools.combinations(HYPOTHESES, 2)]:
+        changes = [name for one in mistakes for name in one.change]
+        if len(set(changes)) < len(changes):
+            continue
+        recipe = RIGHT
+        for one in mistakes:
+            recipe = replace(recipe, **one.change)
+        if any(_error(it, p, recipe) <= it.tolerance for p in found):
+            return mistakes
+    return ()
+
+
+def _error(it: Examined, weights: Projections, recipe: Recipe) -> float:
+    """Compare the rows that are finite; weights that do not fit are far off."""
+    try:
+        rows = compute(it.x, weights, it.causal, recipe)
+    except RuntimeError:  # shapes do not fit
+        return math.inf
+    if rows.shape != it.rows.shape:
+        return math.inf
+    finite = it.rows.isfinite()
+    return error(rows[finite], it.rows[finite])

@@ -1,0 +1,136 @@
+"""What all properties need to know about a subject, found out once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from headway.checks import vocabulary
+from headway.checks.masking import Found, find_masks
+from headway.checks.report import Verdict
+from headway.checks.seeing import influence, pattern, visible, window
+from headway.checks.subject import Subject
+
+
+class Outcome(NamedTuple):
+    """The verdict on one property."""
+
+    verdict: Verdict
+    sentence: str
+    figure: float | None = None
+
+
+def passed(sentence: str, figure: float | None = None) -> Outcome:
+    """Say that a property holds."""
+    return Outcome("passed", sentence, figure)
+
+
+def failed(sentence: str, figure: float | None = None) -> Outcome:
+    """Say that a property does not hold, and what is probably wrong."""
+    return Outcome("failed", sentence, figure)
+
+
+def unasked(sentence: str) -> Outcome:
+    """Say why a property cannot be asked for."""
+    return Outcome("not applicable", sentence)
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A subject, and what a first look at it showed.
+
+    Attributes:
+        subject: The code.
+        x: Some tokens.
+        rows: What it answers to them, in eval.
+        moved: How far each row moves when a token is changed.
+        seen: Which row sees which token.
+        intent: How it is known whether the future is to be hidden.
+        masks: The masks that it takes.
+    """
+
+    subject: Subject
+    x: Tensor
+    rows: Tensor
+    moved: Tensor
+    seen: Tensor
+    intent: str
+    masks: Found
+
+    @property
+    def causal(self) -> bool:
+        """Whether the future is to be hidden."""
+        return self.subject.causal
+
+    @property
+    def allowed(self) -> Tensor:
+        """Which row is to see which token."""
+        full = torch.ones_like(self.seen)
+        return full.tril() if self.causal else full
+
+    @property
+    def window(self) -> int | None:
+        """How many tokens each row sees, if it forgets the others on purpose."""
+        return window(self.seen) if vocabulary.has_window(self.subject.target) else None
+
+    @property
+    def scale(self) -> float:
+        """The largest number of the answer."""
+        return largest(self.rows)
+
+    @property
+    def noise(self) -> float:
+        """How far a row may move where nothing may move it."""
+        return noise(self.rows)
+
+    @property
+    def tolerance(self) -> float:
+        """How far apart two answers may be that are equal but for rounding."""
+        return 1e-5 * self.scale
+
+
+def largest(rows: Tensor) -> float:
+    """Give the largest finite number."""
+    return float(rows.abs().nan_to_num(0, 0, 0).max())
+
+
+def noise(rows: Tensor) -> float:
+    """Allow a few dozen roundings of the largest number."""
+    return 64 * torch.finfo(rows.dtype).eps * max(largest(rows), 1e-30)
+
+
+def error(one: Tensor, other: Tensor) -> float:
+    """Give the largest difference; infinity if one of them is not finite."""
+    difference = (one.double() - other.double()).abs()
+    return float(difference.nan_to_num(torch.inf, torch.inf, torch.inf).max())
+
+
+def examine(subject: Subject) -> Examined:
+    """Take the first look."""
+    x = subject.tokens()
+    with torch.no_grad():
+        rows = subject(x)
+        moved = influence(subject, x)
+        seen = visible(moved, noise(rows))
+        subject.causal, intent = _intent(subject, seen)
+        named = vocabulary.has_positions(subject.target)
+        told = subject.told.positions
+        subject.positions = named if told is None else told
+        masks = find_masks(subject, seen, noise(rows))
+    return Examined(subject, x, rows, moved, seen, intent, masks)
+
+
+def _intent(subject: Subject, seen: Tensor) -> tuple[bool, str]:
+    """Decide whether the future is to be hidden: told, named, or as it behaves."""
+    if subject.told.causal is not None:
+        return subject.told.causal, "told"
+    named = vocabulary.is_causal(subject.target)
+    if named is not None:
+        return named, "as its names say"
+    past = "the past" in pattern(seen) or "the future" in pattern(seen)
+    return past or window(seen) is not None, "as it behaves"
+
+
+Ask = Callable[[Examined], Outcome]

@@ -1,0 +1,93 @@
+"""Properties of masks that a caller passes."""
+
+import torch
+from torch import Tensor
+
+from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
+from headway.checks.masking import Mask, candidates
+
+
+def obeyed(it: Examined) -> Outcome:
+    """Ask that each mask that is taken hides what it says."""
+    if it.masks.wrong:
+        name, what = next(iter(it.masks.wrong.items()))
+        if what == "nothing":
+            return failed(f"It takes {name}, and {name} changes nothing.")
+        return failed(
+            f"With {name}, a row {what}: it hides rows instead of columns, or nothing "
+            "whole."
+        )
+    if not it.masks.masks:
+        return unasked(
+            "It takes no mask."
+            if not candidates(it.subject)
+            else "No form of mask was found that it takes."
+        )
+    said = [f"{m.argument} {m.shape}: {m.meaning}" for m in it.masks.masks]
+    return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def padding(it: Examined) -> Outcome:
+    """Ask that a padded batch gets what each text gets alone."""
+    mask = it.masks.key or it.masks.pair
+    if mask is None:
+        return unasked("It takes no mask that could hide padding.")
+    T = it.subject.T
+    lengths = [max(T - 2 * b, 1) for b in range(it.subject.B)]
+    keep = torch.stack([torch.arange(T) < n for n in lengths])[:, None].expand(-1, T, -1)
+    with torch.no_grad():
+        rows = _with_mask(it, mask, keep)
+        worst = max(
+            error(it.subject(it.x[b : b + 1, :n]), rows[b : b + 1, :n])
+            for b, n in enumerate(lengths)
+        )
+    if worst <= it.tolerance:
+        return passed("A padded batch gets what each text gets alone.", worst)
+    return failed(
+        "In a padded batch the real tokens get something else than alone: padding is "
+        "seen, or hidden only in part.",
+        worst,
+    )
+
+
+def empty(it: Examined) -> Outcome:
+    """Hide all keys from one row, or one text: the rest must not notice."""
+    mask = it.masks.pair or it.masks.key
+    if mask is None:
+        return unasked("It takes no mask that could hide everything.")
+    B, T = it.subject.B, it.subject.T
+    keep = torch.ones(B, T, T, dtype=torch.bool)
+    hidden = torch.zeros(B, T, dtype=torch.bool)
+    if mask.of_keys:
+        hidden[0] = True
+    else:
+        hidden[:, 3 % T] = True
+    keep[hidden] = False
+    x = it.x.clone().requires_grad_()
+    with torch.enable_grad():
+        rows = _with_mask(it, mask, keep, x)
+    worst = error(rows.detach()[~hidden], it.rows[~hidden])
+    if worst > it.tolerance:
+        return failed("A row that sees nothing changes other rows.", worst)
+    if not bool(rows.isfinite().all()):
+        return failed(
+            "A row that sees nothing is nan, and poisons what is computed from it, the "
+            "gradients of all other rows as well."
+        )
+    if rows.requires_grad:
+        rows.sum().backward()
+        if x.grad is None or not bool(x.grad.isfinite().all()):
+            return failed("A row that sees nothing makes gradients nan.")
+    return passed("A row that sees nothing is finite, and so are all gradients.", 0)
+
+
+def _with_mask(
+    it: Examined, mask: Mask, keep: Tensor, x: Tensor | None = None
+) -> Tensor:
+    """Call with a mask for each text; one text at a time if it can hold only one."""
+    x = it.x if x is None else x
+    keep = keep.to(x.device)
+    if mask.of_texts:
+        return it.subject(x, **mask(keep, x.dtype))
+    single = [it.subject(x[b : b + 1], **mask(keep[b : b + 1], x.dtype)) for b in range(len(x))]
+    return torch.cat(single)

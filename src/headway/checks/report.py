@@ -1,0 +1,149 @@
+"""What a check found: rows, and the report that holds them."""
+
+import html
+import json
+import shutil
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+Verdict = Literal["passed", "failed", "not applicable"]
+_MARKS = {"passed": "passed", "failed": "FAILED", "not applicable": "-"}
+_COLOURS = {"passed": "32", "failed": "1;31", "not applicable": "2"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One property, and what came out.
+
+    Attributes:
+        name: The property, in a few words.
+        verdict: `passed`, `failed` or `not applicable`.
+        sentence: What was seen; if it failed, what is probably wrong.
+        chapter: The stem of the chapter to read, such as `masks`.
+        figure: What was measured, or `None`: how far a row moved, how large an error
+            was. A whole number is exact.
+    """
+
+    name: str
+    verdict: Verdict
+    sentence: str
+    chapter: str
+    figure: float | None = None
+
+    def __str__(self) -> str:
+        """Give the row as a paragraph for a terminal."""
+        return "\n".join(self._lines(_width()))
+
+    def _lines(self, width: int, colour: bool = False) -> list[str]:
+        mark = f"{_MARKS[self.verdict]:6}"
+        if colour:
+            mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
+        head = f"{mark}  {self.name:34}{short(self.figure):>10}"
+        text = self.sentence
+        if self.verdict == "failed":
+            text += f" Read: {self.chapter}."
+        if self.verdict == "passed":
+            return [head.rstrip()]
+        body = textwrap.wrap(text, max(width - 8, 20), break_on_hyphens=False)
+        return [head.rstrip(), *(" " * 8 + line for line in body)]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found out about a piece of attention code.
+
+    `str()` of it is a table for a terminal; in a notebook it shows itself as one.
+
+    Attributes:
+        subject: What was checked.
+        facts: What it was told or found out: how it is called, whether it is causal,
+            how many heads, which mask.
+        rows: One for each property.
+    """
+
+    subject: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    rows: Sequence[Row] = ()
+
+    @property
+    def failed(self) -> list[Row]:
+        """The rows of the properties that do not hold."""
+        return [row for row in self.rows if row.verdict == "failed"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether some property was looked at and none failed."""
+        return not self.failed and any(row.verdict == "passed" for row in self.rows)
+
+    def assert_ok(self) -> None:
+        """Raise an error that shows what failed; for a test suite.
+
+        Raises:
+            AssertionError: If a property failed.
+        """
+        if not self.ok:
+            rows = "\n".join(str(row) for row in self.failed)
+            raise AssertionError(f"{self.subject}: {self._count()}\n{rows}")
+
+    def to_json(self) -> str:
+        """Give the whole report as a JSON object."""
+        content = {"ok": self.ok, "subject": self.subject, "facts": dict(self.facts)}
+        rows = [asdict(row) for row in self.rows]
+        return json.dumps(content | {"rows": rows}, indent=2, allow_nan=True)
+
+    def __str__(self) -> str:
+        """Give a table for a terminal."""
+        return self.table()
+
+    def table(self, *, colour: bool = False) -> str:
+        """Give a table for a terminal, with colours if they are wanted.
+
+        Args:
+            colour: Whether to mark the verdicts by ANSI colours.
+
+        Returns:
+            The lines of the table, wrapped to the terminal's width.
+        """
+        width = _width()
+        facts = ", ".join(f"{name}: {fact}" for name, fact in self.facts.items())
+        lines = [f"Checked {self.subject}", *textwrap.wrap(facts, width), ""]
+        for row in self.rows:
+            lines += row._lines(width, colour)
+        return "\n".join([*lines, "", self._count()])
+
+    def _count(self) -> str:
+        counts = {verdict: 0 for verdict in _MARKS}
+        for row in self.rows:
+            counts[row.verdict] += 1
+        return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(cell)}</td>"
+                for cell in (row.name, row.verdict, short(row.figure), row.sentence)
+            )
+            + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f"<table><caption>{html.escape(self.subject)}: {self._count()}</caption>"
+            "<thead><tr><th>property</th><th>verdict</th><th>figure</th>"
+            f"<th>what was seen</th></tr></thead><tbody>{cells}</tbody></table>"
+        )
+
+
+def short(figure: float | None) -> str:
+    """Write a figure in at most three digits; roundings differ between machines."""
+    if figure is None:
+        return ""
+    if isinstance(figure, int):
+        return str(figure)
+    return "<1e-9" if figure < 1e-9 else f"{figure:.3g}"
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, 100)

@@ -1,0 +1,151 @@
+"""Properties of who sees whom."""
+
+import torch
+
+from headway.checks.examined import (
+    Examined,
+    Outcome,
+    error,
+    failed,
+    noise,
+    passed,
+    unasked,
+)
+from headway.checks.seeing import distance, pattern
+
+_REASONS = {
+    "every token": "no mask acts, or the result of hiding is dropped",
+    "itself and the future": "the triangle of the mask is flipped",
+    "the future and not itself": "the mask is inverted: True means the opposite here",
+    "the past, itself and the next token": "the triangle is shifted by one place",
+    "the past and not itself": "the triangle is shifted by one place",
+    "the token before, itself and the future": "the triangle is flipped and shifted",
+    "only itself": "tokens never meet",
+}
+
+
+def leak(it: Examined) -> Outcome:
+    """Change later tokens, softly and wildly, in eval and in training."""
+    if not it.causal:
+        return unasked("It is not meant to hide the future.")
+    modes = {"in eval": _leak(it)}
+    with it.subject.training(dropout=0.0):
+        modes["in training"] = _leak(it)
+    if it.subject.drops:
+        with it.subject.training(dropout=0.5):
+            modes["in training with dropout"] = _leak(it)
+    worst = max(modes, key=lambda mode: modes[mode])
+    if not modes[worst]:
+        return passed("No row moves when a later token is changed.", 0)
+    where = "" if all(modes.values()) else f" {worst}"
+    return failed(
+        f"A row moves{where} when a later token is changed. {_seen(it)}".strip(),
+        modes[worst],
+    )
+
+
+def _leak(it: Examined) -> float:
+    """Give the farthest that a row moves by what comes after it."""
+    worst = 0.0
+    with torch.no_grad():
+        for before, after in ((1.0, 1.0), (1.0, 1e3), (1e3, 1.0)):
+            x, y = before * it.x, after * it.subject.tokens(seed=1)
+            rows = it.subject(x)
+            for s in range(1, it.subject.T):
+                changed = it.subject(torch.cat([x[:, :s], y[:, s:]], dim=1))
+                moved = float(distance(changed[:, :s], rows[:, :s]).max())
+                worst = max(worst, moved if moved > noise(rows) else 0.0)
+    return worst
+
+
+def _seen(it: Examined) -> str:
+    name = pattern(it.seen)
+    if name == "itself and the past":
+        return "Loud tokens get through, so hidden scores are not low enough."
+    if name in _REASONS:
+        return f"A row sees {name}: {_REASONS[name]}."
+    wrong = (it.seen & ~it.allowed).nonzero()
+    if not len(wrong):
+        return ""
+    t, s = (int(n) + 1 for n in wrong[0])
+    return (
+        f"Row {t} sees token {s}: look at the axis of the softmax, and at how heads "
+        "are split and merged."
+    )
+
+
+def past(it: Examined) -> Outcome:
+    """Ask that each token moves every row that may see it."""
+    blind = it.allowed & ~it.seen
+    if it.window and not bool(it.seen.triu(1).any()):
+        return passed(f"A row sees the latest {it.window} tokens: a window.", it.window)
+    count = int(blind.sum())
+    if not count:
+        return passed("Every token moves every row that may see it.", 0)
+    t, s = (int(n) + 1 for n in blind.nonzero()[0])
+    name = pattern(it.seen)
+    reason = f"A row sees {name}: {_REASONS[name]}." if name in _REASONS else ""
+    return failed(
+        f"In {count} places a row does not see a token that it may see, the first in "
+        f"row {t}, token {s}. {reason}".strip(),
+        count,
+    )
+
+
+def texts(it: Examined) -> Outcome:
+    """Ask that the texts of a batch do not move each other."""
+    T = it.subject.T
+    own = torch.eye(it.subject.B, dtype=torch.bool)[:, None, :, None]
+    worst = float(it.moved.masked_fill(own, 0.0).max())
+    if worst <= it.noise:
+        return passed("No text moves another of its batch.", 0)
+    within = it.moved.masked_fill(~own, 0.0)
+    apart = torch.eye(T, dtype=torch.bool)[:, None, :]
+    meet = within.masked_fill(apart[None], 0.0).max() > it.noise
+    reason = (
+        "A mean over the batch, a softmax over it, or a reshape mixes them."
+        if meet
+        else "Tokens see only those of the same place in other texts: the axes of "
+        "texts and tokens are swapped (batch_first?)."
+    )
+    return failed(f"A change in one text moves another. {reason}", worst)
+
+
+def order(it: Examined) -> Outcome:
+    """Ask that the order of what a row sees does not matter."""
+    T = it.subject.T
+    shuffle = torch.randperm(T, generator=torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        if it.causal:
+            mixed = it.x.clone()
+            mixed[:, : T - 1] = it.x[:, : T - 1].flip(1)
+            worst = error(it.subject(mixed)[:, -1], it.rows[:, -1])
+        else:
+            worst = error(it.subject(it.x[:, shuffle]), it.rows[:, shuffle])
+    if worst <= it.tolerance:
+        return passed("The order of the tokens that a row sees does not matter.", worst)
+    if it.subject.positions or it.window:
+        return unasked("Positions are inside, so the order matters.")
+    return failed(
+        "The order of the tokens that a row sees matters, and no positions are inside: "
+        "look at how heads are split and merged. If positions are meant, say so.",
+        worst,
+    )
+
+
+def shares(it: Examined) -> Outcome:
+    """Ask that equal tokens get equal rows, however many there are."""
+    x = it.x[:, :1].expand(-1, it.subject.T, -1).contiguous()
+    with torch.no_grad():
+        rows = it.subject(x)
+        worst = error(rows, it.subject(x[:, :1]).expand_as(rows))
+    if worst <= it.tolerance:
+        return passed("Equal tokens get equal rows: the weights sum to one.", worst)
+    if it.subject.positions:
+        return unasked("Positions are inside, so equal tokens are told apart.")
+    return failed(
+        "Of equal tokens, a row depends on how many there are: the weights of a row do "
+        "not sum to one. A mask after the softmax, a softmax over another axis, or a "
+        "sum that is not divided.",
+        worst,
+    )

@@ -1,0 +1,147 @@
+"""Properties of sizes: of batches, texts and contexts."""
+
+import torch
+
+from headway.checks.examined import (
+    Examined,
+    Outcome,
+    error,
+    failed,
+    largest,
+    passed,
+    unasked,
+)
+from headway.checks.seeing import influence, visible
+from headway.checks.subject import Subject, explain
+
+_LONG = 300  # more than eight bits can count
+_TOO_LONG = 4096  # a table of all pairs would take long
+
+
+def sizes(subject: Subject) -> Outcome:
+    """Call with batches and texts of several sizes, one token and one text included."""
+    shapes = [(subject.B, subject.T), (1, subject.T), (subject.B, 1), (1, 1)]
+    shapes += [(subject.T, subject.B), (subject.B, subject.T - 1), (2, 2)]
+    tried = [shape for shape in shapes if shape[1] <= subject.T and shape[1] > 0]
+    for B, T in tried:
+        try:
+            with torch.no_grad():
+                width = subject(subject.tokens(B, T)).shape[-1]
+        except Exception as raised:  # whatever a reader's code may raise
+            return failed(
+                f"With {B} texts of {T} tokens it raised {explain(raised)}: an axis is "
+                "taken for another, or a size is fixed."
+            )
+    return passed(
+        f"It takes {subject.d_in} numbers a token and gives {width}, for "
+        f"{len(tried)} sizes of batch and text.",
+        len(tried),
+    )
+
+
+def alone(it: Examined) -> Outcome:
+    """Ask that a text gets the same in a batch as alone."""
+    with torch.no_grad():
+        worst = max(
+            error(it.subject(it.x[b : b + 1]), it.rows[b : b + 1])
+            for b in range(it.subject.B)
+        )
+    if worst <= it.tolerance:
+        return passed("A text gets the same alone as in a batch.", worst)
+    return failed(
+        "A text gets something else alone than in a batch: texts are mixed, or the "
+        "result depends on the size of the batch.",
+        worst,
+    )
+
+
+def longer(it: Examined) -> Outcome:
+    """Ask that the rows of a text stay when it goes on, for a long while too."""
+    if not it.causal:
+        return unasked("Without hiding the future, all rows change when a text goes on.")
+    T = it.subject.T
+    long = min(it.subject.context_length or _LONG, _LONG)
+    with torch.no_grad():
+        worst = max(
+            error(it.subject(it.x[:, :t]), it.rows[:, :t]) for t in range(1, T)
+        )
+        if long > T:
+            x = it.subject.tokens(1, long, seed=4)
+            worst = max(worst, error(it.subject(x[:, :T]), it.subject(x)[:, :T]))
+    if worst <= it.tolerance:
+        return passed(f"No row changes when its text goes on, to {long} tokens.", worst)
+    return failed(
+        "The first rows of a text change when it goes on: a mask is cut from the wrong "
+        "corner, or something is divided by the number of tokens.",
+        worst,
+    )
+
+
+def context(it: Examined) -> Outcome:
+    """Ask that a text longer than the context is refused, or treated rightly."""
+    limit = it.subject.context_length
+    if limit is None:
+        return unasked("No context length was told or found.")
+    if limit > _TOO_LONG:
+        return unasked(f"A text of {limit + 1} tokens would take too long.")
+    x = it.subject.tokens(1, limit + 1, seed=5)
+    try:
+        with torch.no_grad():
+            rows = it.subject(x)
+    except Exception as raised:  # a refusal
+        return passed(f"Refuses {limit + 1} tokens: {explain(raised)}", limit + 1)
+    if not bool(rows.isfinite().all()):
+        return failed(f"With {limit + 1} tokens it gives nan.", limit + 1)
+    if it.causal:
+        with torch.no_grad():
+            short = it.subject(x[:, :limit])
+            other = torch.cat([x[:, :limit], 1 - x[:, limit:]], dim=1)
+            moved = error(it.subject(other)[:, :limit], rows[:, :limit])
+            worst = max(moved, error(short, rows[:, :limit]))
+        if worst > 1e-5 * largest(rows):
+            return failed(
+                f"It takes {limit + 1} tokens, one more than its context, and then the "
+                "future gets through: refuse them.",
+                worst,
+            )
+    return passed(f"Takes {limit + 1} tokens, one more than its context, rightly.", 0)
+
+
+def again(it: Examined) -> Outcome:
+    """Ask that a call changes nothing: no input, no weights, no later answer."""
+    subject, x = it.subject, it.x.clone()
+    module = subject.module
+    state = {} if module is None else {k: v.clone() for k, v in _state(module)}
+    first = subject(x)
+    if not torch.equal(x, it.x):
+        return failed("It changes its input in place.", error(x, it.x))
+    for name, tensor in [] if module is None else _state(module):
+        if name in state and not torch.equal(tensor, state[name]):
+            return failed(f"A call changes {name}.", error(tensor, state[name]))
+    kept = [] if module is None else [*_graphs(module)]
+    if kept:
+        return failed(f"A call keeps {kept[0]}, and with it the whole graph.", len(kept))
+    with torch.no_grad():
+        subject(subject.tokens(subject.B, max(subject.T - 2, 1), seed=6))
+        subject(subject.tokens(1, subject.T, seed=7))
+        worst = error(subject(it.x), first)
+    if worst <= it.noise:
+        return passed("A call changes no later one, no input and no weight.", worst)
+    return failed(
+        "The same input gets another answer after other calls: something is kept, such "
+        "as a cache or a mask of the first call.",
+        worst,
+    )
+
+
+def _state(module: torch.nn.Module):
+    return module.state_dict(keep_vars=False).items()
+
+
+def _graphs(module: torch.nn.Module):
+    for name, part in module.named_modules():
+        for key, value in vars(part).items():
+            if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+                yield f"{name}.{key}".strip(".")
+
+
