@@ -98,7 +98,9 @@ def ways(target: Target, told: Calling | None, num_heads: int | None) -> Iterato
             three = invoke
             invoke = lambda m, x, **extra: three(m, x, x, x, **extra)  # noqa: E731
         elif told is None and len(needed) == 2:
-            yield Call("m(x, None)", lambda m, x, **e: m(x, None, **e), None, time_first)
+            yield Call(
+                "m(x, None)", lambda m, x, **e: m(x, None, **e), None, time_first
+            )
             words, invoke = "m(x, x)", lambda m, x, **e: m(x, x, **e)
         yield Call(words, invoke, None, time_first)
         return

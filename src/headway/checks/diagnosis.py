@@ -33,13 +33,14 @@ HYPOTHESES = [
         "scale",
         {
             "1": "scores are not scaled",
-            "1/D": "scores are scaled twice, or by D and not by its root",
+            "1/D": "scores are divided by D and not by its root, or scaled twice",
             "sqrt(D)": "scores are multiplied by sqrt(D), not divided",
-            "1/sqrt(E)": "scores are scaled by the width of all heads, not of one",
-            "1/E": "scores are scaled by the width of all heads, and not by its root",
-            "1/sqrt(d_in)": "scores are scaled by the width of the tokens",
-            "1/sqrt(T)": "scores are scaled by the number of tokens",
-            "1/sqrt(H)": "scores are scaled by the number of heads",
+            "1/sqrt(E)": "scores are divided by the root of the width of all heads, not "
+            "of one",
+            "1/E": "scores are divided by the width of all heads",
+            "1/sqrt(d_in)": "scores are divided by the root of the width of tokens",
+            "1/sqrt(T)": "scores are divided by the root of the number of tokens",
+            "1/sqrt(H)": "scores are divided by the root of the number of heads",
         },
     ),
     Hypothesis(
@@ -72,7 +73,7 @@ HYPOTHESES = [
             "next": "the mask is shifted by one place: the next token is seen",
             "not itself": "the mask is shifted by one place: no token sees itself",
             "added": "a mask of zeros and ones is added to the scores",
-            "added, upside down": "a mask with ones for the future is added to the scores",
+            "added, upside down": "a mask with ones for the future is added",
             "zero": "hidden scores are set to zero, not to minus infinity",
             "after the softmax": "weights are hidden after the softmax, and their sum "
             "is not one",
@@ -84,7 +85,9 @@ HYPOTHESES = [
         {"view": "heads are merged without the transpose"},
     ),
     *_all(
-        "multi_head_attention", "split", {"view": "heads are split without the transpose"}
+        "multi_head_attention",
+        "split",
+        {"view": "heads are split without the transpose"},
     ),
     *_all(
         "self_attention",
@@ -122,39 +125,28 @@ HYPOTHESES = [
 ]
 
 
-def equation(it: Examined, given: Mapping[str, str] | None) -> tuple[Outcome, str]:
-    """Ask that the result is what the equation gives, and name what explains it if not.
-
-    Returns:
-        The outcome, and the chapter to read.
-    """
-    chapter = "scaled_dot_product"
-    found = projections.find(it.subject, given)
-    if not found:
-        return unasked("No weights of queries, keys and values were found."), chapter
+def equation(it: Examined) -> Outcome:
+    """Ask that the result is what the equation gives; if not, name what explains it."""
+    if not it.weights:
+        return unasked("No weights of queries, keys and values were found.")
     if it.window:
-        return unasked("A window is inside, which the equation does not have."), chapter
-    nearest = min(_error(it, p, RIGHT) for p in found)
+        return unasked("A window is inside, which the equation does not have.")
+    nearest = min(_error(it, weights, RIGHT) for weights in it.weights)
     if nearest <= it.tolerance:
-        return passed("It is what the equation gives in 64 bits.", nearest), chapter
-    mistakes = _explain(it, found[:4])
+        return passed("It is what the equation gives in 64 bits.", nearest)
+    mistakes = _explain(it, it.weights[:4])
     if mistakes:
-        told = " and ".join(one.sentence for one in mistakes)
-        return failed(
-            f"It is exactly what comes out when {told}.", nearest
-        ), mistakes[0].chapter
+        told = ", and when ".join(one.sentence for one in mistakes)
+        outcome = failed(f"It is exactly what comes out when {told}.", nearest)
+        return outcome._replace(chapter=mistakes[0].chapter)
     if it.subject.positions:
-        return unasked("Positions are inside, which the equation does not have."), chapter
-    module = it.subject.module
-    rest = [] if module is None else projections.unused(module, given)
-    if rest:
-        return unasked(
-            f"It has weights that the equation does not have, such as {rest[0]}."
-        ), chapter
+        return unasked("Positions are inside, which the equation does not have.")
+    if rest := projections.unknown(it.subject):
+        return unasked(f"It has weights that the equation does not have: {rest[0]}.")
     return failed(
         "It is not what the equation gives, and no mistake known here explains it.",
         nearest,
-    ), chapter
+    )
 
 
 def _explain(it: Examined, found: list[Projections]) -> Sequence[Hypothesis]:

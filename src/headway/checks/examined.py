@@ -1,14 +1,14 @@
 """What all properties need to know about a subject, found out once."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from headway.checks import vocabulary
+from headway.checks import projections, vocabulary
 from headway.checks.masking import Found, find_masks
+from headway.checks.projections import Projections
 from headway.checks.report import Verdict
 from headway.checks.seeing import influence, pattern, visible, window
 from headway.checks.subject import Subject
@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     verdict: Verdict
     sentence: str
     figure: float | None = None
+    chapter: str = ""  # where it is explained, if not where the property is
 
 
 def passed(sentence: str, figure: float | None = None) -> Outcome:
@@ -49,6 +50,7 @@ class Examined:
         seen: Which row sees which token.
         intent: How it is known whether the future is to be hidden.
         masks: The masks that it takes.
+        weights: What its weights may be, the likeliest first.
     """
 
     subject: Subject
@@ -58,6 +60,7 @@ class Examined:
     seen: Tensor
     intent: str
     masks: Found
+    weights: list[Projections]
 
     @property
     def causal(self) -> bool:
@@ -119,7 +122,8 @@ def examine(subject: Subject) -> Examined:
         told = subject.told.positions
         subject.positions = named if told is None else told
         masks = find_masks(subject, seen, noise(rows))
-    return Examined(subject, x, rows, moved, seen, intent, masks)
+    weights = projections.find(subject)
+    return Examined(subject, x, rows, moved, seen, intent, masks, weights)
 
 
 def _intent(subject: Subject, seen: Tensor) -> tuple[bool, str]:
@@ -131,6 +135,3 @@ def _intent(subject: Subject, seen: Tensor) -> tuple[bool, str]:
         return named, "as its names say"
     past = "the past" in pattern(seen) or "the future" in pattern(seen)
     return past or window(seen) is not None, "as it behaves"
-
-
-Ask = Callable[[Examined], Outcome]

@@ -34,7 +34,9 @@ def padding(it: Examined) -> Outcome:
         return unasked("It takes no mask that could hide padding.")
     T = it.subject.T
     lengths = [max(T - 2 * b, 1) for b in range(it.subject.B)]
-    keep = torch.stack([torch.arange(T) < n for n in lengths])[:, None].expand(-1, T, -1)
+    keep = torch.stack([torch.arange(T) < n for n in lengths])[:, None].expand(
+        -1, T, -1
+    )
     with torch.no_grad():
         rows = _with_mask(it, mask, keep)
         worst = max(
@@ -89,5 +91,8 @@ def _with_mask(
     keep = keep.to(x.device)
     if mask.of_texts:
         return it.subject(x, **mask(keep, x.dtype))
-    single = [it.subject(x[b : b + 1], **mask(keep[b : b + 1], x.dtype)) for b in range(len(x))]
+    single = [
+        it.subject(x[b : b + 1], **mask(keep[b : b + 1], x.dtype))
+        for b in range(len(x))
+    ]
     return torch.cat(single)

@@ -75,7 +75,11 @@ class Mask:
         """Make the argument from what each query may see, a (B, T, S) table."""
         if self.meaning == "True is hidden":
             keep = ~keep
-        return {self.argument: _KINDS[self.kind](({**_PAIRS, **_KEYS})[self.shape](keep), dtype)}
+        return {
+            self.argument: _KINDS[self.kind](
+                ({**_PAIRS, **_KEYS})[self.shape](keep), dtype
+            )
+        }
 
 
 @dataclass(frozen=True)
@@ -114,13 +118,17 @@ def find_masks(subject: Subject, base: Tensor, noise: float) -> Found:
             outcome = _try(subject, mask, base, noise)
             if outcome in ("keep", "hide"):
                 meaning: Meaning = _meaning(mask, outcome)
-                found.setdefault(mask.of_keys, Mask(argument, mask.shape, mask.kind, meaning))
+                found.setdefault(
+                    mask.of_keys, Mask(argument, mask.shape, mask.kind, meaning)
+                )
                 break
             outcomes.append(outcome)
         else:
             told = [one for one in outcomes if one is not None]
             if told:
-                wrong[argument] = next((one for one in told if one != "nothing"), told[0])
+                wrong[argument] = next(
+                    (one for one in told if one != "nothing"), told[0]
+                )
     return Found(found.get(False), found.get(True), wrong)
 
 
@@ -153,7 +161,9 @@ def _meaning(mask: Mask, outcome: str) -> Meaning:
 def example(mask: Mask, B: int, T: int) -> Tensor:
     """Make a table of who may see whom that looks like no other: no row, no column."""
     t, s = torch.arange(T)[:, None], torch.arange(T)
-    keep = (s % 3 != 1).expand(T, T) if mask.of_keys else ((t + 2 * s) % 3 != 1) | (t == s)
+    keep = (
+        (s % 3 != 1).expand(T, T) if mask.of_keys else ((t + 2 * s) % 3 != 1) | (t == s)
+    )
     return keep.expand(B, T, T)
 
 

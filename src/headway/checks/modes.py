@@ -52,7 +52,9 @@ def dropout(it: Examined) -> Outcome:
     with subject.training(dropout=_RATE), torch.no_grad():
         means = torch.stack([_mean(it, luck) for luck in range(_CALLS)])
     if error(means, means[:1].expand_as(means)) <= it.noise:
-        return failed("It has a rate of dropout, and in training nothing is dropped.", 0)
+        return failed(
+            "It has a rate of dropout, and in training nothing is dropped.", 0
+        )
     spread = means.std(dim=0) / math.sqrt(_CALLS)
     allowed = 7 * spread + it.tolerance
     strays = (means.mean(dim=0) - want).abs()

@@ -12,7 +12,7 @@ from headway.checks.examined import (
     passed,
     unasked,
 )
-from headway.checks.subject import Subject, explain, in_type
+from headway.checks.subject import explain, in_type
 
 _LOUD = (1e2, 1e4)
 _HALF = torch.bfloat16
@@ -62,12 +62,14 @@ def large(it: Examined) -> Outcome:
                 rows = subject(volume * subject.tokens())
             if not bool(rows.isfinite().all()):
                 return failed(
-                    f"With tokens {volume:,.0f} times as loud, in {_name(subject.dtype)}, "
-                    "a row is not finite: the largest score is not subtracted before "
-                    "the exponential, or hidden scores are added.",
+                    f"With tokens {volume:,.0f} times as loud, in "
+                    f"{_name(subject.dtype)}, a row is not finite: the largest score "
+                    "is not subtracted before the exponential, or a mask is added.",
                     volume,
                 )
-    return passed(f"Rows stay finite with tokens {_LOUD[-1]:,.0f} times as loud.", _LOUD[-1])
+    return passed(
+        f"Rows stay finite with tokens {_LOUD[-1]:,.0f} times as loud.", _LOUD[-1]
+    )
 
 
 def half(it: Examined) -> Outcome:
@@ -83,7 +85,7 @@ def half(it: Examined) -> Outcome:
             return failed(f"In {_name(dtype)} it raised {explain(raised)}.")
         if rows.dtype != dtype:
             return failed(
-                f"Of {_name(dtype)} it makes {_name(rows.dtype)}: a type is fixed inside."
+                f"Of {_name(dtype)} it makes {_name(rows.dtype)}: a type is fixed."
             )
         exact = in_type(subject, it.subject.dtype)
         with torch.no_grad():
@@ -96,8 +98,6 @@ def half(it: Examined) -> Outcome:
                 worst,
             )
     return passed("Types are kept; 16 bits give what 64 give, rounded.")
-
-
 
 
 def _name(dtype: torch.dtype) -> str:

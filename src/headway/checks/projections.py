@@ -13,7 +13,8 @@ from headway.checks.subject import Subject
 ROLES = ("query", "key", "value", "out")
 _ENDING = r"(_?proj(ection)?|_?lin(ear)?|_?layer|_?fc|_?weight|_?net|_?dense)?"
 _PATTERNS = {
-    "packed": r"(in_proj|w?_?qkv|c_attn|to_qkv|query_key_value|attn_qkv|kqv|attn)" + _ENDING,
+    "packed": r"(in_proj|w?_?qkv|c_attn|to_qkv|query_key_value|attn_qkv|kqv|attn)"
+    + _ENDING,
     "query": r"(w_?|to_?|in_|fc_?|linear_?|proj_?|lin_?)?(q|query|queries)" + _ENDING,
     "key": r"(w_?|to_?|in_|fc_?|linear_?|proj_?|lin_?)?(k|key|keys)" + _ENDING,
     "value": r"(w_?|to_?|in_|fc_?|linear_?|proj_?|lin_?)?(v|value|values)" + _ENDING,
@@ -50,7 +51,7 @@ class Projections:
         D = self.query.shape[0] / self.heads
         groups = self.key.shape[0] / D
         return (
-            D == int(D)
+            int(D) == D
             and groups == int(groups)
             and not self.heads % int(groups or 1)
             and self.query.shape[1] == self.key.shape[1] == self.value.shape[1]
@@ -58,25 +59,28 @@ class Projections:
         )
 
 
-def find(subject: Subject, given: Mapping[str, str] | None) -> list[Projections]:
+def find(subject: Subject) -> list[Projections]:
     """List what the weights may be, the likeliest first; empty if none are found.
 
     Raises:
-        ValueError: If `given` names a role or a weight that does not exist.
+        ValueError: If the reader named a role or a weight that does not exist.
     """
     if subject.call.cut is not None:
         return [_of_function(subject)]
     if subject.module is None:
         return []
-    named = roles(subject.module, given)
+    named = roles(subject.module, subject.told.weights)
     return [one for one in _read(subject, subject.module, named) if one.fits]
 
 
-def unused(module: nn.Module, given: Mapping[str, str] | None) -> list[str]:
+def unknown(subject: Subject) -> list[str]:
     """List the parameters that play no role that is known."""
-    known = {name for names in roles(module, given).values() for name in names}
+    if subject.module is None:
+        return []
+    named = roles(subject.module, subject.told.weights)
+    known = {name for names in named.values() for name in names}
     known |= {_bias_of(name) for name in known}
-    return [name for name, _ in module.named_parameters() if name not in known]
+    return [name for name, _ in subject.module.named_parameters() if name not in known]
 
 
 def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[str]]:
@@ -105,7 +109,7 @@ def _checked(module: nn.Module, given: Mapping[str, str]) -> Mapping[str, str]:
             )
         if name not in names:
             raise ValueError(
-                f"weights must name parameters of the module; got weights with {name!r}."
+                f"weights must name parameters; got weights with {name!r}."
             )
     return given
 
@@ -125,7 +129,7 @@ def _read(
     subject: Subject, module: nn.Module, named: dict[str, list[str]]
 ) -> Iterator[Projections]:
     """Read the weights in every way in which they may be stored."""
-    words = ", ".join(name for role in ("packed", *ROLES) for name in named.get(role, []))
+    words = ", ".join(named[role][0] for role in ("packed", *ROLES) if role in named)
     told = subject.told.num_heads or vocabulary.heads(module)
     stacked = len(named.get("query", [1]))
     counts = [told or stacked] if told or stacked > 1 else [*range(1, 17)]
@@ -135,7 +139,8 @@ def _read(
             bias = _bias(module, named.get("out", []))
             if bias is not None:
                 biases = {**biases, "out": bias}
-            for out in outs or [None]:
+            joins: list[Tensor | None] = [*outs] if outs else [None]
+            for out in joins:
                 yield Projections(*three, out, biases, heads, words)
 
 
@@ -150,7 +155,9 @@ def _threes(
     if set(three) <= named.keys():
         biases = {role: _bias(module, named[role]) for role in three}
         kept = {role: bias for role, bias in biases.items() if bias is not None}
-        for ways in zip(*(_matrices(module, named[r], d_in) for r in three), strict=False):
+        for ways in zip(
+            *(_matrices(module, named[r], d_in) for r in three), strict=False
+        ):
             yield ways, kept
         return
     bias = _bias(module, named.get("packed", []))
@@ -158,7 +165,9 @@ def _threes(
         if matrix.shape[0] % (3 * heads):
             continue
         for cut in (_side_by_side, _head_by_head):
-            parts = {} if bias is None else dict(zip(three, cut(bias, heads), strict=True))
+            parts = (
+                {} if bias is None else dict(zip(three, cut(bias, heads), strict=True))
+            )
             yield cut(matrix, heads), parts
 
 
@@ -197,8 +206,12 @@ def _oriented(module: nn.Module, name: str, d_in: int) -> list[Tensor]:
 def _bias(module: nn.Module, names: list[str]) -> Tensor | None:
     stored = dict(module.named_parameters())
     found = [stored[_bias_of(name)] for name in names if _bias_of(name) in stored]
-    return torch.cat([one.detach().flatten() for one in found]).double() if found else None
+    return (
+        torch.cat([one.detach().flatten() for one in found]).double() if found else None
+    )
 
 
 def _bias_of(name: str) -> str:
-    return re.sub("weight$", "bias", name) if name.endswith("weight") else f"{name}.bias"
+    return (
+        re.sub("weight$", "bias", name) if name.endswith("weight") else f"{name}.bias"
+    )

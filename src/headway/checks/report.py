@@ -9,6 +9,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 Verdict = Literal["passed", "failed", "not applicable"]
+# The chapters, by the stem of their page, as the book numbers them.
+CHAPTERS = {
+    "simple_attention": "2. Attention without trainable weights",
+    "scaled_dot_product": "3. Queries, keys and values",
+    "self_attention": "4. Self-attention as a module",
+    "masks": "5. Hiding the future",
+    "dropout": "6. Dropping attention",
+    "causal_attention": "7. Causal attention, one head",
+    "multi_head_attention": "9. Several heads from one projection",
+}
 _MARKS = {"passed": "passed", "failed": "FAILED", "not applicable": "-"}
 _COLOURS = {"passed": "32", "failed": "1;31", "not applicable": "2"}
 
@@ -43,7 +53,7 @@ class Row:
         head = f"{mark}  {self.name:34}{short(self.figure):>10}"
         text = self.sentence
         if self.verdict == "failed":
-            text += f" Read: {self.chapter}."
+            text += f" Read chapter {CHAPTERS[self.chapter]}."
         if self.verdict == "passed":
             return [head.rstrip()]
         body = textwrap.wrap(text, max(width - 8, 20), break_on_hyphens=False)
@@ -91,7 +101,7 @@ class Report:
         """Give the whole report as a JSON object."""
         content = {"ok": self.ok, "subject": self.subject, "facts": dict(self.facts)}
         rows = [asdict(row) for row in self.rows]
-        return json.dumps(content | {"rows": rows}, indent=2, allow_nan=True)
+        return json.dumps(content | {"rows": rows}, indent=2, allow_nan=False)
 
     def __str__(self) -> str:
         """Give a table for a terminal."""
@@ -114,7 +124,7 @@ class Report:
         return "\n".join([*lines, "", self._count()])
 
     def _count(self) -> str:
-        counts = {verdict: 0 for verdict in _MARKS}
+        counts = dict.fromkeys(_MARKS, 0)
         for row in self.rows:
             counts[row.verdict] += 1
         return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())

@@ -27,7 +27,7 @@ def influence(ask: Ask, x: Tensor) -> Tensor:
 
 
 def distance(one: Tensor, other: Tensor) -> Tensor:
-    """Give the largest change in each row; numbers that are not finite count as zero."""
+    """Give the largest change in each row; what is not finite counts as zero."""
     return (one.double() - other.double()).abs().nan_to_num(0, 0, 0).amax(dim=-1)
 
 

@@ -1,6 +1,7 @@
 """Properties of who sees whom."""
 
 import torch
+from torch import Tensor
 
 from headway.checks.examined import (
     Examined,
@@ -45,17 +46,23 @@ def leak(it: Examined) -> Outcome:
 
 
 def _leak(it: Examined) -> float:
-    """Give the farthest that a row moves by what comes after it."""
+    """Give how far a row moves by what comes after it, at the volume where it does."""
+    for before, after in ((1.0, 1.0), (1.0, 1e3), (1e3, 1.0)):
+        moved = _moved(it, before * it.x, after * it.subject.tokens(seed=1))
+        if moved:
+            return moved
+    return 0.0
+
+
+def _moved(it: Examined, x: Tensor, y: Tensor) -> float:
+    """Give how far a row moves when all after it is exchanged; noise is nothing."""
     worst = 0.0
     with torch.no_grad():
-        for before, after in ((1.0, 1.0), (1.0, 1e3), (1e3, 1.0)):
-            x, y = before * it.x, after * it.subject.tokens(seed=1)
-            rows = it.subject(x)
-            for s in range(1, it.subject.T):
-                changed = it.subject(torch.cat([x[:, :s], y[:, s:]], dim=1))
-                moved = float(distance(changed[:, :s], rows[:, :s]).max())
-                worst = max(worst, moved if moved > noise(rows) else 0.0)
-    return worst
+        rows = it.subject(x)
+        for s in range(1, it.subject.T):
+            changed = it.subject(torch.cat([x[:, :s], y[:, s:]], dim=1))
+            worst = max(worst, float(distance(changed[:, :s], rows[:, :s]).max()))
+    return worst if worst > noise(rows) else 0.0
 
 
 def _seen(it: Examined) -> str:

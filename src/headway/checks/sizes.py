@@ -1,6 +1,9 @@
 """Properties of sizes: of batches, texts and contexts."""
 
+from collections.abc import Iterator
+
 import torch
+from torch import nn
 
 from headway.checks.examined import (
     Examined,
@@ -11,29 +14,28 @@ from headway.checks.examined import (
     passed,
     unasked,
 )
-from headway.checks.seeing import influence, visible
-from headway.checks.subject import Subject, explain
+from headway.checks.subject import explain
 
 _LONG = 300  # more than eight bits can count
 _TOO_LONG = 4096  # a table of all pairs would take long
 
 
-def sizes(subject: Subject) -> Outcome:
+def sizes(it: Examined) -> Outcome:
     """Call with batches and texts of several sizes, one token and one text included."""
-    shapes = [(subject.B, subject.T), (1, subject.T), (subject.B, 1), (1, 1)]
-    shapes += [(subject.T, subject.B), (subject.B, subject.T - 1), (2, 2)]
-    tried = [shape for shape in shapes if shape[1] <= subject.T and shape[1] > 0]
+    subject = it.subject
+    shapes = [(3, subject.T), (1, subject.T), (subject.B, 1), (1, 1), (2, 2), (5, 3)]
+    tried = [shape for shape in shapes if shape[1] <= subject.T]
     for B, T in tried:
         try:
             with torch.no_grad():
-                width = subject(subject.tokens(B, T)).shape[-1]
+                subject(subject.tokens(B, T))
         except Exception as raised:  # whatever a reader's code may raise
             return failed(
                 f"With {B} texts of {T} tokens it raised {explain(raised)}: an axis is "
                 "taken for another, or a size is fixed."
             )
     return passed(
-        f"It takes {subject.d_in} numbers a token and gives {width}, for "
+        f"It gives {it.rows.shape[-1]} numbers for the {subject.d_in} of a token, in "
         f"{len(tried)} sizes of batch and text.",
         len(tried),
     )
@@ -58,13 +60,13 @@ def alone(it: Examined) -> Outcome:
 def longer(it: Examined) -> Outcome:
     """Ask that the rows of a text stay when it goes on, for a long while too."""
     if not it.causal:
-        return unasked("Without hiding the future, all rows change when a text goes on.")
+        return unasked(
+            "Without hiding the future, all rows change when a text goes on."
+        )
     T = it.subject.T
     long = min(it.subject.context_length or _LONG, _LONG)
     with torch.no_grad():
-        worst = max(
-            error(it.subject(it.x[:, :t]), it.rows[:, :t]) for t in range(1, T)
-        )
+        worst = max(error(it.subject(it.x[:, :t]), it.rows[:, :t]) for t in range(1, T))
         if long > T:
             x = it.subject.tokens(1, long, seed=4)
             worst = max(worst, error(it.subject(x[:, :T]), it.subject(x)[:, :T]))
@@ -110,17 +112,16 @@ def context(it: Examined) -> Outcome:
 def again(it: Examined) -> Outcome:
     """Ask that a call changes nothing: no input, no weights, no later answer."""
     subject, x = it.subject, it.x.clone()
-    module = subject.module
-    state = {} if module is None else {k: v.clone() for k, v in _state(module)}
+    module = nn.Module() if subject.module is None else subject.module
+    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
     first = subject(x)
     if not torch.equal(x, it.x):
         return failed("It changes its input in place.", error(x, it.x))
-    for name, tensor in [] if module is None else _state(module):
-        if name in state and not torch.equal(tensor, state[name]):
-            return failed(f"A call changes {name}.", error(tensor, state[name]))
-    kept = [] if module is None else [*_graphs(module)]
-    if kept:
-        return failed(f"A call keeps {kept[0]}, and with it the whole graph.", len(kept))
+    for name, tensor in module.state_dict().items():
+        if name in before and not torch.equal(tensor, before[name]):
+            return failed(f"A call changes {name}.", error(tensor, before[name]))
+    if kept := [*_graphs(module)]:
+        return failed(f"A call keeps {kept[0]}, and with it all that made it.")
     with torch.no_grad():
         subject(subject.tokens(subject.B, max(subject.T - 2, 1), seed=6))
         subject(subject.tokens(1, subject.T, seed=7))
@@ -134,14 +135,9 @@ def again(it: Examined) -> Outcome:
     )
 
 
-def _state(module: torch.nn.Module):
-    return module.state_dict(keep_vars=False).items()
-
-
-def _graphs(module: torch.nn.Module):
-    for name, part in module.named_modules():
-        for key, value in vars(part).items():
+def _graphs(module: nn.Module) -> Iterator[str]:
+    """Name the attributes that hold a tensor with its history."""
+    for place, part in module.named_modules():
+        for name, value in vars(part).items():
             if isinstance(value, torch.Tensor) and value.grad_fn is not None:
-                yield f"{name}.{key}".strip(".")
-
-
+                yield f"{place}.{name}".strip(".")

@@ -3,7 +3,7 @@
 import copy
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,6 +28,7 @@ class Told:
     causal: bool | None = None
     positions: bool | None = None
     call: Calling | None = None
+    weights: Mapping[str, str] | None = None
 
 
 @dataclass
@@ -82,7 +83,9 @@ class Subject:
         """The largest number of tokens, as told or found."""
         return self.told.context_length or vocabulary.context_length(self.target)
 
-    def tokens(self, B: int | None = None, T: int | None = None, seed: int = 0) -> Tensor:
+    def tokens(
+        self, B: int | None = None, T: int | None = None, *, seed: int = 0
+    ) -> Tensor:
         """Draw tokens of about unit size, the same for the same seed."""
         generator = torch.Generator().manual_seed(seed)
         shape = (B or self.B, T or self.T, self.d_in)
@@ -115,7 +118,7 @@ class Subject:
         return bool(self._rates() or self._rate_argument())
 
     def _rates(self) -> list[tuple[nn.Module, str]]:
-        found = []
+        found: list[tuple[nn.Module, str]] = []
         for part in self.module.modules() if self.module is not None else ():
             if isinstance(part, nn.modules.dropout._DropoutNd):
                 found.append((part, "p"))
@@ -153,19 +156,21 @@ def find(target: Target, told: Told) -> Subject:
     errors: list[str] = []
     for dtype in (torch.float64, torch.float32):
         copied = _copy(target, dtype)
+        if isinstance(copied, Exception):
+            errors.append(f"copying it raised {explain(copied)}")
+            continue
         for call in ways(copied, told.call, told.num_heads):
             d_in = told.d_in or vocabulary.width(target)
             width = call.cut.d_in if call.cut else d_in
             if width is None:
                 raise ValueError(f"d_in must be told for {name}; got d_in=None.")
-            device = _device(copied)
-            subject = Subject(name, copied, call, width, dtype, device, told)
-            if (error := _try(subject)) is None:
+            subject = Subject(name, copied, call, width, dtype, _device(copied), told)
+            if (error := _settle(subject)) is None:
                 return subject
             errors.append(f"{call.words} raised {error}")
     raise ValueError(
-        f"call must say how {name} is called with tokens of shape "
-        f"(texts, tokens, d_in); got call={told.call!r}, and {errors[0]}."
+        f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
+        f"got call={told.call!r}, and {errors[0]}."
     )
 
 
@@ -175,31 +180,35 @@ def explain(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:157]}{'...' * (len(text) > 157)}"
 
 
-def _try(subject: Subject) -> str | None:
-    """Choose sizes and call once; return the error if it raises one."""
+def _settle(subject: Subject) -> str | None:
+    """Choose sizes that it takes; return the first error if it takes none."""
     longest = subject.context_length or max(_PRIMES)
     taken = {subject.d_in, subject.told.num_heads}
     sizes = [n for n in _PRIMES if n <= longest and n not in taken] or [longest]
-    subject.T = sizes[0]
-    subject.B = next(n for n in (3, 2, 5) if n not in {subject.T, subject.d_in})
-    try:
-        with torch.no_grad():
-            result = subject(subject.tokens())
-    except Exception as error:  # whatever a reader's code may raise
-        return explain(error)
-    return None if result.is_floating_point() else f"no numbers but {result.dtype}"
+    T = sizes[0]
+    B = next(n for n in (3, 2, 5) if n not in {T, subject.d_in})
+    errors = []
+    # The others are for code that is wrong in a size; a property will say so.
+    for subject.B, subject.T in ((B, T), (1, T), (B, longest), (1, longest), (1, 1)):
+        try:
+            with torch.no_grad():
+                result = subject(subject.tokens())
+        except Exception as raised:  # whatever a reader's code may raise
+            errors.append(explain(raised))
+            continue
+        if result.is_floating_point():
+            return None
+        errors.append(f"no error, but returned {result.dtype}")
+    return errors[0]
 
 
-def _copy(target: Target, dtype: torch.dtype) -> Target:
+def _copy(target: Target, dtype: torch.dtype) -> Target | Exception:
     if not isinstance(target, nn.Module):
         return target
     try:
         module = copy.deepcopy(target).to(dtype).eval()
-    except Exception as error:
-        raise ValueError(
-            "module_or_function must be a module that copy.deepcopy can copy; "
-            f"got {type(target).__name__}, and {explain(error)}."
-        ) from error
+    except Exception as raised:  # whatever a reader's code may raise
+        return raised
     redraw(module)
     return module
 

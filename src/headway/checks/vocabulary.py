@@ -32,7 +32,7 @@ _HEADS = ("num_heads", "n_heads", "n_head", "num_attention_heads", "nhead", "hea
 
 
 def is_causal(target: Callable[..., Any]) -> bool | None:
-    """Read from names whether code is meant to hide the future; `None`: they are silent.
+    """Read from names whether code is to hide the future; `None`: they are silent.
 
     A flag on a module decides, then a triangle among its buffers, then the names that
     its code uses, unless these are arguments of its own that a caller has to set.
