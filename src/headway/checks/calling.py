@@ -3,12 +3,13 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headway.checks import vocabulary
+from headway.checks.names import arguments
 
 Target = Callable[..., Any]
 Calling = str | Callable[..., Any]
@@ -74,66 +75,71 @@ class Call:
 
 def ways(target: Target, told: Calling | None, num_heads: int | None) -> Iterator[Call]:
     """Give the ways in which code may want to be called, the likeliest first."""
-    names = [*vocabulary.arguments(target)]
-    needed = [
-        name
-        for name, argument in vocabulary.arguments(target).items()
-        if argument.default is argument.empty
-        and argument.kind in (argument.POSITIONAL_ONLY, argument.POSITIONAL_OR_KEYWORD)
-    ]
+    known = arguments(target)
+    needed = [name for name, one in known.items() if _is_needed(one)]
+    blanks = max(len(needed) - 3, 0)
+    module = isinstance(target, nn.Module)
     time_first = getattr(target, "batch_first", True) is False
-    takes_three = set(names[:3]) in THREE or len(needed) in (3, 4) or not names
+    three = set([*known][:3]) in THREE or len(needed) in (3, 4) or not known
     if told is not None:
         words, invoke, of_tokens = _told(told)
-        takes_three = not of_tokens
-    elif takes_three or len(needed) == 2:
-        rest = (None,) * (len(needed) - 3)
-        words = "m(x, x, x)"
-        invoke = lambda m, *inputs, **extra: m(*inputs, *rest, **extra)  # noqa: E731
+        if of_tokens:
+            yield Call(words, invoke, None, time_first)
+        else:
+            yield from _cuts(words, invoke, num_heads)
+    elif three and not module:
+        yield from _cuts("f(query, key, value)", _with(1, blanks), num_heads)
+    elif three:
+        yield Call("m(x, x, x)", _with(3, blanks), None, time_first)
+    elif len(needed) == 2:
+        yield Call("m(x, None)", _with(1, 1), None, time_first)
+        yield Call("m(x, x)", _with(2, 0), None, time_first)
     else:
-        words = "m(x)"
-        invoke = lambda m, x, **extra: m(x, **extra)  # noqa: E731
-    if isinstance(target, nn.Module) or not takes_three:
-        if told is None and takes_three:
-            three = invoke
-            invoke = lambda m, x, **extra: three(m, x, x, x, **extra)  # noqa: E731
-        elif told is None and len(needed) == 2:
-            yield Call(
-                "m(x, None)", lambda m, x, **e: m(x, None, **e), None, time_first
-            )
-            words, invoke = "m(x, x)", lambda m, x, **e: m(x, x, **e)
-        yield Call(words, invoke, None, time_first)
-        return
-    words = words.replace("m(x, x, x)", "f(query, key, value)")
+        yield Call("m(x)", _with(1, 0), None, time_first)
+
+
+def _is_needed(one: Parameter) -> bool:
+    by_place = one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    return one.default is one.empty and by_place
+
+
+def _with(copies: int, blanks: int) -> Callable[..., Any]:
+    """Call with each input so many times, and `None` for further arguments."""
+
+    def invoke(target: Target, *inputs: Tensor, **extra: Any) -> Any:
+        return target(*inputs * copies, *[None] * blanks, **extra)
+
+    return invoke
+
+
+def _cuts(
+    words: str, invoke: Callable[..., Any], num_heads: int | None
+) -> Iterator[Call]:
+    """Try queries, keys and values with heads, without, and of one text alone."""
     for axes, value_width in itertools.product((4, 3, 2), (11, 5)):
-        count = (num_heads or 2) if axes == 4 else 1
-        yield Call(words, invoke, Cut(count, 5, value_width, axes))
+        heads = (num_heads or 2) if axes == 4 else 1
+        yield Call(words, invoke, Cut(heads, 5, value_width, axes))
 
 
 def _told(call: Calling) -> tuple[str, Callable[..., Any], bool]:
     """Make a function of what the reader wrote; say also whether it takes tokens."""
     if not isinstance(call, str):
-        count = len(vocabulary.arguments(call))
-        return getattr(call, "__name__", "call"), call, count < 4
+        words = getattr(call, "__name__", "call")
+        return words, call, len(arguments(call)) < 4
     try:
         code = compile(call.strip(), "<call>", "eval")
     except SyntaxError as error:
         raise ValueError(f"call must be an expression; got call={call!r}.") from error
     of_tokens = "x" in code.co_names
 
-    def invoke(m: Target, *inputs: Tensor, mask: Any = None, **extra: Any) -> Any:
-        names = {"m": m, "f": m, "torch": torch, "mask": mask}
-        if of_tokens:
-            names["x"] = inputs[0]
-        else:
-            for short, long, tensor in zip("qkv", THREE_NAMES, inputs, strict=True):
-                names[short] = names[long] = tensor
-        return eval(code, names)  # noqa: S307  # it is the reader's own expression
+    def invoke(m: Target, *inputs: Tensor, mask: Any = None) -> Any:
+        given: dict[str, Any] = {"m": m, "f": m, "torch": torch, "mask": mask}
+        given |= (
+            {"x": inputs[0]} if of_tokens else dict(zip("qkv", inputs, strict=True))
+        )
+        return eval(code, given)  # noqa: S307  # it is the reader's own expression
 
-    return call, invoke, of_tokens
-
-
-THREE_NAMES = ("query", "key", "value")
+    return call.strip(), invoke, of_tokens
 
 
 def _first_tensor(result: Any) -> Tensor:

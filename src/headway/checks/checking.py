@@ -7,25 +7,26 @@ from typing import Any
 
 import torch
 
-from headway.checks import diagnosis, hides, modes, numbers, sees, sizes
+from headway.checks import diagnosis, hides, mixes, modes, numbers, sees, sizes
 from headway.checks.calling import Calling
 from headway.checks.examined import Examined, Outcome, examine, failed
+from headway.checks.finding import find
 from headway.checks.report import Report, Row
-from headway.checks.subject import Told, explain, find
+from headway.checks.subject import Told, explain
 
 # The name of each property, its question, and the chapter that explains it.
 PROPERTIES: list[tuple[str, Callable[[Examined], Outcome], str]] = [
     ("equals the equation", diagnosis.equation, "scaled_dot_product"),
     ("no leak from the future", sees.leak, "masks"),
     ("every allowed token counts", sees.past, "masks"),
-    ("weights sum to one", sees.shares, "simple_attention"),
-    ("the order seen does not matter", sees.order, "simple_attention"),
+    ("weights sum to one", mixes.shares, "simple_attention"),
+    ("the order seen does not matter", mixes.order, "simple_attention"),
     ("texts do not move each other", sees.texts, "causal_attention"),
     ("the same alone as in a batch", sizes.alone, "causal_attention"),
     ("earlier rows stay", sizes.longer, "causal_attention"),
     ("any sizes", sizes.sizes, "causal_attention"),
     ("longer than the context", sizes.context, "causal_attention"),
-    ("a call leaves nothing behind", sizes.again, "causal_attention"),
+    ("a call leaves nothing behind", modes.again, "causal_attention"),
     ("eval is not random", modes.in_eval, "dropout"),
     ("training computes the same", modes.in_training, "dropout"),
     ("dropout keeps the mean", modes.dropout, "dropout"),
@@ -45,7 +46,6 @@ def check(
     context_length: int | None = None,
     num_heads: int | None = None,
     causal: bool | None = None,
-    positions: bool | None = None,
     call: Calling | None = None,
     weights: Mapping[str, str] | None = None,
 ) -> Report:
@@ -67,7 +67,6 @@ def check(
         num_heads: Number of heads.
         causal: Whether the future is to be hidden. Tell it if no name in the code does:
             a mask that does nothing looks like attention without a mask.
-        positions: Whether it is meant to tell tokens by where they stand.
         call: How to call it, if in no common way: an expression of `m`, `x` and `mask`,
             such as `"m(x, x, x, attn_mask=mask)[0]"`, or of `f`, `q`, `k`, `v` for a
             function; or a function of `(m, x)` or of `(f, q, k, v)`.
@@ -85,7 +84,7 @@ def check(
         >>> check(scaled_dot_product_attention).ok
         True
     """
-    told = Told(d_in, context_length, num_heads, causal, positions, call, weights)
+    told = Told(d_in, context_length, num_heads, causal, call, weights)
     with _undisturbed():
         it = examine(find(module_or_function, told))
         rows = [_row(it, *one) for one in PROPERTIES]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headway.checks import projections, vocabulary
-from headway.checks.masking import Found, find_masks
+from headway.checks.mask_search import Found, find_masks
 from headway.checks.projections import Projections
 from headway.checks.report import Verdict
 from headway.checks.seeing import influence, pattern, visible, window
@@ -118,9 +118,7 @@ def examine(subject: Subject) -> Examined:
         moved = influence(subject, x)
         seen = visible(moved, noise(rows))
         subject.causal, intent = _intent(subject, seen)
-        named = vocabulary.has_positions(subject.target)
-        told = subject.told.positions
-        subject.positions = named if told is None else told
+        subject.positions = vocabulary.has_positions(subject.target)
         masks = find_masks(subject, seen, noise(rows))
     weights = projections.find(subject)
     return Examined(subject, x, rows, moved, seen, intent, masks, weights)

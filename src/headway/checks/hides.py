@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
-from headway.checks.masking import Mask, candidates
+from headway.checks.mask_search import candidates
+from headway.checks.masking import Mask
 
 
 def obeyed(it: Examined) -> Outcome:
@@ -66,16 +67,18 @@ def empty(it: Examined) -> Outcome:
         hidden[:, 3 % T] = True
     keep[hidden] = False
     x = it.x.clone().requires_grad_()
-    with torch.enable_grad():
-        rows = _with_mask(it, mask, keep, x)
-    worst = error(rows.detach()[~hidden], it.rows[~hidden])
+    with torch.no_grad():
+        used = _with_mask(it, mask, keep)
+    rows = _with_mask(it, mask, keep, x)
+    worst = error(used[~hidden], it.rows[~hidden])
     if worst > it.tolerance:
         return failed("A row that sees nothing changes other rows.", worst)
-    if not bool(rows.isfinite().all()):
-        return failed(
-            "A row that sees nothing is nan, and poisons what is computed from it, the "
-            "gradients of all other rows as well."
-        )
+    for one, mode in ((rows, ""), (used, " without gradients")):
+        if not bool(one.isfinite().all()):
+            return failed(
+                f"A row that sees nothing is nan{mode}, and poisons all that is "
+                "computed from it, the gradients of other rows as well."
+            )
     if rows.requires_grad:
         rows.sum().backward()
         if x.grad is None or not bool(x.grad.isfinite().all()):

@@ -1,9 +1,10 @@
-"""Properties of training and use."""
+"""Properties of training and use, and of one call after another."""
 
 import math
+from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
 
@@ -72,3 +73,39 @@ def _mean(it: Examined, luck: int) -> Tensor:
     many = it.x.repeat(_COPIES, 1, 1)
     rows = it.subject(many, luck=luck)
     return rows.unflatten(0, (_COPIES, -1)).mean(dim=0)
+
+
+def again(it: Examined) -> Outcome:
+    """Ask that a call changes nothing: no input, no weights, no later answer."""
+    subject, x = it.subject, it.x.clone()
+    module = nn.Module() if subject.module is None else subject.module
+    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    with torch.no_grad():
+        first = subject(it.x)
+    subject(x)
+    if not torch.equal(x, it.x):
+        return failed("It changes its input in place.", error(x, it.x))
+    for name, tensor in module.state_dict().items():
+        if name in before and not torch.equal(tensor, before[name]):
+            return failed(f"A call changes {name}.", error(tensor, before[name]))
+    if kept := [*_graphs(module)]:
+        return failed(f"A call keeps {kept[0]}, and with it all that made it.")
+    with torch.no_grad():
+        subject(subject.tokens(subject.B, max(subject.T - 2, 1), seed=6))
+        subject(subject.tokens(1, subject.T, seed=7))
+        worst = error(subject(it.x), first)
+    if worst <= it.noise:
+        return passed("A call changes no later one, no input and no weight.", worst)
+    return failed(
+        "The same input gets another answer after other calls: something is kept, such "
+        "as a cache or a mask of the first call.",
+        worst,
+    )
+
+
+def _graphs(module: nn.Module) -> Iterator[str]:
+    """Name the attributes that hold a tensor with its history."""
+    for place, part in module.named_modules():
+        for name, value in vars(part).items():
+            if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+                yield f"{place}.{name}".strip(".")

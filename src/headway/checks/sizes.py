@@ -1,9 +1,6 @@
 """Properties of sizes: of batches, texts and contexts."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import nn
 
 from headway.checks.examined import (
     Examined,
@@ -107,37 +104,3 @@ def context(it: Examined) -> Outcome:
                 worst,
             )
     return passed(f"Takes {limit + 1} tokens, one more than its context, rightly.", 0)
-
-
-def again(it: Examined) -> Outcome:
-    """Ask that a call changes nothing: no input, no weights, no later answer."""
-    subject, x = it.subject, it.x.clone()
-    module = nn.Module() if subject.module is None else subject.module
-    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
-    first = subject(x)
-    if not torch.equal(x, it.x):
-        return failed("It changes its input in place.", error(x, it.x))
-    for name, tensor in module.state_dict().items():
-        if name in before and not torch.equal(tensor, before[name]):
-            return failed(f"A call changes {name}.", error(tensor, before[name]))
-    if kept := [*_graphs(module)]:
-        return failed(f"A call keeps {kept[0]}, and with it all that made it.")
-    with torch.no_grad():
-        subject(subject.tokens(subject.B, max(subject.T - 2, 1), seed=6))
-        subject(subject.tokens(1, subject.T, seed=7))
-        worst = error(subject(it.x), first)
-    if worst <= it.noise:
-        return passed("A call changes no later one, no input and no weight.", worst)
-    return failed(
-        "The same input gets another answer after other calls: something is kept, such "
-        "as a cache or a mask of the first call.",
-        worst,
-    )
-
-
-def _graphs(module: nn.Module) -> Iterator[str]:
-    """Name the attributes that hold a tensor with its history."""
-    for place, part in module.named_modules():
-        for name, value in vars(part).items():
-            if isinstance(value, torch.Tensor) and value.grad_fn is not None:
-                yield f"{place}.{name}".strip(".")

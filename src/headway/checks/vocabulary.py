@@ -1,14 +1,13 @@
 """What a piece of code is meant to do, read off the names in it."""
 
-import functools
-import inspect
 import re
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from headway.checks.names import arguments, parts, words
 
 _CAUSAL = re.compile(r"causal|^tril|^triu|autoregressive", re.IGNORECASE)
 _POSITIONS = re.compile(
@@ -37,7 +36,7 @@ def is_causal(target: Callable[..., Any]) -> bool | None:
     A flag on a module decides, then a triangle among its buffers, then the names that
     its code uses, unless these are arguments of its own that a caller has to set.
     """
-    for part in _parts(target):
+    for part in parts(target):
         for name in ("is_causal", "causal"):
             flag = getattr(part, name, None)
             if isinstance(flag, bool):
@@ -80,7 +79,7 @@ def width(target: Callable[..., Any]) -> int | None:
 
 def heads(target: Callable[..., Any]) -> int | None:
     """Find the number of heads in an attribute, or as the length of a list of heads."""
-    for part in _parts(target):
+    for part in parts(target):
         for name in _HEADS:
             value = getattr(part, name, None)
             if isinstance(value, nn.ModuleList):
@@ -88,15 +87,6 @@ def heads(target: Callable[..., Any]) -> int | None:
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                 return value
     return None
-
-
-def arguments(target: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """List the arguments of a function or of a module's `forward`."""
-    function = target.forward if isinstance(target, nn.Module) else target
-    try:
-        return dict(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # built-in functions have none
-        return {}
 
 
 def triangle(tensor: Tensor) -> bool:
@@ -112,17 +102,6 @@ def triangle(tensor: Tensor) -> bool:
     )
 
 
-def words(target: Callable[..., Any]) -> set[str]:
-    """Collect the names that code uses, without reading its source."""
-    found: set[str] = set()
-    for part in _parts(target):
-        for function in _functions(part):
-            found |= set(_names(function.__code__))
-    if isinstance(target, functools.partial):
-        found |= {name for name, value in target.keywords.items() if value}
-    return found
-
-
 def _mentions(target: Callable[..., Any], pattern: re.Pattern[str]) -> bool:
     stored = {name for name, _ in _buffers(target)}
     if isinstance(target, nn.Module):
@@ -132,40 +111,8 @@ def _mentions(target: Callable[..., Any], pattern: re.Pattern[str]) -> bool:
     return any(pattern.search(name) for name in names)
 
 
-def _parts(target: Callable[..., Any]) -> Iterator[Any]:
-    """Give a module and the modules in it, or a function without its wrappers."""
-    if isinstance(target, nn.Module):
-        yield from target.modules()
-    else:
-        yield inspect.unwrap(_inner(target))
-
-
-def _inner(target: Callable[..., Any]) -> Callable[..., Any]:
-    return _inner(target.func) if isinstance(target, functools.partial) else target
-
-
-def _functions(part: Any) -> Iterator[FunctionType]:
-    if isinstance(part, FunctionType):
-        yield part
-    elif isinstance(part, nn.Module):
-        for kind in type(part).__mro__:
-            if kind is nn.Module or kind.__module__.startswith("torch."):
-                break
-            yield from (f for f in vars(kind).values() if isinstance(f, FunctionType))
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    yield from code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-        elif isinstance(constant, tuple):  # the names of arguments in calls
-            yield from (name for name in constant if isinstance(name, str))
-
-
 def _class_names(target: Callable[..., Any]) -> str:
-    names = [getattr(part, "__name__", type(part).__name__) for part in _parts(target)]
+    names = [getattr(part, "__name__", type(part).__name__) for part in parts(target)]
     return " ".join(names)
 
 
@@ -174,7 +121,7 @@ def _buffers(target: Callable[..., Any]) -> list[tuple[str, Tensor]]:
 
 
 def _attribute(target: Callable[..., Any], names: tuple[str, ...]) -> int | None:
-    for part in _parts(target):
+    for part in parts(target):
         for name in names:
             value = getattr(part, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:

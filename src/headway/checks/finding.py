@@ -1,0 +1,110 @@
+"""Make a subject of what a reader hands over."""
+
+import copy
+import math
+
+import torch
+from torch import nn
+
+from headway.checks import vocabulary
+from headway.checks.calling import Target, ways
+from headway.checks.subject import Subject, Told, explain
+
+_PRIMES = (7, 5, 11, 13, 3, 2)
+
+
+def find(target: Target, told: Told) -> Subject:
+    """Copy the code, redraw its weights, and find out how it is called.
+
+    Raises:
+        ValueError: If it cannot be called in any way that is known.
+    """
+    name = getattr(target, "__name__", type(target).__name__)
+    if isinstance(target, type):
+        raise ValueError(
+            "module_or_function must be built already; "
+            f"got the class module_or_function={name}."
+        )
+    if not callable(target):
+        raise ValueError(
+            "module_or_function must be a module or a function; "
+            f"got module_or_function={target!r}."
+        )
+    errors: list[str] = []
+    for dtype in (torch.float64, torch.float32):
+        copied = _copy(target, dtype)
+        if isinstance(copied, Exception):
+            errors.append(f"copying it raised {explain(copied)}")
+            continue
+        for call in ways(copied, told.call, told.num_heads):
+            d_in = told.d_in or vocabulary.width(target)
+            width = call.cut.d_in if call.cut else d_in
+            if width is None:
+                raise ValueError(f"d_in must be told for {name}; got d_in=None.")
+            subject = Subject(name, copied, call, width, dtype, _device(copied), told)
+            if (error := _settle(subject)) is None:
+                return subject
+            errors.append(f"{call.words} raised {error}")
+    raise ValueError(
+        f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
+        f"got call={told.call!r}, and {errors[0]}."
+    )
+
+
+def _settle(subject: Subject) -> str | None:
+    """Choose sizes that it takes; return the first error if it takes none."""
+    longest = subject.context_length or max(_PRIMES)
+    taken = {subject.d_in, subject.told.num_heads}
+    sizes = [n for n in _PRIMES if n <= longest and n not in taken] or [longest]
+    T = sizes[0]
+    B = next(n for n in (3, 2, 5) if n not in {T, subject.d_in})
+    errors = []
+    # The others are for code that is wrong in a size; a property will say so.
+    for subject.B, subject.T in ((B, T), (1, T), (B, longest), (1, longest), (1, 1)):
+        try:
+            with torch.no_grad():
+                result = subject(subject.tokens())
+        except Exception as raised:  # whatever a reader's code may raise
+            errors.append(explain(raised))
+            continue
+        if result.is_floating_point():
+            return None
+        errors.append(f"no error, but returned {result.dtype}")
+    return errors[0]
+
+
+def _copy(target: Target, dtype: torch.dtype) -> Target | Exception:
+    if not isinstance(target, nn.Module):
+        return target
+    try:
+        module = copy.deepcopy(target).to(dtype).eval()
+    except Exception as raised:  # whatever a reader's code may raise
+        return raised
+    redraw(module)
+    return module
+
+
+def redraw(module: nn.Module) -> None:
+    """Draw new weights: new modules often have zeros, or heads that are equal."""
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if not parameter.is_floating_point() or parameter.ndim == 0:
+                continue
+            drawn = torch.randn(
+                parameter.shape, generator=generator, dtype=torch.float64
+            )
+            if parameter.ndim == 1:
+                ones = bool((parameter == 1).all())
+                drawn = 0.3 * drawn + float(ones)
+            else:
+                few = min if parameter.ndim == 2 else max
+                drawn = drawn / math.sqrt(few(parameter.shape[-2:]))
+            parameter.copy_(drawn)
+
+
+def _device(target: Target) -> torch.device:
+    if isinstance(target, nn.Module):
+        for tensor in [*target.parameters(), *target.buffers()]:
+            return tensor.device
+    return torch.device("cpu")
