@@ -127,6 +127,7 @@ def facts(it: Examined) -> dict[str, str]:
     }
     if it.weights:
         found["heads"] = str(it.weights[0].heads)
+    if it.weights and it.weights[0].names:
         found["weights"] = it.weights[0].names
     if it.masks.masks:
         found["masks"] = "; ".join(

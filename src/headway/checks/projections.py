@@ -69,7 +69,7 @@ def _of_function(subject: Subject) -> Projections:
     eye = torch.eye(subject.d_in, dtype=torch.float64, device=subject.device)
     wide = cut.heads * cut.key_width
     query, key, value = eye.split([wide, wide, cut.heads * cut.value_width])
-    return Projections(query, key, value, None, {}, cut.heads, "none")
+    return Projections(query, key, value, None, {}, cut.heads, "")
 
 
 def _read(
