@@ -8,15 +8,15 @@ PORT ?= 8000
 BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN = .venv/bin/python -m
 
-# Where an environment keeps packages, and what the extra versus names.
+# Where an environment keeps packages, and what an extra names.
 folder = $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-PEERS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-  print(*project["optional-dependencies"]["versus"])
+EXTRA = import sys, tomllib; file = open("pyproject.toml", "rb"); \
+  print(*tomllib.load(file)["project"]["optional-dependencies"][sys.argv[1]])
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check lint site takeaway mutate versus format record prove install clean python port
+.PHONY: help serve test check lint site takeaway peers mutate versus format record prove install clean python port
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -61,6 +61,10 @@ takeaway: site  ## run all that a reader copies or downloads, with the wheel alo
 	@$(RUN) proofread.reader docs site --constraints constraints.txt --kernel \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
 
+peers: .cache/peers/installed  ## check attention published by others: no false alarm
+	@echo '== Attention published by others'
+	@.cache/peers/bin/python -m pytest tests/peers/no_false_alarm.py
+
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'
 	@$(RUN) proofread.mutate docs README.md -n 2
@@ -97,14 +101,14 @@ clean:  ## remove all that make made, .venv too
 	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
 
-# The other tools would slow down each run of pytest, so they have an environment of
-# their own, which borrows all else.
-.cache/versus/installed: .venv/installed
-	.venv/bin/python -m venv --without-pip --clear .cache/versus
+# What others have made would slow down each run of pytest, so it has environments of its
+# own, one an extra, which borrow all else.
+.cache/%/installed: .venv/installed
+	.venv/bin/python -m venv --without-pip --clear .cache/$*
 	@echo "import site; site.addsitedir('$(call folder,.venv)')" \
-	  > $(call folder,.cache/versus)/borrowed.pth
-	$(RUN) pip --python .cache/versus install --disable-pip-version-check \
-	  -c constraints.txt $(PIP_OPTIONS) $$(.venv/bin/python -c '$(PEERS)')
+	  > $(call folder,.cache/$*)/borrowed.pth
+	$(RUN) pip --python .cache/$* install --disable-pip-version-check \
+	  -c constraints.txt $(PIP_OPTIONS) $$(.venv/bin/python -c '$(EXTRA)' $*)
 	@touch $@
 
 .venv/pyvenv.cfg: | python

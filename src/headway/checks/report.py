@@ -2,7 +2,6 @@
 
 import html
 import json
-import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,6 +18,7 @@ CHAPTERS = {
     "causal_attention": "7. Causal attention, one head",
     "multi_head_attention": "9. Several heads from one projection",
 }
+_WIDTH = 80  # the same everywhere, so that a report can be compared
 _MARKS = {"passed": "passed", "failed": "FAILED", "not applicable": "-"}
 _COLOURS = {"passed": "32", "failed": "1;31", "not applicable": "2"}
 
@@ -44,9 +44,10 @@ class Row:
 
     def __str__(self) -> str:
         """Give the row as a paragraph for a terminal."""
-        return "\n".join(self._lines(_width()))
+        return "\n".join(self.lines())
 
-    def _lines(self, width: int, colour: bool = False) -> list[str]:
+    def lines(self, *, colour: bool = False) -> list[str]:
+        """Give the lines of the paragraph, with a colour for the verdict or without."""
         mark = f"{_MARKS[self.verdict]:6}"
         if colour:
             mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
@@ -56,7 +57,7 @@ class Row:
             text += f" Read chapter {CHAPTERS[self.chapter]}."
         if self.verdict == "passed":
             return [head.rstrip()]
-        body = textwrap.wrap(text, max(width - 8, 20), break_on_hyphens=False)
+        body = textwrap.wrap(text, _WIDTH - 8, break_on_hyphens=False)
         return [head.rstrip(), *(" " * 8 + line for line in body)]
 
 
@@ -114,13 +115,13 @@ class Report:
             colour: Whether to mark the verdicts by ANSI colours.
 
         Returns:
-            The lines of the table, wrapped to the terminal's width.
+            The lines of the table.
         """
-        width = _width()
-        facts = ", ".join(f"{name}: {fact}" for name, fact in self.facts.items())
-        lines = [f"Checked {self.subject}", *textwrap.wrap(facts, width), ""]
+        lines = [f"Checked {self.subject}"]
+        lines += [f"  {name:8}  {fact}" for name, fact in self.facts.items()]
+        lines.append("")
         for row in self.rows:
-            lines += row._lines(width, colour)
+            lines += row.lines(colour=colour)
         return "\n".join([*lines, "", self._count()])
 
     def _count(self) -> str:
@@ -153,7 +154,3 @@ def short(figure: float | None) -> str:
     if isinstance(figure, int):
         return str(figure)
     return "<1e-9" if figure < 1e-9 else f"{figure:.3g}"
-
-
-def _width() -> int:
-    return min(shutil.get_terminal_size().columns, 100)
