@@ -1,10 +1,10 @@
 """Checks for anybody's attention code.
 
-In the order in which they are best read: `report`; what is found out about the code:
-`names`, `vocabulary`, `calling`, `subject`, `finding`, `seeing`, `masking`,
-`mask_search`, `naming`, `projections`, `examined`; the properties: `sees`, `mixes`,
-`sizes`, `modes`, `hides`, `numbers`, `equation`, `hypotheses`, `diagnosis`; all
-together: `checking`, `building`, `command`.
+In the order in which they are best read: `report`, `outcomes`; what is found out about
+the code: `names`, `vocabulary`, `calling`, `subject`, `finding`, `seeing`, `masking`,
+`mask_search`, `naming`, `projections`, `repeats`, `examined`; the properties: `sees`,
+`mixes`, `sizes`, `modes`, `hides`, `numbers`, `equation`, `hypotheses`, `diagnosis`;
+all together: `checking`, `building`, `command`.
 """
 
 from headway.checks.checking import check

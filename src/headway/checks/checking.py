@@ -9,8 +9,9 @@ import torch
 
 from headway.checks import diagnosis, hides, mixes, modes, numbers, sees, sizes
 from headway.checks.calling import Calling
-from headway.checks.examined import Examined, Outcome, examine, failed
+from headway.checks.examined import Examined, examine
 from headway.checks.finding import find
+from headway.checks.outcomes import Outcome, failed, unasked
 from headway.checks.report import Report, Row
 from headway.checks.subject import Told, explain
 
@@ -37,6 +38,10 @@ PROPERTIES: list[tuple[str, Callable[[Examined], Outcome], str]] = [
     ("large scores", numbers.large, "simple_attention"),
     ("types and half precision", numbers.half, "scaled_dot_product"),
 ]
+
+
+# What can be asked of code whose answers are random.
+_ANYWAY = {"eval is not random", "a call leaves nothing behind", "any sizes"}
 
 
 def check(
@@ -108,12 +113,18 @@ def _row(
     it: Examined, name: str, ask: Callable[[Examined], Outcome], chapter: str
 ) -> Row:
     try:
+        if it.repeats.random and name not in _ANYWAY:
+            ask = _nothing
         verdict, sentence, figure, further = ask(it)
     except Exception as raised:  # whatever a reader's code may raise
         verdict, sentence, figure, further = failed(f"It raised {explain(raised)}.")
     if figure is not None and not math.isfinite(figure):
         figure = None
     return Row(name, verdict, sentence, further or chapter, figure)
+
+
+def _nothing(it: Examined) -> Outcome:
+    return unasked("Its answers are random, so they cannot be compared.")
 
 
 def facts(it: Examined) -> dict[str, str]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from headway.checks import naming
 from headway.checks.equation import Recipe, compute
-from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
+from headway.checks.examined import Examined
 from headway.checks.hypotheses import HYPOTHESES, Hypothesis
+from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 from headway.checks.projections import Projections
 
 RIGHT = Recipe()

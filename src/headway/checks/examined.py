@@ -8,34 +8,19 @@ from torch import Tensor
 
 from headway.checks import projections, vocabulary
 from headway.checks.mask_search import Found, find_masks
+from headway.checks.outcomes import Outcome, largest, noise
 from headway.checks.projections import Projections
-from headway.checks.report import Verdict
+from headway.checks.repeats import leaves_nothing, randomness
 from headway.checks.seeing import influence, pattern, visible, window
 from headway.checks.subject import Subject
 
 
-class Outcome(NamedTuple):
-    """The verdict on one property."""
+class Repeats(NamedTuple):
+    """What happens when code is called again, and whether chance remains in it."""
 
-    verdict: Verdict
-    sentence: str
-    figure: float | None = None
-    chapter: str = ""  # where it is explained, if not where the property is
-
-
-def passed(sentence: str, figure: float | None = None) -> Outcome:
-    """Say that a property holds."""
-    return Outcome("passed", sentence, figure)
-
-
-def failed(sentence: str, figure: float | None = None) -> Outcome:
-    """Say that a property does not hold, and what is probably wrong."""
-    return Outcome("failed", sentence, figure)
-
-
-def unasked(sentence: str) -> Outcome:
-    """Say why a property cannot be asked for."""
-    return Outcome("not applicable", sentence)
+    state: Outcome
+    chance: Outcome
+    random: bool
 
 
 @dataclass(frozen=True)
@@ -51,6 +36,7 @@ class Examined:
         intent: How it is known whether the future is to be hidden.
         masks: The masks that it takes.
         weights: What its weights may be, the likeliest first.
+        repeats: What happens when it is called again.
     """
 
     subject: Subject
@@ -61,6 +47,7 @@ class Examined:
     intent: str
     masks: Found
     weights: list[Projections]
+    repeats: Repeats
 
     @property
     def causal(self) -> bool:
@@ -94,24 +81,18 @@ class Examined:
         return 1e-5 * self.scale
 
 
-def largest(rows: Tensor) -> float:
-    """Give the largest finite number."""
-    return float(rows.abs().nan_to_num(0, 0, 0).max())
-
-
-def noise(rows: Tensor) -> float:
-    """Allow a few dozen roundings of the largest number."""
-    return 64 * torch.finfo(rows.dtype).eps * max(largest(rows), 1e-30)
-
-
-def error(one: Tensor, other: Tensor) -> float:
-    """Give the largest difference; infinity if one of them is not finite."""
-    difference = (one.double() - other.double()).abs()
-    return float(difference.nan_to_num(torch.inf, torch.inf, torch.inf).max())
-
-
 def examine(subject: Subject) -> Examined:
-    """Take the first look."""
+    """Take the first look, so that one mistake does not hide the others.
+
+    What keeps something is asked in fresh copies from then on, and what drops in eval
+    is asked with a rate of zero.
+    """
+    state = leaves_nothing(subject)
+    subject.fresh = state.verdict == "failed"
+    chance = randomness(subject)
+    if chance.verdict == "failed":
+        subject.set_rates(0.0)
+    random = randomness(subject).verdict == "failed"
     x = subject.tokens()
     with torch.no_grad():
         rows = subject(x)
@@ -121,7 +102,8 @@ def examine(subject: Subject) -> Examined:
         subject.positions = vocabulary.has_positions(subject.target)
         masks = find_masks(subject, seen, noise(rows))
     weights = projections.find(subject)
-    return Examined(subject, x, rows, moved, seen, intent, masks, weights)
+    repeats = Repeats(state, chance, random)
+    return Examined(subject, x, rows, moved, seen, intent, masks, weights, repeats)
 
 
 def _intent(subject: Subject, seen: Tensor) -> tuple[bool, str]:

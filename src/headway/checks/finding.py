@@ -2,6 +2,7 @@
 
 import copy
 import math
+from dataclasses import replace
 
 import torch
 from torch import nn
@@ -32,18 +33,19 @@ def find(target: Target, told: Told) -> Subject:
         )
     errors: list[str] = []
     for dtype in (torch.float64, torch.float32):
-        copied = _copy(target, dtype)
-        if isinstance(copied, Exception):
-            errors.append(f"copying it raised {explain(copied)}")
+        try:
+            copied = _copy(target, dtype)
+        except Exception as raised:  # whatever a reader's code may raise
+            errors.append(f"copying it raised {explain(raised)}")
             continue
         for call in ways(copied, told.call, told.num_heads):
-            d_in = told.d_in or vocabulary.width(target)
-            width = call.cut.d_in if call.cut else d_in
-            if width is None:
+            d_in = call.cut.d_in if call.cut else told.d_in or vocabulary.width(target)
+            if d_in is None:
                 raise ValueError(f"d_in must be told for {name}; got d_in=None.")
-            subject = Subject(name, copied, call, width, dtype, _device(copied), told)
+            used = copy.deepcopy(copied)
+            subject = Subject(name, used, call, d_in, dtype, _device(copied), told)
             if (error := _settle(subject)) is None:
-                return subject
+                return replace(subject, target=copied)  # which was never called
             errors.append(f"{call.words} raised {error}")
     raise ValueError(
         f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
@@ -73,13 +75,10 @@ def _settle(subject: Subject) -> str | None:
     return errors[0]
 
 
-def _copy(target: Target, dtype: torch.dtype) -> Target | Exception:
+def _copy(target: Target, dtype: torch.dtype) -> Target:
     if not isinstance(target, nn.Module):
         return target
-    try:
-        module = copy.deepcopy(target).to(dtype).eval()
-    except Exception as raised:  # whatever a reader's code may raise
-        return raised
+    module = copy.deepcopy(target).to(dtype).eval()
     redraw(module)
     return module
 

@@ -3,9 +3,10 @@
 import torch
 from torch import Tensor
 
-from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
+from headway.checks.examined import Examined
 from headway.checks.mask_search import candidates
 from headway.checks.masking import Mask
+from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 
 
 def obeyed(it: Examined) -> Outcome:

@@ -2,7 +2,8 @@
 
 import torch
 
-from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
+from headway.checks.examined import Examined
+from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 
 
 def order(it: Examined) -> Outcome:

@@ -1,12 +1,12 @@
 """Properties of training and use, and of one call after another."""
 
 import math
-from collections.abc import Iterator
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from headway.checks.examined import Examined, Outcome, error, failed, passed, unasked
+from headway.checks.examined import Examined
+from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 
 _RATE = 0.5
 _CALLS = 64
@@ -14,18 +14,13 @@ _COPIES = 32
 
 
 def in_eval(it: Examined) -> Outcome:
-    """Ask twice in eval, with other luck: nothing random may be left."""
-    subject = it.subject
-    with torch.no_grad():
-        answers = [subject(it.x, luck=luck) for luck in (1, 2, 3)]
-        worst = max(error(answer, answers[0]) for answer in answers)
-    if worst <= it.noise:
-        return passed("In eval the same input gets the same answer.", worst)
-    return failed(
-        "In eval the same input gets different answers: dropout is still on. The "
-        "function for it does not know of eval: pass it 0.0 unless training.",
-        worst,
-    )
+    """Report whether eval gives the same for the same."""
+    return it.repeats.chance
+
+
+def again(it: Examined) -> Outcome:
+    """Report whether a call leaves something behind."""
+    return it.repeats.state
 
 
 def in_training(it: Examined) -> Outcome:
@@ -73,39 +68,3 @@ def _mean(it: Examined, luck: int) -> Tensor:
     many = it.x.repeat(_COPIES, 1, 1)
     rows = it.subject(many, luck=luck)
     return rows.unflatten(0, (_COPIES, -1)).mean(dim=0)
-
-
-def again(it: Examined) -> Outcome:
-    """Ask that a call changes nothing: no input, no weights, no later answer."""
-    subject, x = it.subject, it.x.clone()
-    module = nn.Module() if subject.module is None else subject.module
-    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
-    with torch.no_grad():
-        first = subject(it.x)
-    subject(x)
-    if not torch.equal(x, it.x):
-        return failed("It changes its input in place.", error(x, it.x))
-    for name, tensor in module.state_dict().items():
-        if name in before and not torch.equal(tensor, before[name]):
-            return failed(f"A call changes {name}.", error(tensor, before[name]))
-    if kept := [*_graphs(module)]:
-        return failed(f"A call keeps {kept[0]}, and with it all that made it.")
-    with torch.no_grad():
-        subject(subject.tokens(subject.B, max(subject.T - 2, 1), seed=6))
-        subject(subject.tokens(1, subject.T, seed=7))
-        worst = error(subject(it.x), first)
-    if worst <= it.noise:
-        return passed("A call changes no later one, no input and no weight.", worst)
-    return failed(
-        "The same input gets another answer after other calls: something is kept, such "
-        "as a cache or a mask of the first call.",
-        worst,
-    )
-
-
-def _graphs(module: nn.Module) -> Iterator[str]:
-    """Name the attributes that hold a tensor with its history."""
-    for place, part in module.named_modules():
-        for name, value in vars(part).items():
-            if isinstance(value, torch.Tensor) and value.grad_fn is not None:
-                yield f"{place}.{name}".strip(".")

@@ -1,5 +1,6 @@
 """The names that a piece of code uses, read without its source."""
 
+import dis
 import functools
 import inspect
 from collections.abc import Callable, Iterator
@@ -7,6 +8,9 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from torch import nn
+
+# The steps of bytecode that push one value each.
+_PLAIN = ("LOAD_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_DEREF")
 
 
 def arguments(target: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -37,25 +41,45 @@ def parts(target: Callable[..., Any]) -> Iterator[Any]:
         yield inspect.unwrap(_inner(target))
 
 
-def _inner(target: Callable[..., Any]) -> Callable[..., Any]:
-    return _inner(target.func) if isinstance(target, functools.partial) else target
+def _inner(target: Any) -> Any:
+    """Take off what surrounds a function: partial arguments, and an object it has."""
+    if isinstance(target, functools.partial):
+        return _inner(target.func)
+    return getattr(target, "__func__", target)
 
 
 def _functions(part: Any) -> Iterator[FunctionType]:
+    """Give a function, or all methods of an object, without their decorators."""
     if isinstance(part, FunctionType):
         yield part
-    elif isinstance(part, nn.Module):
-        for kind in type(part).__mro__:
-            if kind is nn.Module or kind.__module__.startswith("torch."):
-                break
-            yield from (f for f in vars(kind).values() if isinstance(f, FunctionType))
+        return
+    for kind in type(part).__mro__:
+        if kind in (nn.Module, object) or kind.__module__.startswith("torch."):
+            break
+        for method in vars(kind).values():
+            function = inspect.unwrap(_inner(method))
+            if isinstance(function, FunctionType):
+                yield function
 
 
 def _names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     yield from code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
+    yield from _keywords(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
-        elif isinstance(constant, tuple):  # the names of arguments in calls
-            yield from (name for name in constant if isinstance(name, str))
+
+
+def _keywords(code: CodeType) -> Iterator[str]:
+    """Give the names of arguments in calls, without those that are False or None."""
+    steps = [*dis.get_instructions(code)]
+    for end, step in enumerate(steps):
+        names = step.argval
+        if not isinstance(names, tuple) or not all(isinstance(n, str) for n in names):
+            continue
+        for place, name in enumerate(names):
+            values = steps[max(end - len(names) + place, 0) : end]
+            plain = all(one.opname in _PLAIN for one in values)
+            if not (plain and values and values[0].argval in (False, None)):
+                yield name

@@ -1,17 +1,12 @@
 """Properties of numbers: gradients, precision, and size."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
-from headway.checks.examined import (
-    Examined,
-    Outcome,
-    error,
-    failed,
-    largest,
-    passed,
-    unasked,
-)
+from headway.checks.examined import Examined
+from headway.checks.outcomes import Outcome, error, failed, largest, passed, unasked
 from headway.checks.subject import explain, in_type
 
 _LOUD = (1e2, 1e4)
@@ -20,12 +15,10 @@ _HALF = torch.bfloat16
 
 def gradients(it: Examined) -> Outcome:
     """Ask that finite gradients reach the tokens and every matrix of weights."""
-    module = it.subject.module
+    subject = replace(in_type(it.subject, it.subject.dtype), fresh=False)
+    module = subject.module
     x = it.x.clone().requires_grad_()
-    if module is not None:
-        module.zero_grad()
-    with torch.enable_grad():
-        rows = it.subject(x)
+    rows = subject(x)
     if not rows.requires_grad:
         if module is None:
             return unasked("The function does not take part in differentiation.")

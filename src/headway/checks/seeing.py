@@ -44,20 +44,18 @@ def pattern(seen: Tensor) -> str:
     see its own key is told by the row that then has no key at all.
     """
     full = torch.ones_like(seen)
-    for name, table, empty in (
-        ("the past and not itself", full.tril(), 0),
-        ("the future and not itself", full.triu(), -1),
-    ):
-        others = torch.arange(len(seen)) != empty % len(seen)
-        if torch.equal(seen[others], table[others]) and (
-            not bool(seen[empty].any()) or bool(seen[empty].all())
-        ):
-            return name
+    for name, table, end in (("past", full.tril(), 0), ("future", full.triu(), -1)):
+        apart = table & ~full.tril().triu()
+        others = torch.arange(len(seen)) != end % len(seen)
+        if not torch.equal((seen & ~full.tril().triu())[others], apart[others]):
+            continue
+        if torch.equal(seen[end], table[end]):
+            return f"itself and the {name}"
+        if not bool(seen[end].any()) or bool(seen[end].all()):
+            return f"the {name} and not itself"
     for name, table in {
         "every token": full,
-        "itself and the past": full.tril(),
         "the past, itself and the next token": full.tril(1),
-        "itself and the future": full.triu(),
         "the token before, itself and the future": full.triu(-1),
         "only itself": full.tril().triu(),
     }.items():

@@ -3,14 +3,8 @@
 import torch
 from torch import Tensor
 
-from headway.checks.examined import (
-    Examined,
-    Outcome,
-    failed,
-    noise,
-    passed,
-    unasked,
-)
+from headway.checks.examined import Examined
+from headway.checks.outcomes import Outcome, failed, noise, passed, unasked
 from headway.checks.seeing import distance, pattern
 
 _REASONS = {
@@ -37,9 +31,13 @@ def leak(it: Examined) -> Outcome:
     worst = max(modes, key=lambda mode: modes[mode])
     if not modes[worst]:
         return passed("No row moves when a later token is changed.", 0)
-    where = "" if all(modes.values()) else f" {worst}"
+    where, reason = "", _seen(it)
+    if not all(modes.values()):
+        where = f" {worst}"
+        if not modes["in eval"]:
+            reason = "In eval none does: the mask hangs on a mode or on dropout."
     return failed(
-        f"A row moves{where} when a later token is changed. {_seen(it)}".strip(),
+        f"A row moves{where} when a later token is changed. {reason}".strip(),
         modes[worst],
     )
 
@@ -92,8 +90,8 @@ def past(it: Examined) -> Outcome:
     name = pattern(it.seen)
     reason = f"A row sees {name}: {_REASONS[name]}." if name in _REASONS else ""
     return failed(
-        f"In {count} places a row does not see a token that it may see, the first in "
-        f"row {t}, token {s}. {reason}".strip(),
+        f"Row {t} does not see token {s}, which it may see; so in {count} of "
+        f"{int(it.allowed.sum())} places. {reason}".strip(),
         count,
     )
 

@@ -2,15 +2,8 @@
 
 import torch
 
-from headway.checks.examined import (
-    Examined,
-    Outcome,
-    error,
-    failed,
-    largest,
-    passed,
-    unasked,
-)
+from headway.checks.examined import Examined
+from headway.checks.outcomes import Outcome, error, failed, largest, passed, unasked
 from headway.checks.subject import explain
 
 _LONG = 300  # more than eight bits can count
@@ -27,8 +20,9 @@ def sizes(it: Examined) -> Outcome:
             with torch.no_grad():
                 subject(subject.tokens(B, T))
         except Exception as raised:  # whatever a reader's code may raise
+            shape = (B, T, subject.d_in)
             return failed(
-                f"With {B} texts of {T} tokens it raised {explain(raised)}: an axis is "
+                f"With tokens of shape {shape} it raised {explain(raised)}: an axis is "
                 "taken for another, or a size is fixed."
             )
     return passed(

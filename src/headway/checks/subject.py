@@ -45,6 +45,8 @@ class Subject:
         T: Number of tokens in a text.
         causal: Whether it is meant to hide the future.
         positions: Whether it is meant to tell tokens by where they stand.
+        fresh: Whether to call a new copy each time, because a call leaves something.
+        extra: Further arguments of each call.
     """
 
     name: str
@@ -58,13 +60,15 @@ class Subject:
     T: int = 7
     causal: bool = False
     positions: bool = False
+    fresh: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, x: Tensor, *, luck: int | None = 1, **extra: Any) -> Tensor:
         """Ask for one row for each token, with the same luck in each call."""
         if luck is not None:
             torch.manual_seed(luck)
-        result = self.call(self.target, x, {**self.extra, **extra})
+        target = copy.deepcopy(self.target) if self.fresh else self.target
+        result = self.call(target, x.clone(), {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(
                 f"it returned shape {tuple(result.shape)} for {tuple(x.shape)}"
@@ -95,10 +99,7 @@ class Subject:
         """Switch to training for a while, with another rate of dropout everywhere."""
         before = [(part, name, getattr(part, name)) for part, name in self._rates()]
         extra = dict(self.extra)
-        for part, name, _ in before:
-            setattr(part, name, dropout)
-        if self._rate_argument():
-            self.extra[self._rate_argument()] = dropout
+        self.set_rates(dropout)
         if self.module is not None:
             self.module.train()
         try:
@@ -109,6 +110,13 @@ class Subject:
             for part, name, rate in before:
                 setattr(part, name, rate)
             self.extra = extra
+
+    def set_rates(self, dropout: float) -> None:
+        """Set every rate of dropout that was found."""
+        for part, name in self._rates():
+            setattr(part, name, dropout)
+        if self._rate_argument():
+            self.extra[self._rate_argument()] = dropout
 
     @property
     def drops(self) -> bool:
@@ -144,5 +152,5 @@ def in_type(subject: Subject, dtype: torch.dtype) -> Subject:
 
 def explain(error: Exception) -> str:
     """Put an error into one line."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).rstrip(".")
     return f"{type(error).__name__}: {text[:157]}{'...' * (len(text) > 157)}"
