@@ -116,9 +116,10 @@ def _cuts(
     words: str, invoke: Callable[..., Any], num_heads: int | None
 ) -> Iterator[Call]:
     """Try queries, keys and values with heads, without, and of one text alone."""
-    for axes, value_width in itertools.product((4, 3, 2), (11, 5)):
+    for axes, other in itertools.product((4, 3, 2), (11, None)):
         heads = (num_heads or 2) if axes == 4 else 1
-        yield Call(words, invoke, Cut(heads, 5, value_width, axes))
+        width = 3 if heads == 5 else 5  # as many heads as numbers hide mistakes
+        yield Call(words, invoke, Cut(heads, width, other or width, axes))
 
 
 def _told(call: Calling) -> tuple[str, Callable[..., Any], bool]:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headway.checks import naming
+from headway.checks import naming, projections
 from headway.checks.equation import Recipe, compute
 from headway.checks.examined import Examined
 from headway.checks.hypotheses import HYPOTHESES, Hypothesis
@@ -17,6 +17,11 @@ RIGHT = Recipe()
 
 def equation(it: Examined) -> Outcome:
     """Ask that the result is what the equation gives; if not, name what explains it."""
+    if not it.weights and (name := projections.small(it.subject)):
+        outcome = failed(
+            f"All heads share {name}, and each sees only its own part of a token."
+        )
+        return outcome._replace(chapter="multi_head_attention")
     if not it.weights:
         return unasked("No weights of queries, keys and values were found.")
     if it.window:
@@ -62,5 +67,7 @@ def _error(it: Examined, weights: Projections, recipe: Recipe) -> float:
         return math.inf
     if rows.shape != it.rows.shape:
         return math.inf
-    finite = it.rows.isfinite()
+    finite = it.rows.isfinite() & rows.isfinite()
+    if finite.sum() < 0.5 * finite.numel():
+        return math.inf
     return error(rows[finite], it.rows[finite])

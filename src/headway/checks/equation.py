@@ -1,7 +1,7 @@
 """Attention by its equation in 64 bits, and every known way to get it wrong."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ class Recipe:
         bias: Whether the biases of the three projections act.
         after: What weights are multiplied by, after the softmax.
         groups: How the heads of fewer keys are repeated.
+        first: Whether texts or tokens are taken for the first axis.
     """
 
     scale: str = "1/sqrt(D)"
@@ -38,9 +39,17 @@ class Recipe:
     bias: bool = True
     after: str = "1"
     groups: str = "interleave"
+    first: str = "texts"
 
 
-_AXES = {"keys": -1, "queries": -2, "heads": 1, "batch": 0}
+_AXES: dict[str, tuple[int, ...]] = {
+    "keys": (3,),
+    "queries": (2,),
+    "heads": (1,),
+    "heads and keys": (1, 3),
+    "texts": (0,),
+    "texts and queries": (0, 2),
+}
 
 
 def compute(x: Tensor, p: Projections, causal: bool, recipe: Recipe) -> Tensor:
@@ -52,6 +61,9 @@ def compute(x: Tensor, p: Projections, causal: bool, recipe: Recipe) -> Tensor:
         causal: Whether the future is hidden.
         recipe: How to do it.
     """
+    if recipe.first == "tokens":
+        swapped = compute(x.transpose(0, 1), p, causal, replace(recipe, first="texts"))
+        return swapped.transpose(0, 1)
     query, key, value = (
         _heads(x, p, role, letter, recipe)
         for role, letter in zip(recipe.roles, "qkv", strict=True)
@@ -111,7 +123,9 @@ def _weights(scores: Tensor, causal: bool, recipe: Recipe) -> Tensor:
     if recipe.axis == "none":
         weights = scores.nan_to_num(neginf=0.0)
     else:
-        weights = scores.softmax(dim=_AXES[recipe.axis]).nan_to_num(0.0)
+        weights = (scores - scores.logsumexp(_AXES[recipe.axis], keepdim=True)).exp()
+    if recipe.axis not in ("keys", "none"):
+        weights = weights.nan_to_num(0.0)
     if afterwards is not None:
         weights = weights * afterwards
     return weights

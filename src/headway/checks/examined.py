@@ -89,7 +89,7 @@ def examine(subject: Subject) -> Examined:
     """
     state = leaves_nothing(subject)
     subject.fresh = state.verdict == "failed"
-    chance = randomness(subject)
+    chance = _chance(subject)
     if chance.verdict == "failed":
         subject.set_rates(0.0)
     random = randomness(subject).verdict == "failed"
@@ -104,6 +104,14 @@ def examine(subject: Subject) -> Examined:
     weights = projections.find(subject)
     repeats = Repeats(state, chance, random)
     return Examined(subject, x, rows, moved, seen, intent, masks, weights, repeats)
+
+
+def _chance(subject: Subject) -> Outcome:
+    """Ask a module with a rate of dropout, even if it was built without one."""
+    if subject.module is None:
+        return randomness(subject)
+    with subject.rates(0.5):
+        return randomness(subject)
 
 
 def _intent(subject: Subject, seen: Tensor) -> tuple[bool, str]:

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from headway.checks import vocabulary
-from headway.checks.calling import Target, ways
+from headway.checks.calling import Call, Target, ways
 from headway.checks.subject import Subject, Told, explain
 
 _PRIMES = (7, 5, 11, 13, 3, 2)
@@ -21,14 +21,9 @@ def find(target: Target, told: Told) -> Subject:
         ValueError: If it cannot be called in any way that is known.
     """
     name = getattr(target, "__name__", type(target).__name__)
-    if isinstance(target, type):
+    if isinstance(target, type) or not callable(target):
         raise ValueError(
-            "module_or_function must be built already; "
-            f"got the class module_or_function={name}."
-        )
-    if not callable(target):
-        raise ValueError(
-            "module_or_function must be a module or a function; "
+            "module_or_function must be a function, or a module that is built; "
             f"got module_or_function={target!r}."
         )
     errors: list[str] = []
@@ -39,27 +34,33 @@ def find(target: Target, told: Told) -> Subject:
             errors.append(f"copying it raised {explain(raised)}")
             continue
         for call in ways(copied, told.call, told.num_heads):
-            d_in = call.cut.d_in if call.cut else told.d_in or vocabulary.width(target)
-            if d_in is None:
-                raise ValueError(f"d_in must be told for {name}; got d_in=None.")
-            used = copy.deepcopy(copied)
-            subject = Subject(name, used, call, d_in, dtype, _device(copied), told)
-            if (error := _settle(subject)) is None:
-                return replace(subject, target=copied)  # which was never called
-            errors.append(f"{call.words} raised {error}")
+            for width in _widths(target, call, told):
+                used, device = copy.deepcopy(copied), _device(copied)
+                subject = Subject(name, used, call, width, dtype, device, told)
+                if (error := _settle(subject)) is None:
+                    return replace(subject, target=copied)  # which was never called
+                errors.append(f"{call.words} raised {error}")
+    if not errors:
+        raise ValueError(f"d_in must be told for {name}; got d_in=None.")
     raise ValueError(
         f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
         f"got call={told.call!r}, and {errors[0]}."
     )
 
 
+def _widths(target: Target, call: Call, told: Told) -> list[int]:
+    if call.cut is not None:
+        return [call.cut.d_in]
+    return [told.d_in] if told.d_in else vocabulary.widths(target)
+
+
 def _settle(subject: Subject) -> str | None:
     """Choose sizes that it takes; return the first error if it takes none."""
     longest = subject.context_length or max(_PRIMES)
-    taken = {subject.d_in, subject.told.num_heads}
+    taken = _sizes_inside(subject)
     sizes = [n for n in _PRIMES if n <= longest and n not in taken] or [longest]
     T = sizes[0]
-    B = next(n for n in (3, 2, 5) if n not in {T, subject.d_in})
+    B = next((n for n in (3, 2, 5) if n not in {T, *taken}), 4)
     errors = []
     # The others are for code that is wrong in a size; a property will say so.
     for subject.B, subject.T in ((B, T), (1, T), (B, longest), (1, longest), (1, 1)):
@@ -73,6 +74,17 @@ def _settle(subject: Subject) -> str | None:
             return None
         errors.append(f"no error, but returned {result.dtype}")
     return errors[0]
+
+
+def _sizes_inside(subject: Subject) -> set[int]:
+    """List the widths that are known, of tokens, layers and heads."""
+    cut = subject.call.cut
+    if cut is not None:
+        return {cut.d_in, cut.heads, cut.key_width, cut.value_width}
+    heads = subject.told.num_heads or vocabulary.heads(subject.target) or 1
+    stored = [] if subject.module is None else [*subject.module.parameters()]
+    widths = {subject.d_in, *(size for one in stored for size in one.shape)}
+    return {heads, *widths, *(width // heads for width in widths)}
 
 
 def _copy(target: Target, dtype: torch.dtype) -> Target:

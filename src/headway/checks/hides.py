@@ -8,17 +8,24 @@ from headway.checks.mask_search import candidates
 from headway.checks.masking import Mask
 from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 
+_REASONS = {
+    "nothing": "It takes {}, and {} changes nothing.",
+    "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
+    "or it is added where it should exclude.",
+}
+
 
 def obeyed(it: Examined) -> Outcome:
     """Ask that each mask that is taken hides what it says."""
-    if it.masks.wrong:
-        name, what = next(iter(it.masks.wrong.items()))
-        if what == "nothing":
-            return failed(f"It takes {name}, and {name} changes nothing.")
-        return failed(
-            f"With {name}, a row {what}: it hides rows instead of columns, or nothing "
-            "whole."
-        )
+    for name, what in it.masks.wrong.items():
+        reason = _REASONS.get(what, f"With {{}}, a row {what}.")
+        return failed(reason.format(name, name))
+    for mask in it.masks.masks:
+        if mask.argument == "key_padding_mask" and mask.meaning == "True may look":
+            return failed(
+                "In its key_padding_mask, True may look. In PyTorch's, True is "
+                "padding: who hands that over sees padding and nothing else."
+            )
     if not it.masks.masks:
         return unasked(
             "It takes no mask."

@@ -49,7 +49,9 @@ HYPOTHESES = [
         {
             "queries": "the softmax runs over the queries",
             "heads": "the softmax runs over the heads",
-            "batch": "the softmax runs over the batch",
+            "heads and keys": "one softmax runs over the keys of all heads",
+            "texts": "the softmax runs over the texts",
+            "texts and queries": "one softmax runs over the queries of all texts",
             "none": "there is no softmax",
         },
     ),
@@ -111,5 +113,10 @@ HYPOTHESES = [
         "multi_head_attention",
         "groups",
         {"tile": "heads of few keys are tiled, not repeated one by one"},
+    ),
+    *_all(
+        "causal_attention",
+        "first",
+        {"tokens": "the axes of texts and tokens are swapped (batch_first?)"},
     ),
 ]

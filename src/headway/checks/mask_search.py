@@ -9,6 +9,7 @@ from torch import Tensor
 
 from headway.checks.masking import KEYS, KINDS, PAIRS, Mask, Meaning
 from headway.checks.names import arguments
+from headway.checks.outcomes import error, largest
 from headway.checks.seeing import influence, pattern, visible
 from headway.checks.subject import Subject
 
@@ -139,5 +140,6 @@ def _try(subject: Subject, mask: Mask, base: Tensor, noise: float) -> str | None
     if _alike(seen, base & ~keep) and mask.kind != "float":
         return "hide"
     if _alike(seen, base):
-        return "nothing"
+        apart = error(before, subject(x)) > 1e-5 * largest(before)
+        return "numbers" if apart else "nothing"
     return f"shows {pattern(seen) or 'what no meaning of True explains'}"

@@ -41,7 +41,7 @@ def shares(it: Examined) -> Outcome:
         return unasked("Positions are inside, so equal tokens are told apart.")
     return failed(
         "Of equal tokens, a row depends on how many there are: the weights of a row do "
-        "not sum to one. A mask after the softmax, a softmax over another axis, or a "
-        "sum that is not divided.",
+        "not sum to one. A mask after the softmax, a softmax over another axis, a sum "
+        "that is not divided, or heads that are merged wrongly.",
         worst,
     )

@@ -75,11 +75,13 @@ def _keywords(code: CodeType) -> Iterator[str]:
     """Give the names of arguments in calls, without those that are False or None."""
     steps = [*dis.get_instructions(code)]
     for end, step in enumerate(steps):
-        names = step.argval
-        if not isinstance(names, tuple) or not all(isinstance(n, str) for n in names):
+        if step.opname not in ("KW_NAMES", "LOAD_CONST") or step.arg is None:
+            continue
+        names = code.co_consts[step.arg]
+        if not isinstance(names, tuple):
             continue
         for place, name in enumerate(names):
             values = steps[max(end - len(names) + place, 0) : end]
             plain = all(one.opname in _PLAIN for one in values)
             if not (plain and values and values[0].argval in (False, None)):
-                yield name
+                yield str(name)

@@ -35,6 +35,7 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
     if given is not None:
         return {role: [name] for role, name in _checked(module, given).items()}
     found: dict[str, list[str]] = {}
+    rest = []
     for name, parameter in module.named_parameters():
         parts = [p for p in name.split(".") if not p.isdigit() and p != "weight"]
         if parameter.ndim < 2 or not parts:
@@ -43,6 +44,10 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
             if re.fullmatch(pattern, parts[-1], re.IGNORECASE):
                 found.setdefault(role, []).append(name)
                 break
+        else:
+            rest.append(name)
+    if "out" not in found and len(rest) == 1:  # whatever it is called
+        found["out"] = rest
     return found
 
 

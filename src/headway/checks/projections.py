@@ -61,6 +61,18 @@ def find(subject: Subject) -> list[Projections]:
     return [one for one in _read(subject, subject.module, named) if one.fits]
 
 
+def small(subject: Subject) -> str:
+    """Name a layer that makes the queries of each head out of its part of a token."""
+    if subject.module is None:
+        return ""
+    named = naming.roles(subject.module, subject.told.weights)
+    heads = subject.told.num_heads or vocabulary.heads(subject.module) or 1
+    for name in named.get("query", named.get("packed", [])) if heads > 1 else []:
+        if _oriented(subject.module, name, subject.d_in // heads):
+            return name
+    return ""
+
+
 def _of_function(subject: Subject) -> Projections:
     """Let the identity, cut into three, take queries, keys and values out of tokens."""
     cut = subject.call.cut

@@ -57,9 +57,10 @@ def _leaves_nothing(original: Subject) -> Outcome:
 def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
     """Call with other sizes in between; another property asks whether they work."""
     with torch.no_grad():
-        for B, T in ((subject.B, max(subject.T - 2, 1)), (1, subject.T)):
+        B, T = subject.B, subject.T
+        for shape in ((B, max(T - 2, 1)), (1, T), (B, T)):
             with suppress(Exception):
-                subject(subject.tokens(B, T, seed=6))
+                subject(subject.tokens(*shape, seed=6))
         worst = error(subject(x), first)
     if worst <= noise(first):
         return passed("A call changes no later one, no input and no weight.", 0)
@@ -74,5 +75,7 @@ def _graphs(module: nn.Module) -> Iterator[str]:
     """Name the attributes that hold a tensor with its history."""
     for place, part in module.named_modules():
         for name, value in vars(part).items():
-            if isinstance(value, torch.Tensor) and value.grad_fn is not None:
-                yield f"{place}.{name}".strip(".")
+            held = [*value.values()] if isinstance(value, dict) else value
+            for one in held if isinstance(held, (list, tuple)) else [held]:
+                if isinstance(one, Tensor) and one.grad_fn is not None:
+                    yield f"{place}.{name}".strip(".")

@@ -97,16 +97,24 @@ class Subject:
     @contextmanager
     def training(self, dropout: float) -> Iterator[None]:
         """Switch to training for a while, with another rate of dropout everywhere."""
+        with self.rates(dropout):
+            if self.module is not None:
+                self.module.train()
+            try:
+                yield
+            finally:
+                if self.module is not None:
+                    self.module.eval()
+
+    @contextmanager
+    def rates(self, dropout: float) -> Iterator[None]:
+        """Set another rate of dropout everywhere for a while."""
         before = [(part, name, getattr(part, name)) for part, name in self._rates()]
         extra = dict(self.extra)
         self.set_rates(dropout)
-        if self.module is not None:
-            self.module.train()
         try:
             yield
         finally:
-            if self.module is not None:
-                self.module.eval()
             for part, name, rate in before:
                 setattr(part, name, rate)
             self.extra = extra

@@ -1,7 +1,8 @@
 """What a piece of code is meant to do, read off the names in it."""
 
+import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -11,42 +12,54 @@ from headway.checks.names import arguments, parts, words
 
 _CAUSAL = re.compile(r"causal|^tril|^triu|autoregressive", re.IGNORECASE)
 _POSITIONS = re.compile(
-    r"rope|rotary|rotate|alibi|position|pos_?emb|freqs|inv_freq|relative|slopes",
+    r"rope|rotary|rotate|alibi|(?<!max_)(?<!n_)position|pos_?e(mb|nc)|sinusoid|freqs"
+    r"|inv_freq|relative|slopes|(^|_)(cos|sin)(_|$)",
     re.IGNORECASE,
 )
-_WINDOW = re.compile(r"window", re.IGNORECASE)
-_CONTEXT = (
-    "context_length",
-    "block_size",
-    "max_seq_len",
-    "max_seq_length",
-    "max_len",
-    "max_length",
-    "max_position_embeddings",
-    "n_positions",
-    "n_ctx",
+_WINDOW = re.compile(r"window|sliding|banded", re.IGNORECASE)
+_FLAGS = ("is_causal", "causal", "masked", "mask")
+_CONTEXT = tuple(
+    "context_length block_size max_seq_len max_seq_length max_sequence_length max_len "
+    "max_length max_position_embeddings max_seq max_tokens n_positions n_ctx "
+    "context_size seq_len seq_length sequence_length".split()
 )
-_WIDTH = ("d_in", "embed_dim", "d_model", "hidden_size", "n_embd", "emb_size", "dim")
-_HEADS = ("num_heads", "n_heads", "n_head", "num_attention_heads", "nhead", "heads")
+_WIDTH = tuple(
+    "d_in embed_dim embed_size emb_size emb_dim embedding_dim d_model dim_model "
+    "model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim".split()
+)
+_HEADS = tuple(
+    "num_heads n_heads n_head num_attention_heads nhead heads num_head nheads "
+    "attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num "
+    "head h H".split()
+)
+_CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
 
 def is_causal(target: Callable[..., Any]) -> bool | None:
     """Read from names whether code is to hide the future; `None`: they are silent.
 
-    A flag on a module decides, then a triangle among its buffers, then the names that
-    its code uses, unless these are arguments of its own that a caller has to set.
+    A flag decides, then a triangle among the tensors of a module, then the names that
+    the code uses, unless these are arguments of its own that a caller has to set.
     """
-    for part in parts(target):
-        for name in ("is_causal", "causal"):
-            flag = getattr(part, name, None)
-            if isinstance(flag, bool):
-                return flag
-    if any(triangle(buffer) for _, buffer in _buffers(target)):
+    for flag in _flags(target):
+        return flag
+    if any(triangle(tensor) for _, tensor in _tensors(target)):
         return True
     optional = {name for name in arguments(target) if re.search("causal|mask", name)}
     if not optional and any(_CAUSAL.search(word) for word in words(target)):
         return True
     return True if re.search("causal", _class_names(target), re.IGNORECASE) else None
+
+
+def _flags(target: Callable[..., Any]) -> Iterator[bool]:
+    """Give the flags that are set by `functools.partial`, in a module, or by default."""
+    given = target.keywords if isinstance(target, functools.partial) else {}
+    found = [given.get(name) for name in _FLAGS]
+    found += [getattr(part, name, None) for part in parts(target) for name in _FLAGS]
+    yield from (flag for flag in found if isinstance(flag, bool))
+    known = arguments(target)
+    if any(known[name].default is True for name in _FLAGS if name in known):
+        yield True
 
 
 def has_positions(target: Callable[..., Any]) -> bool:
@@ -61,32 +74,28 @@ def has_window(target: Callable[..., Any]) -> bool:
 
 def context_length(target: Callable[..., Any]) -> int | None:
     """Find the largest number of tokens, in an attribute or as the size of a mask."""
-    sizes = [buffer.shape[-1] for _, buffer in _buffers(target) if triangle(buffer)]
-    return _attribute(target, _CONTEXT) or (min(sizes) if sizes else None)
+    sizes = [tensor.shape[-1] for _, tensor in _tensors(target) if triangle(tensor)]
+    return next(_numbers(target, _CONTEXT), min(sizes, default=None))
 
 
-def width(target: Callable[..., Any]) -> int | None:
-    """Find the width of the tokens, in an attribute or as that of the first layer."""
-    found = _attribute(target, _WIDTH)
-    if found or not isinstance(target, nn.Module):
-        return found
-    linear = [part for part in target.modules() if isinstance(part, nn.Linear)]
-    if linear:
-        return linear[0].in_features
-    matrices = [one for one in target.parameters() if one.ndim >= 2]
-    return matrices[0].shape[-2] if matrices else None
+def widths(target: Callable[..., Any]) -> list[int]:
+    """List what the width of tokens may be, the likeliest first.
+
+    It may stand in an attribute, and the first layer or the first matrix may have it.
+    """
+    found = [*_numbers(target, _WIDTH)]
+    if isinstance(target, nn.Module):
+        layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
+        found += [layer.in_features for layer in layers[:1]]
+        matrices = [one for one in target.parameters() if one.ndim >= 2]
+        for one in matrices[:1]:
+            found += [one.shape[-2], one.shape[0], one.shape[-1]]
+    return [*dict.fromkeys(found)]
 
 
 def heads(target: Callable[..., Any]) -> int | None:
     """Find the number of heads in an attribute, or as the length of a list of heads."""
-    for part in parts(target):
-        for name in _HEADS:
-            value = getattr(part, name, None)
-            if isinstance(value, nn.ModuleList):
-                return len(value)
-            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                return value
-    return None
+    return next(_numbers(target, _HEADS), None)
 
 
 def triangle(tensor: Tensor) -> bool:
@@ -103,7 +112,7 @@ def triangle(tensor: Tensor) -> bool:
 
 
 def _mentions(target: Callable[..., Any], pattern: re.Pattern[str]) -> bool:
-    stored = {name for name, _ in _buffers(target)}
+    stored = {name for name, _ in _tensors(target)}
     if isinstance(target, nn.Module):
         stored |= {name for name, _ in target.named_parameters()}
         stored |= {name for name, _ in target.named_modules()}
@@ -116,14 +125,25 @@ def _class_names(target: Callable[..., Any]) -> str:
     return " ".join(names)
 
 
-def _buffers(target: Callable[..., Any]) -> list[tuple[str, Tensor]]:
-    return [*target.named_buffers()] if isinstance(target, nn.Module) else []
+def _tensors(target: Callable[..., Any]) -> Iterator[tuple[str, Tensor]]:
+    """Give the tensors in a module that are no weights, buffers or not."""
+    for part in target.modules() if isinstance(target, nn.Module) else ():
+        for name, value in {**vars(part), **part._buffers}.items():
+            if isinstance(value, Tensor):
+                yield name, value
 
 
-def _attribute(target: Callable[..., Any], names: tuple[str, ...]) -> int | None:
+def _numbers(target: Callable[..., Any], names: tuple[str, ...]) -> Iterator[int]:
+    """Give the whole numbers of these names in each part and in its configuration."""
     for part in parts(target):
-        for name in names:
-            value = getattr(part, name, None)
-            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                return value
-    return None
+        if isinstance(part, nn.Softmax):
+            continue  # its `dim` is an axis
+        configs = [getattr(part, name, None) for name in _CONFIGS]
+        for place in (part, *configs):
+            stored = place.get if isinstance(place, Mapping) else None
+            for name in names:
+                value = stored(name) if stored else getattr(place, name, None)
+                if isinstance(value, nn.ModuleList):
+                    value = len(value)
+                if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                    yield value
