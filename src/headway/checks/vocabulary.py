@@ -18,19 +18,19 @@ _POSITIONS = re.compile(
 )
 _WINDOW = re.compile(r"window|sliding|banded", re.IGNORECASE)
 _FLAGS = ("is_causal", "causal", "masked", "mask")
-_CONTEXT = tuple(
+_CONTEXT = (
     "context_length block_size max_seq_len max_seq_length max_sequence_length max_len "
     "max_length max_position_embeddings max_seq max_tokens n_positions n_ctx "
-    "context_size seq_len seq_length sequence_length".split()
+    "context_size seq_len seq_length sequence_length"
 )
-_WIDTH = tuple(
+_WIDTH = (
     "d_in embed_dim embed_size emb_size emb_dim embedding_dim d_model dim_model "
-    "model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim".split()
+    "model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim"
 )
-_HEADS = tuple(
+_HEADS = (
     "num_heads n_heads n_head num_attention_heads nhead heads num_head nheads "
     "attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num "
-    "head h H".split()
+    "head h H"
 )
 _CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
@@ -52,7 +52,7 @@ def is_causal(target: Callable[..., Any]) -> bool | None:
 
 
 def _flags(target: Callable[..., Any]) -> Iterator[bool]:
-    """Give the flags that are set by `functools.partial`, in a module, or by default."""
+    """Give the flags that are set: by a partial, in a module, and by default."""
     given = target.keywords if isinstance(target, functools.partial) else {}
     found = [given.get(name) for name in _FLAGS]
     found += [getattr(part, name, None) for part in parts(target) for name in _FLAGS]
@@ -133,7 +133,7 @@ def _tensors(target: Callable[..., Any]) -> Iterator[tuple[str, Tensor]]:
                 yield name, value
 
 
-def _numbers(target: Callable[..., Any], names: tuple[str, ...]) -> Iterator[int]:
+def _numbers(target: Callable[..., Any], names: str) -> Iterator[int]:
     """Give the whole numbers of these names in each part and in its configuration."""
     for part in parts(target):
         if isinstance(part, nn.Softmax):
@@ -141,7 +141,7 @@ def _numbers(target: Callable[..., Any], names: tuple[str, ...]) -> Iterator[int
         configs = [getattr(part, name, None) for name in _CONFIGS]
         for place in (part, *configs):
             stored = place.get if isinstance(place, Mapping) else None
-            for name in names:
+            for name in names.split():
                 value = stored(name) if stored else getattr(place, name, None)
                 if isinstance(value, nn.ModuleList):
                     value = len(value)
