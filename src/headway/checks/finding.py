@@ -11,7 +11,7 @@ from headway.checks import vocabulary
 from headway.checks.calling import Call, Target, ways
 from headway.checks.subject import Subject, Told, explain
 
-_PRIMES = (7, 5, 11, 13, 3, 2)
+_LENGTHS = (7, 5, 11, 13, 9, 8, 6, 3, 2)
 
 
 def find(target: Target, told: Told) -> Subject:
@@ -56,9 +56,9 @@ def _widths(target: Target, call: Call, told: Told) -> list[int]:
 
 def _settle(subject: Subject) -> str | None:
     """Choose sizes that it takes; return the first error if it takes none."""
-    longest = subject.context_length or max(_PRIMES)
+    longest = subject.context_length or max(_LENGTHS)
     taken = _sizes_inside(subject)
-    sizes = [n for n in _PRIMES if n <= longest and n not in taken] or [longest]
+    sizes = [n for n in _LENGTHS if n <= longest and n not in taken] or [longest]
     T = sizes[0]
     B = next((n for n in (3, 2, 5) if n not in {T, *taken}), 4)
     errors = []
@@ -84,7 +84,7 @@ def _sizes_inside(subject: Subject) -> set[int]:
     heads = subject.told.num_heads or vocabulary.heads(subject.target) or 1
     stored = [] if subject.module is None else [*subject.module.parameters()]
     widths = {subject.d_in, *(size for one in stored for size in one.shape)}
-    return {heads, *widths, *(width // heads for width in widths)}
+    return {heads, *widths, *(n // heads for n in widths if not n % heads)}
 
 
 def _copy(target: Target, dtype: torch.dtype) -> Target:

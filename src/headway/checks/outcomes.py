@@ -42,6 +42,12 @@ def noise(rows: Tensor) -> float:
     return 64 * torch.finfo(rows.dtype).eps * max(largest(rows), 1e-30)
 
 
+def apart(one: Tensor, other: Tensor) -> float:
+    """Give the largest difference; what is not finite may be the same, too."""
+    same = (one == other) | (one.isnan() & other.isnan())
+    return error(one.masked_fill(same, 0.0), other.masked_fill(same, 0.0))
+
+
 def error(one: Tensor, other: Tensor) -> float:
     """Give the largest difference; infinity if one of them is not finite."""
     difference = (one.double() - other.double()).abs()

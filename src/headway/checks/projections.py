@@ -96,7 +96,8 @@ def _read(
     counts = [told or stacked] if told or stacked > 1 else [*range(1, 17)]
     for heads in counts:
         for three, biases in _threes(module, named, subject.d_in, heads):
-            outs = _matrices(module, named.get("out", []), three[2].shape[0])
+            wide = three[2].shape[0] * three[0].shape[0] // three[1].shape[0]
+            outs = _matrices(module, named.get("out", []), wide)
             bias = _bias(module, named.get("out", []))
             if bias is not None:
                 biases = {**biases, "out": bias}
