@@ -6,33 +6,53 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from headway.checks.calling import THREE
+from headway.checks.names import arguments
 from headway.checks.subject import explain
+
+Known = Mapping[str, inspect.Parameter]
 
 
 def build(target: str, told: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Import the target, and build it if it is a class or makes modules."""
+    """Import the target, and build it if it is a class or a function that makes one.
+
+    A function makes one if its first argument is given, or if it needs none. Else it is
+    what is to be checked, and takes the others.
+    """
     found = _import(target)
     name = target.rpartition(":")[2]
     if isinstance(found, nn.Module) or not callable(found):
         if given:
-            raise ValueError(f"{name} is built already; got --{next(iter(given))}.")
+            raise ValueError(
+                f"{name} is built already; got {_option(next(iter(given)))}."
+            )
         return found
-    known = inspect.signature(found).parameters
-    three = set([*known][:3]) in THREE
-    if not isinstance(found, type) and (three or (not given and _needs(known))):
-        return functools.partial(found, **given) if given else found
+    known = arguments(found)
+    _refuse_unknown(name, known, given)
     values = {key: value for key, value in told.items() if key in known} | given
-    return _call(name, found, known, values)
+    if isinstance(found, type) or _makes(known, values):
+        return _call(name, found, known, values)
+    return functools.partial(found, **given) if given else found
 
 
-def _needs(known: Any) -> list[str]:
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
+
+
+def _makes(known: Known, values: Mapping[str, Any]) -> bool:
+    """Ask whether a function is to be called for what is to be checked."""
+    if not known or set([*known][:3]) in THREE:
+        return False
+    return next(iter(known)) in values or not _needed(known)
+
+
+def _needed(known: Known) -> list[str]:
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [
         name
@@ -41,21 +61,25 @@ def _needs(known: Any) -> list[str]:
     ]
 
 
-def _call(name: str, make: Callable[..., Any], known: Any, values: Any) -> Any:
-    takes_all = any(one.kind is one.VAR_KEYWORD for one in known.values())
-    for key in values:
-        if key not in known and not takes_all:
-            raise ValueError(
-                f"{name} must be built with {', '.join(known)}; "
-                f"got --{key.replace('_', '-')}."
-            )
-    for key in _needs(known):
+def _refuse_unknown(name: str, known: Known, given: Mapping[str, Any]) -> None:
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        return
+    for key in given:
+        if key not in known:
+            options = ", ".join(map(_option, known)) or "no option"
+            raise ValueError(f"{name} must be given {options}; got {_option(key)}.")
+
+
+def _call(
+    name: str, make: Callable[..., Any], known: Known, values: Mapping[str, Any]
+) -> Any:
+    for key in _needed(known):
         if key not in values:
-            raise ValueError(f"{name} must be given --{key.replace('_', '-')}.")
+            raise ValueError(f"{name} must be given {_option(key)}.")
     try:
         return make(**values)
-    except Exception as raised:
-        raise ValueError(f"{name} could not be built: {explain(raised)}") from raised
+    except Exception as raised:  # whatever a reader's code may raise
+        raise ValueError(f"{name} could not be built: {explain(raised)}.") from raised
 
 
 def _import(target: str) -> Any:
@@ -66,9 +90,9 @@ def _import(target: str) -> Any:
         )
     try:
         found: Any = _file(Path(place)) if place.endswith(".py") else _module(place)
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
         raise ValueError(
-            f"{place} could not be imported: {explain(raised)}"
+            f"{place} could not be imported: {explain(raised)}."
         ) from raised
     for part in name.split("."):
         if not hasattr(found, part):
@@ -84,10 +108,11 @@ def _module(name: str) -> Any:
 
 def _file(path: Path) -> Any:
     sys.path.insert(0, str(path.resolve().parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = path.stem if path.stem not in sys.modules else f"checked_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no file of Python")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module

@@ -1,7 +1,7 @@
 """How a piece of attention code wants to be called."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from typing import Any
@@ -77,10 +77,10 @@ def ways(target: Target, told: Calling | None, num_heads: int | None) -> Iterato
     """Give the ways in which code may want to be called, the likeliest first."""
     known = arguments(target)
     needed = [name for name, one in known.items() if _is_needed(one)]
-    blanks = max(len(needed) - 3, 0)
     module = isinstance(target, nn.Module)
     time_first = getattr(target, "batch_first", True) is False
-    three = set([*known][:3]) in THREE or len(needed) in (3, 4) or not known
+    three = set([*known][:3]) in THREE or len(needed) >= 3 or not known
+    three = three and not any("mask" in name for name in needed[1:3])
     if told is not None:
         words, invoke, of_tokens = _told(told)
         if of_tokens:
@@ -88,14 +88,14 @@ def ways(target: Target, told: Calling | None, num_heads: int | None) -> Iterato
         else:
             yield from _cuts(words, invoke, num_heads)
     elif three and not module:
-        yield from _cuts("f(query, key, value)", _with(1, blanks), num_heads)
+        yield from _cuts("f(query, key, value)", _with(1, needed[3:]), num_heads)
     elif three:
-        yield Call("m(x, x, x)", _with(3, blanks), None, time_first)
-    elif len(needed) == 2:
-        yield Call("m(x, None)", _with(1, 1), None, time_first)
-        yield Call("m(x, x)", _with(2, 0), None, time_first)
+        yield Call("m(x, x, x)", _with(3, needed[3:]), None, time_first)
     else:
-        yield Call("m(x)", _with(1, 0), None, time_first)
+        words = ", ".join(["x"] + ["None"] * len(needed[1:]))
+        yield Call(f"m({words})", _with(1, needed[1:]), None, time_first)
+        if len(needed) == 2:
+            yield Call("m(x, x)", _with(2, []), None, time_first)
 
 
 def _is_needed(one: Parameter) -> bool:
@@ -103,11 +103,11 @@ def _is_needed(one: Parameter) -> bool:
     return one.default is one.empty and by_place
 
 
-def _with(copies: int, blanks: int) -> Callable[..., Any]:
+def _with(copies: int, blanks: Sequence[str]) -> Callable[..., Any]:
     """Call with each input so many times, and `None` for further arguments."""
 
     def invoke(target: Target, *inputs: Tensor, **extra: Any) -> Any:
-        return target(*inputs * copies, *[None] * blanks, **extra)
+        return target(*inputs * copies, **{**dict.fromkeys(blanks), **extra})
 
     return invoke
 

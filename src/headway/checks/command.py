@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -9,8 +10,11 @@ from typing import Any
 
 from headway.checks.building import build
 from headway.checks.checking import check
+from headway.checks.report import Report
+from headway.checks.subject import explain
 
 _TOLD = ("d_in", "context_length", "num_heads", "causal")
+_WORDS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias.
 The file is imported, and so it is run. The exit status is 0 if no property fails, 1 if
@@ -26,18 +30,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options, rest = _parser().parse_known_args(arguments)
     try:
-        given = _given(rest)
-        told = {name: getattr(options, name) for name in _TOLD}
-        told = {name: value for name, value in told.items() if value is not None}
-        target = build(options.target, told, given)
-        weights = dict(pair.split("=", 1) for pair in options.weights or []) or None
-        report = check(target, call=options.call, weights=weights, **told)
+        # What the code itself prints is no part of the report.
+        with contextlib.redirect_stdout(sys.stderr):
+            report = _report(options, rest)
     except ValueError as error:
         print(f"headway check: {error}", file=sys.stderr)
         return 2
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(report.to_json() if options.json else report.table(colour=colour))
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    _print(report.to_json() if options.json else report.table(colour=colour))
     return 0 if report.ok else 1
+
+
+def _report(options: argparse.Namespace, rest: Sequence[str]) -> Report:
+    given = _given(rest)
+    told = {name: getattr(options, name) for name in _TOLD}
+    told = {name: value for name, value in told.items() if value is not None}
+    weights = _pairs(options.weights) if options.weights else None
+    target = build(options.target, told, given)
+    try:
+        return check(target, call=options.call, weights=weights, **told)
+    except ValueError:
+        raise
+    except Exception as raised:  # whatever a reader's code may raise
+        raise ValueError(
+            f"{options.target} could not be checked: {explain(raised)}."
+        ) from raised
+
+
+def _print(text: str) -> None:
+    """Print, and end quietly if nobody reads on, as in `headway check ... | head`."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python writes what is left when it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,6 +89,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _pairs(words: Sequence[str]) -> dict[str, str]:
+    """Read `ROLE=NAME`."""
+    for word in words:
+        if "=" not in word:
+            raise ValueError(f"weights must be pairs ROLE=NAME; got {word!r}.")
+    return dict(word.split("=", 1) for word in words)
+
+
 def _given(rest: Sequence[str]) -> dict[str, Any]:
     """Read `--name value`, `--name=value`, `--name` and `--no-name`."""
     given: dict[str, Any] = {}
@@ -85,9 +119,10 @@ def _given(rest: Sequence[str]) -> dict[str, Any]:
 
 
 def _literal(value: str) -> Any:
+    """Read a value of Python, in small letters or large; all else is a string."""
     try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+        return ast.literal_eval(_WORDS.get(value, value))
+    except (ValueError, SyntaxError, TypeError):
         return value
 
 

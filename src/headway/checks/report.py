@@ -95,8 +95,8 @@ class Report:
             AssertionError: If a property failed.
         """
         if not self.ok:
-            rows = "\n".join(str(row) for row in self.failed)
-            raise AssertionError(f"{self.subject}: {self._count()}\n{rows}")
+            found = [f"{self.subject}: {self._count()}", *map(str, self.failed)]
+            raise AssertionError("\n".join(found))
 
     def to_json(self) -> str:
         """Give the whole report as a JSON object."""

@@ -139,15 +139,21 @@ class Subject:
             found += [
                 (part, name)
                 for name, value in vars(part).items()
-                if isinstance(value, float) and _DROPOUT.search(name)
+                if _is_rate(value) and _DROPOUT.search(name)
             ]
         return found
 
     def _rate_argument(self) -> str:
-        if self.module is not None:
+        if self.module is not None or self.told.call is not None:
             return ""
-        names = [n for n in arguments(self.target) if _DROPOUT.search(n)]
-        return names[0] if names else ""
+        known = arguments(self.target)
+        rates = [n for n, one in known.items() if _is_rate(one.default)]
+        return next((name for name in rates if _DROPOUT.search(name)), "")
+
+
+def _is_rate(value: Any) -> bool:
+    """Ask whether a value is a number; a layer that drops, or a flag, is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def in_type(subject: Subject, dtype: torch.dtype) -> Subject:
@@ -158,7 +164,7 @@ def in_type(subject: Subject, dtype: torch.dtype) -> Subject:
     return replace(subject, target=target, dtype=dtype, extra=dict(subject.extra))
 
 
-def explain(error: Exception) -> str:
+def explain(error: BaseException) -> str:
     """Put an error into one line."""
     text = " ".join(str(error).split()).rstrip(".")
     return f"{type(error).__name__}: {text[:157]}{'...' * (len(text) > 157)}"
