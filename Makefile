@@ -42,7 +42,7 @@ test: .venv/installed  ## run every test, and every program in the book and the 
 	@echo '== The same by pytest-codeblocks alone'
 	@$(RUN) pytest -q --codeblocks docs README.md
 
-check: test lint takeaway  ## what CI runs: the tests, the style, the site, what one takes from it
+check: test lint takeaway  ## what CI runs, but for the peers: tests, style, site, takeaway
 
 lint: .venv/installed  ## check format, style and types
 	@echo '== Format'
@@ -63,7 +63,7 @@ takeaway: site  ## run all that a reader copies or downloads, with the wheel alo
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'
-	@.cache/peers/bin/python -m pytest tests/peers/no_false_alarm.py
+	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py
 
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'

@@ -1,5 +1,6 @@
 """What is published: the wheel, its metadata, the versions the book is checked with."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -45,6 +46,21 @@ def needs(package: Distribution, *extras: str) -> list[Requirement]:
         if requirement.marker is None
         or any(requirement.marker.evaluate(LINUX | {"extra": e}) for e in ("", *extras))
     ]
+
+
+def pinned() -> dict[str, set[str]]:
+    """Return the names in constraints.txt, by the command that its comments name."""
+    found: dict[str, set[str]] = {"": set()}
+    section = ""
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if heading := re.match("# `(.+?)`", line):
+            section = heading[1]
+            found[section] = set()
+        elif line and not line.startswith("#"):
+            pin = Requirement(line)
+            assert re.fullmatch(r"==[^*,]+", str(pin.specifier))
+            found[section].add(canonicalize_name(pin.name))
+    return found
 
 
 def closure(requirements: Iterable[Requirement]) -> dict[str, Distribution]:
@@ -129,14 +145,23 @@ print(tuple(module(torch.ones(3, 5, 4)).shape), headway.__file__)
 def test_all_that_the_book_is_checked_with_is_pinned(
     published: PathDistribution,
 ) -> None:
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    assert all(re.fullmatch(r"==[^*,]+", str(pin.specifier)) for pin in pins)
-    pinned = {canonicalize_name(pin.name) for pin in pins}
-    # The tools that are compared with are not installed here; black is for one of them.
-    peers = {"black", "nbval", "pytest-examples", "pytokens", "sybil"}
-    compared = {requirement.name for requirement in needs(published, "versus")}
-    assert compared - {"torch", "jaxtyping"} == peers - {"black", "pytokens"}
+    pins = {name for part in pinned().values() for name in part}
     needed = closure(needs(published, "docs", "test", "dev"))
-    listed = {name for name in pinned if not name.startswith(CUDA)}
-    assert listed == {*needed} | peers
+    # What others have made is not installed here. All that is in the environment of
+    # the peers is compared with its pins by `make peers`.
+    peers, versus = pinned()["make peers"], pinned()["make versus"]
+    asked = {
+        extra: {requirement.name for requirement in needs(published, extra)}
+        - {"torch", "jaxtyping"}
+        for extra in ("peers", "versus")
+    }
+    assert asked["peers"] < peers
+    assert asked["versus"] == versus - {"black", "pytokens"}
+    listed = {name for name in pins if not name.startswith(CUDA)}
+    assert listed == {*needed} | peers | versus
+
+
+def test_the_peers_leave_the_pins_of_the_book_alone() -> None:
+    book, *others = pinned().values()
+    for one, other in itertools.combinations([book, *others], 2):
+        assert not one & other
