@@ -2,9 +2,9 @@
 
 In the order in which they are best read: `report`, `outcomes`; what is found out about
 the code: `names`, `vocabulary`, `calling`, `subject`, `finding`, `seeing`, `masking`,
-`mask_search`, `naming`, `projections`, `repeats`, `examined`; the properties: `sees`,
-`mixes`, `sizes`, `modes`, `hides`, `numbers`, `equation`, `hypotheses`, `diagnosis`;
-all together: `checking`, `building`, `command`.
+`mask_search`, `stored`, `naming`, `projections`, `repeats`, `examined`; the properties:
+`sees`, `mixes`, `sizes`, `modes`, `hides`, `numbers`, `equation`, `hypotheses`,
+`diagnosis`; all together: `checking`, `building`, `command`.
 """
 
 from headway.checks.checking import check

@@ -5,18 +5,23 @@ from collections.abc import Mapping
 
 from torch import nn
 
+from headway.checks.stored import bias_of
 from headway.checks.subject import Subject
 
 ROLES = ("query", "key", "value", "out")
+_BEGINNING = r"(w(eight)?_?|to_?|c_|in_|attn_?|fc_?|linear_?|proj_?|lin_?|unify_?)?"
 _ENDING = r"(_?proj(ection)?|_?lin(ear)?|_?layer|_?fc|_?weight|_?net|_?dense)?"
+_WORDS = {
+    "packed": "in_proj(ection)?|qkv|query_key_value|attn(?!_)",
+    "key_value": "kv|key_value",
+    "query": "q|qs|query|queries",
+    "key": "k|ks|key|keys",
+    "value": "v|vs|value|values",
+    "out": "o|out|output|proj|projection|heads|dense|final|wo|fc",
+}
 _PATTERNS = {
-    "packed": r"(in_proj|w?_?qkv|c_attn|to_qkv|query_key_value|attn_qkv|kqv|attn)"
-    + _ENDING,
-    "query": r"(w_?|to_?|in_|fc_?|linear_?|proj_?|lin_?)?(q|query|queries)" + _ENDING,
-    "key": r"(w_?|to_?|in_|fc_?|linear_?|proj_?|lin_?)?(k|key|keys)" + _ENDING,
-    "value": r"(w_?|to_?|in_|fc_?|linear_?|proj_?|lin_?)?(v|value|values)" + _ENDING,
-    "out": r"(w_?|to_?|c_|fc_?|linear_?|proj_?|lin_?|unify_?)?"
-    r"(o|out|output|proj|heads|dense|final|wo)" + _ENDING,
+    role: re.compile(f"{_BEGINNING}({words}){_ENDING}", re.IGNORECASE)
+    for role, words in _WORDS.items()
 }
 
 
@@ -41,14 +46,24 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
         if parameter.ndim < 2 or not parts:
             continue
         for role, pattern in _PATTERNS.items():
-            if re.fullmatch(pattern, parts[-1], re.IGNORECASE):
+            if pattern.fullmatch(parts[-1]):
                 found.setdefault(role, []).append(name)
                 break
         else:
             rest.append(name)
     if "out" not in found and len(rest) == 1:  # whatever it is called
         found["out"] = rest
+    if not {"packed", "query", "key", "value"} & found.keys():
+        found |= _in_order([role for role in ROLES if role not in found], rest)
     return found
+
+
+def _in_order(missing: list[str], rest: list[str]) -> dict[str, list[str]]:
+    """Take layers in a list of one name, such as `linears.0`, as they are counted."""
+    lists = {re.sub(r"\.\d+(\.weight)?$", "", name) for name in rest}
+    if len(lists) == 1 and len(missing) == len(rest):
+        return {role: [name] for role, name in zip(missing, rest, strict=True)}
+    return {}
 
 
 def _checked(module: nn.Module, given: Mapping[str, str]) -> Mapping[str, str]:
@@ -64,10 +79,3 @@ def _checked(module: nn.Module, given: Mapping[str, str]) -> Mapping[str, str]:
                 f"weights must name parameters; got weights with {name!r}."
             )
     return given
-
-
-def bias_of(name: str) -> str:
-    """Give the name that the bias beside a weight has."""
-    return (
-        re.sub("weight$", "bias", name) if name.endswith("weight") else f"{name}.bias"
-    )

@@ -1,13 +1,15 @@
 """Find the weights of queries, keys and values, by their names and shapes."""
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from headway.checks import naming, vocabulary
-from headway.checks.naming import bias_of
+from headway.checks.naming import ROLES
+from headway.checks.stored import bias, matrices, oriented
 from headway.checks.subject import Subject
 
 
@@ -68,7 +70,7 @@ def small(subject: Subject) -> str:
     named = naming.roles(subject.module, subject.told.weights)
     heads = subject.told.num_heads or vocabulary.heads(subject.module) or 1
     for name in named.get("query", named.get("packed", [])) if heads > 1 else []:
-        if _oriented(subject.module, name, subject.d_in // heads):
+        if oriented(subject.module, name, subject.d_in // heads):
             return name
     return ""
 
@@ -89,19 +91,16 @@ def _read(
 ) -> Iterator[Projections]:
     """Read the weights in every way in which they may be stored."""
     words = ", ".join(
-        named[role][0] for role in ("packed", *naming.ROLES) if role in named
+        named[role][0] for role in ("packed", "key_value", *ROLES) if role in named
     )
     told = subject.told.num_heads or vocabulary.heads(module)
-    stacked = len(named.get("query", [1]))
-    counts = [told or stacked] if told or stacked > 1 else [*range(1, 17)]
+    stacked = len(named.get("query") or named.get("packed") or [1])
+    counts = [told or stacked] if told or stacked > 1 else [*range(1, 65)]
     for heads in counts:
         for three, biases in _threes(module, named, subject.d_in, heads):
             wide = three[2].shape[0] * three[0].shape[0] // three[1].shape[0]
-            outs = _matrices(module, named.get("out", []), wide)
-            bias = _bias(module, named.get("out", []))
-            if bias is not None:
-                biases = {**biases, "out": bias}
-            joins: list[Tensor | None] = [*outs] if outs else [None]
+            outs = matrices(module, named.get("out", []), wide)
+            joins: list[Tensor | None] = [*outs.values()] if outs else [None]
             for out in joins:
                 yield Projections(*three, out, biases, heads, words)
 
@@ -113,61 +112,44 @@ def _threes(
     module: nn.Module, named: dict[str, list[str]], d_in: int, heads: int
 ) -> Iterator[tuple[Three, dict[str, Tensor]]]:
     """Give the three projections and their biases."""
-    three = ("query", "key", "value")
-    if set(three) <= named.keys():
-        biases = {role: _bias(module, named[role]) for role in three}
-        kept = {role: bias for role, bias in biases.items() if bias is not None}
-        for ways in zip(
-            *(_matrices(module, named[r], d_in) for r in three), strict=False
-        ):
-            yield ways, kept
-        return
-    bias = _bias(module, named.get("packed", []))
-    for matrix in _matrices(module, named.get("packed", []), d_in):
-        if matrix.shape[0] % (3 * heads):
-            continue
-        for cut in (_side_by_side, _head_by_head):
-            parts = (
-                {} if bias is None else dict(zip(three, cut(bias, heads), strict=True))
+    found = {role: matrices(module, names, d_in) for role, names in named.items()}
+    known = {role: bias(module, names) for role, names in named.items()}
+    biases = {role: one for role, one in known.items() if one is not None}
+    if {"query", "key", "value"} <= named.keys():
+        for form, query in found["query"].items():
+            if form in found["key"] and form in found["value"]:
+                yield (query, found["key"][form], found["value"][form]), biases
+    elif {"query", "key_value"} <= named.keys():
+        for form in found["query"].keys() & found["key_value"].keys():
+            key, value = found["key_value"][form].chunk(2)
+            yield (
+                (found["query"][form], key, value),
+                biases
+                | _cut(
+                    biases.get("key_value"), ("key", "value"), lambda one: one.chunk(2)
+                ),
             )
-            yield cut(matrix, heads), parts
+    for packed in found.get("packed", {}).values():
+        if packed.shape[0] % (3 * heads):
+            continue
+        for cut in (_side_by_side, functools.partial(_head_by_head, heads)):
+            yield cut(packed), biases | _cut(biases.get("packed"), ROLES[:3], cut)
 
 
-def _side_by_side(packed: Tensor, heads: int) -> Three:
+def _cut(
+    packed: Tensor | None,
+    roles: Sequence[str],
+    cut: Callable[[Tensor], Sequence[Tensor]],
+) -> dict[str, Tensor]:
+    """Cut a bias as the weight beside it is cut."""
+    return {} if packed is None else dict(zip(roles, cut(packed), strict=True))
+
+
+def _side_by_side(packed: Tensor) -> Three:
     query, key, value = packed.chunk(3)
     return query, key, value
 
 
-def _head_by_head(packed: Tensor, heads: int) -> Three:
+def _head_by_head(heads: int, packed: Tensor) -> Three:
     query, key, value = packed.unflatten(0, (heads, 3, -1)).unbind(1)
     return query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1)
-
-
-def _matrices(module: nn.Module, names: list[str], d_in: int) -> list[Tensor]:
-    """Bring weights to (out, in) in each way that fits, heads below each other."""
-    if not names:
-        return []
-    ways = zip(*(_oriented(module, name, d_in) for name in names), strict=False)
-    return [torch.cat(one).double() for one in ways]
-
-
-def _oriented(module: nn.Module, name: str, d_in: int) -> list[Tensor]:
-    weight = module.get_parameter(name).detach()
-    owner = module.get_submodule(name.rpartition(".")[0])
-    if weight.ndim == 3:
-        forms = [weight.mT.flatten(0, 1), weight.flatten(1).T, weight.flatten(0, 1).T]
-    elif isinstance(owner, nn.Linear):
-        forms = [weight]
-    elif type(owner).__name__ == "Conv1D":
-        forms = [weight.T]
-    else:
-        forms = [weight.T, weight]
-    return [form for form in forms if form.shape[1] == d_in]
-
-
-def _bias(module: nn.Module, names: list[str]) -> Tensor | None:
-    stored = dict(module.named_parameters())
-    found = [stored[bias_of(name)] for name in names if bias_of(name) in stored]
-    return (
-        torch.cat([one.detach().flatten() for one in found]).double() if found else None
-    )

@@ -1,0 +1,58 @@
+"""Weights as they are stored, brought to one form: (out, in), head below head."""
+
+import re
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+def matrices(module: nn.Module, names: Sequence[str], d_in: int) -> dict[str, Tensor]:
+    """Give the weights of these names, below each other, for each form they may have.
+
+    Args:
+        module: What has the weights.
+        names: The names; of stacked heads there are many.
+        d_in: Width of what the weights act on.
+    """
+    found = [oriented(module, name, d_in) for name in names]
+    shared = [form for form in (found or [{}])[0] if all(form in one for one in found)]
+    return {form: torch.cat([one[form] for one in found]).double() for form in shared}
+
+
+def oriented(module: nn.Module, name: str, d_in: int) -> dict[str, Tensor]:
+    """Bring one weight to (out, in) from each form of storage that fits."""
+    weight = module.get_parameter(name).detach()
+    owner = module.get_submodule(name.rpartition(".")[0])
+    forms: dict[str, Tensor] = {}
+    if weight.ndim == 3:
+        forms = {
+            "heads, in, out": weight.mT.flatten(0, 1),
+            "in, heads, out": weight.flatten(1).T,
+            "heads, out, in": weight.flatten(0, 1),
+            "out, heads, in": weight.flatten(1),
+            "heads with in, out": weight.flatten(0, 1).T,
+        }
+    elif weight.ndim == 2:
+        forms = {"in, out": weight.T, "out, in": weight}
+        if isinstance(owner, nn.Linear):
+            del forms["in, out"]
+        elif type(owner).__name__ == "Conv1D":
+            del forms["out, in"]
+    return {name: form for name, form in forms.items() if form.shape[1] == d_in}
+
+
+def bias(module: nn.Module, names: Sequence[str]) -> Tensor | None:
+    """Give the biases beside the weights of these names, one below the other."""
+    stored = dict(module.named_parameters())
+    found = [stored[bias_of(name)] for name in names if bias_of(name) in stored]
+    if not found:
+        return None
+    return torch.cat([one.detach().flatten() for one in found]).double()
+
+
+def bias_of(name: str) -> str:
+    """Give the name that the bias beside a weight has."""
+    if name.endswith("weight"):
+        return re.sub("weight$", "bias", name)
+    return f"{name}.bias"
