@@ -83,6 +83,7 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows
 	@$(RUN) pytest -q --record docs README.md
 	@.venv/bin/python docs/pictures
 	@.venv/bin/python docs/sources
+	@.venv/bin/python docs/museum
 
 prove: .venv/installed  ## run every program alone, shuffled, and in other ways; all must agree
 	@$(RUN) proofread.prove docs README.md

@@ -1,4 +1,4 @@
-"""The picture of the home page: the ten chapters as one path."""
+"""The picture of the home page: the eleven chapters as one path."""
 
 import re
 from collections.abc import Callable
@@ -63,6 +63,19 @@ def _equal(panel: Panel, x: float, y: float) -> None:
         panel.rect(x + 10, y + row, 22, 5, rx=2, fill=ACCENT, fill_opacity="0.8")
 
 
+def _tick(panel: Panel, x: float, y: float) -> None:
+    for start, end in (((9, 22), (18, 31)), ((18, 31), (34, 11))):
+        panel.line(
+            x + start[0],
+            y + start[1],
+            x + end[0],
+            y + end[1],
+            stroke=ACCENT,
+            stroke_width=5,
+            stroke_linecap="round",
+        )
+
+
 Glyph = Callable[[Panel, float, float], None]
 
 # What each chapter adds, and a sign for it.
@@ -77,6 +90,7 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
     "pytorch": ("equal up to rounding", _equal),
+    "checks": ("the same for your own", _tick),
 }
 
 

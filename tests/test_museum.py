@@ -1,0 +1,76 @@
+"""The museum is true: each mistake is found, each check finds one, each mend mends."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from headway.checks import Report
+from headway.checks.checking import PROPERTIES
+
+ROOT = Path(__file__).parent.parent
+MUSEUM = runpy.run_path(str(ROOT / "docs" / "museum" / "__main__.py"))
+EXHIBITS = [*MUSEUM["exhibits"]()]
+every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.title)
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict:
+    return {one: MUSEUM["report"](one.program) for one in EXHIBITS}
+
+
+def test_there_is_enough_to_see() -> None:
+    assert len(EXHIBITS) >= 24
+    assert len({one.title for one in EXHIBITS}) == len(EXHIBITS)
+    assert {one.room for one in EXHIBITS} == set(MUSEUM["ROOMS"])
+    pages = {path.stem for path in (ROOT / "docs" / "museum").glob("*.md")}
+    assert pages == set(MUSEUM["ROOMS"])
+
+
+@every_exhibit
+def test_a_mistake_is_found(exhibit, reports: dict[object, Report]) -> None:
+    assert reports[exhibit].failed
+
+
+@every_exhibit
+def test_a_mend_mends(exhibit) -> None:
+    mended = MUSEUM["report"](exhibit.mended())
+    assert mended.ok, str(mended)
+
+
+@every_exhibit
+def test_a_mend_keeps_what_is_shown(exhibit) -> None:
+    """Nothing but the mistake differs, so no shape gives it away."""
+    wrong, mended = exhibit.program.splitlines(), exhibit.mended().splitlines()
+    assert wrong != mended
+    assert wrong[-2:] == mended[-2:]
+    assert wrong[-1] in ('print(*report.failed, sep="\\n")', ")")
+
+
+def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
+    broken = {row.name for report in reports.values() for row in report.failed}
+    assert broken == {name for name, _, _ in PROPERTIES}
+
+
+def test_the_page_is_as_a_run_makes_it(reports: dict) -> None:
+    page = (ROOT / "docs" / "museum.md").read_text("utf-8")
+    assert MUSEUM["written"](page, MUSEUM["parts"](reports)) == page
+
+
+def test_a_page_that_is_not_is_refused(reports: dict) -> None:
+    page = (ROOT / "docs" / "museum.md").read_text("utf-8")
+    made = MUSEUM["parts"](reports)
+    changed = page.replace("●", " ", 1)
+    assert changed != page
+    assert MUSEUM["written"](changed, made) == page
+    with pytest.raises(ValueError, match="museum.md must have a part table"):
+        MUSEUM["written"](page.replace("museum: table", "museum: tabel"), made)
+
+
+@pytest.mark.parametrize(
+    "mend", ["-    nothing like it\n+    x\n", "-\n+\n"], ids=["absent", "many"]
+)
+def test_a_mend_that_does_not_fit_is_refused(mend: str) -> None:
+    with pytest.raises(ValueError, match=re.escape("its mend must fit once")):
+        EXHIBITS[0]._replace(mend=mend).mended()
