@@ -38,19 +38,19 @@ def obeyed(it: Examined) -> Outcome:
 
 def padding(it: Examined) -> Outcome:
     """Ask that a padded batch gets what each text gets alone."""
-    mask = it.masks.key or it.masks.pair
+    mask = it.masks.key or it.masks.texts or it.masks.pair
     if mask is None:
         return unasked("It takes no mask that could hide padding.")
     T = it.subject.T
-    lengths = [max(T - 2 * b, 1) for b in range(it.subject.B)]
-    keep = torch.stack([torch.arange(T) < n for n in lengths])[:, None].expand(
-        -1, T, -1
-    )
+    # Of code that hides the future, no text sees what comes after it anyway.
+    before = it.causal and not it.subject.positions
+    kept = [torch.arange(T) < max(T - 2 * b, 1) for b in range(it.subject.B)]
+    kept = [one.flip(0) for one in kept] if before else kept
     with torch.no_grad():
-        rows = _with_mask(it, mask, keep)
+        rows = _with_mask(it, mask, torch.stack(kept)[:, None].expand(-1, T, -1))
         worst = max(
-            error(it.subject(it.x[b : b + 1, :n]), rows[b : b + 1, :n])
-            for b, n in enumerate(lengths)
+            error(it.subject(it.x[b : b + 1, one]), rows[b : b + 1, one])
+            for b, one in enumerate(kept)
         )
     if worst <= it.tolerance:
         return passed("A padded batch gets what each text gets alone.", worst)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -34,11 +34,13 @@ class Found:
     Attributes:
         pair: The mask that says which query may see which key.
         key: The mask that hides keys from all queries.
+        texts: A mask of pairs that may differ from text to text.
         wrong: Arguments that are taken and not obeyed, each with what happens.
     """
 
     pair: Mask | None
     key: Mask | None
+    texts: Mask | None
     wrong: dict[str, str]
 
     @property
@@ -56,6 +58,7 @@ def find_masks(subject: Subject, base: Tensor, noise: float) -> Found:
         noise: How far a row may move by rounding.
     """
     found: dict[bool, Mask] = {}
+    texts: Mask | None = None
     wrong: dict[str, str] = {}
     for argument in candidates(subject):
         outcomes = []
@@ -63,9 +66,9 @@ def find_masks(subject: Subject, base: Tensor, noise: float) -> Found:
             outcome = _try(subject, mask, base, noise)
             if outcome in ("keep", "hide"):
                 meaning: Meaning = _meaning(mask, outcome)
-                found.setdefault(
-                    mask.of_keys, Mask(argument, mask.shape, mask.kind, meaning)
-                )
+                mask = replace(mask, meaning=meaning)
+                found.setdefault(mask.of_keys, mask)
+                texts = texts or _for_texts(subject, mask, base, noise)
                 break
             outcomes.append(outcome)
         else:
@@ -74,7 +77,16 @@ def find_masks(subject: Subject, base: Tensor, noise: float) -> Found:
                 wrong[argument] = next(
                     (one for one in told if one != "nothing"), told[0]
                 )
-    return Found(found.get(False), found.get(True), wrong)
+    return Found(found.get(False), found.get(True), texts, wrong)
+
+
+def _for_texts(subject: Subject, mask: Mask, base: Tensor, noise: float) -> Mask | None:
+    """Find a form of the same mask of pairs that may differ from text to text."""
+    for shape in PAIRS if mask.shape in PAIRS else ():
+        wider = replace(mask, shape=shape)
+        if wider.of_texts and _try(subject, wider, base, noise) == "keep":
+            return wider
+    return None
 
 
 def candidates(subject: Subject) -> list[str]:
@@ -133,7 +145,7 @@ def _try(subject: Subject, mask: Mask, base: Tensor, noise: float) -> str | None
     except Exception:  # it does not take such a mask
         return None
     keep = keep[0]
-    if not before.isfinite().any():
+    if not before.isfinite().any() or before.shape != subject(x).shape:
         return None
     if _alike(seen, base & keep):
         return "keep"

@@ -36,10 +36,11 @@ def leaves_nothing(original: Subject) -> Outcome:
 def _leaves_nothing(original: Subject) -> Outcome:
     subject = in_type(original, original.dtype)
     module = nn.Module() if subject.module is None else subject.module
-    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    before = _stored(module)
     x = subject.tokens()
     with torch.no_grad():
         first = subject(x)
+    before = _stored(module) | before  # with what the first call has made
     given = x.clone()
     subject.call(subject.target, given, subject.extra)
     if not torch.equal(given, x):
@@ -50,6 +51,10 @@ def _leaves_nothing(original: Subject) -> Outcome:
     if kept := [*_graphs(module)]:
         return failed(f"A call keeps {kept[0]}, and with it all that made it.")
     return _compare(subject, x, first)
+
+
+def _stored(module: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in module.state_dict().items()}
 
 
 def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
