@@ -42,9 +42,11 @@ def parts(target: Callable[..., Any]) -> Iterator[Any]:
 
 
 def _inner(target: Any) -> Any:
-    """Take off what surrounds a function: partial arguments, and an object it has."""
-    if isinstance(target, functools.partial):
+    """Take off what surrounds a function: arguments, an object, a property."""
+    if isinstance(target, (functools.partial, functools.cached_property)):
         return _inner(target.func)
+    if isinstance(target, property):
+        return target.fget
     return getattr(target, "__func__", target)
 
 

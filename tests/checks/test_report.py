@@ -1,0 +1,196 @@
+"""A report says the same in Python, on a terminal, in a notebook and to a program."""
+
+import html.parser
+import json
+
+import pytest
+
+from headway.checks import Report, Row
+from headway.checks.report import CHAPTERS, short
+
+PASSED = Row("texts do not move each other", "passed", "No text moves.", "masks", 0)
+FAILED = Row(
+    "no leak from the future",
+    "failed",
+    "A row moves when a later token is changed. A row sees every token: no mask acts, "
+    "or the result of hiding is dropped.",
+    "masks",
+    0.69314,
+)
+UNASKED = Row("dropout keeps the mean", "not applicable", "No rate found.", "dropout")
+FACTS = {"called": "m(x)", "heads": "5"}
+MIXED = Report("CausalAttention", FACTS, [PASSED, FAILED, UNASKED])
+
+TABLE = """\
+Checked CausalAttention
+  called    m(x)
+  heads     5
+
+passed  texts do not move each other               0
+FAILED  no leak from the future                0.693
+        A row moves when a later token is changed. A row sees every token: no
+        mask acts, or the result of hiding is dropped. Read chapter 5. Hiding
+        the future.
+-       dropout keeps the mean
+        No rate found.
+
+1 passed, 1 failed, 1 not applicable"""
+
+
+def test_a_report_is_a_table() -> None:
+    assert str(MIXED) == MIXED.table() == TABLE
+
+
+@pytest.mark.parametrize("columns", ["20", "200"])
+def test_a_table_is_as_wide_on_every_terminal(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert str(MIXED) == TABLE
+
+
+def test_a_long_sentence_is_wrapped_at_80_and_not_at_hyphens() -> None:
+    row = Row("any sizes", "failed", "a word-with-hyphens " * 20, "masks")
+    lines = str(row).splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines[1]) > 60
+    assert all(line.startswith(" " * 8) for line in lines[1:])
+    assert "".join(lines).count("word-with-hyphens") == 20
+
+
+def test_colours_mark_the_verdicts_and_nothing_else() -> None:
+    table = MIXED.table(colour=True)
+    for code, mark in (("32", "passed"), ("1;31", "FAILED"), ("2", "-     ")):
+        coloured = f"\x1b[{code}m{mark}\x1b[0m"
+        assert table.count(coloured) == 1
+        table = table.replace(coloured, mark)
+    assert table == TABLE
+
+
+def test_a_row_is_the_paragraph_of_the_table() -> None:
+    assert str(PASSED) == "passed  texts do not move each other               0"
+    assert str(FAILED) in TABLE
+    assert str(UNASKED) in TABLE
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_failure_names_the_chapter_as_the_book_numbers_it(chapter: str) -> None:
+    row = Row("any sizes", "failed", "It raised.", chapter)
+    text = " ".join(str(row).split())
+    assert text.endswith(f"It raised. Read chapter {CHAPTERS[chapter]}.")
+
+
+def test_ok_needs_a_property_that_holds() -> None:
+    assert Report("f", {}, [PASSED]).ok
+    assert Report("f", {}, [UNASKED, PASSED]).ok
+    assert not Report("f", {}, [PASSED, FAILED]).ok
+    assert not Report("f", {}, [UNASKED]).ok
+    assert not Report("f").ok
+    assert MIXED.failed == [FAILED]
+    assert Report("f", {}, [PASSED, UNASKED]).failed == []
+
+
+def test_assert_ok_passes_over_a_good_report() -> None:
+    Report("f", {}, [PASSED, UNASKED]).assert_ok()
+
+
+def test_assert_ok_shows_what_failed_and_no_more() -> None:
+    with pytest.raises(AssertionError) as caught:
+        MIXED.assert_ok()
+    assert str(caught.value) == (
+        f"CausalAttention: 1 passed, 1 failed, 1 not applicable\n{FAILED}"
+    )
+
+
+@pytest.mark.parametrize("rows", [[], [UNASKED]])
+def test_assert_ok_refuses_a_report_in_which_nothing_was_asked(rows: list[Row]) -> None:
+    with pytest.raises(AssertionError) as caught:
+        Report("f", {}, rows).assert_ok()
+    assert str(caught.value) == f"f: 0 passed, 0 failed, {len(rows)} not applicable"
+
+
+def test_json_holds_what_the_table_holds() -> None:
+    assert json.loads(MIXED.to_json()) == {
+        "ok": False,
+        "subject": "CausalAttention",
+        "facts": FACTS,
+        "rows": [
+            {
+                "name": row.name,
+                "verdict": row.verdict,
+                "sentence": row.sentence,
+                "chapter": row.chapter,
+                "figure": row.figure,
+            }
+            for row in (PASSED, FAILED, UNASKED)
+        ],
+    }
+    assert json.loads(Report("f", {}, [PASSED]).to_json())["ok"] is True
+
+
+@pytest.mark.parametrize("figure", [float("nan"), float("inf")])
+def test_json_refuses_numbers_that_json_does_not_have(figure: float) -> None:
+    row = Row("large scores", "failed", "It is not finite.", "masks", figure)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Report("f", {}, [row]).to_json()
+
+
+class _Table(html.parser.HTMLParser):
+    """Collect the tags and the text of each cell."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.cells: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag in ("caption", "th", "td"):
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        self.cells[-1] += data
+
+
+def test_a_notebook_shows_the_same_cells() -> None:
+    table = _Table(MIXED._repr_html_())
+    assert table.cells[:5] == [
+        "CausalAttention: 1 passed, 1 failed, 1 not applicable",
+        "property",
+        "verdict",
+        "figure",
+        "what was seen",
+    ]
+    for at, row in enumerate((PASSED, FAILED, UNASKED)):
+        cells = table.cells[5 + 4 * at : 9 + 4 * at]
+        assert cells == [row.name, row.verdict, short(row.figure), row.sentence]
+    assert len(table.cells) == 17
+    assert table.tags.count("tr") == 4
+
+
+def test_a_notebook_shows_signs_and_runs_nothing() -> None:
+    row = Row("<b>&", "failed", "x < y & z > 0: <script>", "masks")
+    text = Report("<locals>.f", {}, [row])._repr_html_()
+    table = _Table(text)
+    assert {*table.tags} <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert table.cells[0] == "<locals>.f: 0 passed, 1 failed, 0 not applicable"
+    assert table.cells[5] == "<b>&"
+    assert table.cells[8] == "x < y & z > 0: <script>"
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (None, ""),
+        (0, "0"),
+        (1061, "1061"),
+        (0.0, "<1e-9"),
+        (9.9e-10, "<1e-9"),
+        (1e-9, "1e-09"),
+        (0.012345, "0.0123"),
+        (12345.6, "1.23e+04"),
+    ],
+)
+def test_a_figure_is_short(figure: float | None, text: str) -> None:
+    assert short(figure) == text
