@@ -13,16 +13,16 @@ class Outcome(NamedTuple):
 
     verdict: Verdict
     sentence: str
-    figure: float | None = None
+    figure: int | float | None = None
     chapter: str = ""  # where it is explained, if not where the property is
 
 
-def passed(sentence: str, figure: float | None = None) -> Outcome:
+def passed(sentence: str, figure: int | float | None = None) -> Outcome:
     """Say that a property holds."""
     return Outcome("passed", sentence, figure)
 
 
-def failed(sentence: str, figure: float | None = None) -> Outcome:
+def failed(sentence: str, figure: int | float | None = None) -> Outcome:
     """Say that a property does not hold, and what is probably wrong."""
     return Outcome("failed", sentence, figure)
 

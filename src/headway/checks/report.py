@@ -40,7 +40,7 @@ class Row:
     verdict: Verdict
     sentence: str
     chapter: str
-    figure: float | None = None
+    figure: int | float | None = None
 
     def __str__(self) -> str:
         """Give the row as a paragraph for a terminal."""
@@ -147,7 +147,7 @@ class Report:
         )
 
 
-def short(figure: float | None) -> str:
+def short(figure: int | float | None) -> str:
     """Write a figure in at most three digits; roundings differ between machines."""
     if figure is None:
         return ""
