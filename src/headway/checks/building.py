@@ -2,12 +2,13 @@
 
 import functools
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from torch import nn
@@ -38,7 +39,7 @@ def build(target: str, told: dict[str, Any], given: dict[str, Any]) -> Any:
     values = {key: value for key, value in told.items() if key in known} | given
     if isinstance(found, type) or _makes(known, values):
         return _call(name, found, known, values)
-    return functools.partial(found, **given) if given else found
+    return functools.partial(found, **values) if values else found
 
 
 def _option(key: str) -> str:
@@ -109,10 +110,8 @@ def _module(name: str) -> Any:
 def _file(path: Path) -> Any:
     sys.path.insert(0, str(path.resolve().parent))
     name = path.stem if path.stem not in sys.modules else f"checked_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no file of Python")
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    SourceFileLoader(name, str(path)).exec_module(module)
     return module

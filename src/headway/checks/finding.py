@@ -9,6 +9,7 @@ from torch import nn
 
 from headway.checks import vocabulary
 from headway.checks.calling import Call, Target, ways
+from headway.checks.names import parts
 from headway.checks.subject import Subject, Told, explain
 
 _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 3, 2)
@@ -20,12 +21,13 @@ def find(target: Target, told: Told) -> Subject:
     Raises:
         ValueError: If it cannot be called in any way that is known.
     """
-    name = getattr(target, "__name__", type(target).__name__)
     if isinstance(target, type) or not callable(target):
         raise ValueError(
             "module_or_function must be a function, or a module that is built; "
             f"got module_or_function={target!r}."
         )
+    code = next(parts(target))
+    name = getattr(code, "__name__", type(code).__name__)
     errors: list[str] = []
     for dtype in (torch.float64, torch.float32):
         try:
