@@ -37,7 +37,8 @@ def build(target: str, told: dict[str, Any], given: dict[str, Any]) -> Any:
     known = arguments(found)
     _refuse_unknown(name, known, given)
     values = {key: value for key, value in told.items() if key in known} | given
-    if isinstance(found, type) or _makes(known, values):
+    built_in = inspect.isbuiltin(found)
+    if isinstance(found, type) or (not built_in and _makes(known, values)):
         return _call(name, found, known, values)
     return functools.partial(found, **values) if values else found
 
@@ -48,9 +49,9 @@ def _option(key: str) -> str:
 
 def _makes(known: Known, values: Mapping[str, Any]) -> bool:
     """Ask whether a function is to be called for what is to be checked."""
-    if not known or set([*known][:3]) in THREE:
+    if set([*known][:3]) in THREE:
         return False
-    return next(iter(known)) in values or not _needed(known)
+    return next(iter(known), "") in values or not _needed(known)
 
 
 def _needed(known: Known) -> list[str]:
