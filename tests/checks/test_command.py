@@ -136,7 +136,8 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
     [
         (
             ["code_of_mine.py"],
-            "target must be file.py:Name or package.module:Name; got 'code_of_mine.py'.",
+            "target must be file.py:Name or package.module:Name; "
+            "got 'code_of_mine.py'.",
         ),
         (
             ["lost.py:A"],
@@ -359,11 +360,11 @@ def test_the_future_is_told_by_a_flag(
 def test_heads_width_and_context_are_told_to_the_check_too(
     folder: Path, capsys: Output
 ) -> None:
-    words = ["--d-in", "12", "--num-heads", "4", "--context-length", "5", "--json"]
+    words = ["--d-in", "12", "--num-heads", "4", "--context-length", "6", "--json"]
     run("code_of_mine.py:built", *words)
     found = facts(capsys)
     assert found["heads"] == "4"
-    assert found["sizes"].endswith("of 5 tokens, 12 wide")
+    assert found["sizes"].endswith("of 6 tokens, 12 wide")
 
 
 def test_a_function_gets_its_own_flag(folder: Path, capsys: Output) -> None:
