@@ -104,7 +104,10 @@ def table(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
         address = f"museum/{one.room}.md#{slugify(one.title, '-')}"
         marks = " | ".join("●" if name in broken else " " for name in names)
         lines.append(f"| [{one.title}]({address}) | {marks} |")
-    return declared("\n".join(lines), "the columns")
+    note = declared("\n".join(lines), "the columns").replace(
+        "\n\n<!--", "\n\n</div>\n\n<!--"
+    )
+    return f'<div class="hw-matrix" markdown>\n\n{note}'
 
 
 def columns(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:

@@ -44,10 +44,9 @@ class Row:
 
     def __str__(self) -> str:
         """Give the row as a paragraph for a terminal."""
-        return "\n".join(self.lines())
+        return "\n".join(self._lines())
 
-    def lines(self, *, colour: bool = False) -> list[str]:
-        """Give the lines of the paragraph, with a colour for the verdict or without."""
+    def _lines(self, *, colour: bool = False) -> list[str]:
         mark = f"{_MARKS[self.verdict]:6}"
         if colour:
             mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
@@ -121,7 +120,7 @@ class Report:
         lines += [f"  {name:8}  {fact}" for name, fact in self.facts.items()]
         lines.append("")
         for row in self.rows:
-            lines += row.lines(colour=colour)
+            lines += row._lines(colour=colour)
         return "\n".join([*lines, "", self._count()])
 
     def _count(self) -> str:
