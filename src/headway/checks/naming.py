@@ -17,7 +17,7 @@ _WORDS = {
     "query": "q|qs|query|queries",
     "key": "k|ks|key|keys",
     "value": "v|vs|value|values",
-    "out": "o|out|output|proj|projection|heads|dense|final|wo|fc",
+    "out": "o|out|output|proj|projection|heads|dense|final|wo|(?<!c_)fc",
 }
 _PATTERNS = {
     role: re.compile(f"{_BEGINNING}({words}){_ENDING}", re.IGNORECASE)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks import naming, vocabulary
+from headway.checks.calling import Cut
 from headway.checks.naming import ROLES
 from headway.checks.stored import bias, matrices, oriented
 from headway.checks.subject import Subject
@@ -56,7 +57,7 @@ def find(subject: Subject) -> list[Projections]:
         ValueError: If the reader named a role or a weight that does not exist.
     """
     if subject.call.cut is not None:
-        return [_of_function(subject)]
+        return [_of_function(subject, subject.call.cut)]
     if subject.module is None:
         return []
     named = naming.roles(subject.module, subject.told.weights)
@@ -75,11 +76,8 @@ def small(subject: Subject) -> str:
     return ""
 
 
-def _of_function(subject: Subject) -> Projections:
+def _of_function(subject: Subject, cut: Cut) -> Projections:
     """Let the identity, cut into three, take queries, keys and values out of tokens."""
-    cut = subject.call.cut
-    if cut is None:
-        raise TypeError("only a function of queries, keys and values is cut")
     eye = torch.eye(subject.d_in, dtype=torch.float64, device=subject.device)
     wide = cut.heads * cut.key_width
     query, key, value = eye.split([wide, wide, cut.heads * cut.value_width])
