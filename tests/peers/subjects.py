@@ -416,10 +416,12 @@ def x_transformers_causal() -> Subject:
     return _x_transformers(causal=True)
 
 
-def _keras(*, causal: bool) -> Subject:
+def _keras(*, causal: bool, bias: bool = True) -> Subject:
     from keras.layers import MultiHeadAttention
 
-    attend = MultiHeadAttention(num_heads=HEADS, key_dim=3, value_dim=5, dropout=0.1)
+    attend = MultiHeadAttention(
+        num_heads=HEADS, key_dim=3, value_dim=5, dropout=0.1, use_bias=bias
+    )
     attend.build((None, None, WIDTH), (None, None, WIDTH))
 
     def call(
@@ -452,6 +454,23 @@ def keras() -> Subject:
 def keras_causal() -> Subject:
     """The layer of Keras, told to hide the future."""
     return _keras(causal=True)
+
+
+def keras_named() -> Subject:
+    """The layer of Keras without biases, with the names of its weights told."""
+    attend, told = _keras(causal=False, bias=False)
+    stored = [name for name, _ in attend.named_parameters()]
+    roles = {
+        "query": "query",
+        "key": "key",
+        "value": "value",
+        "out": "attention_output",
+    }
+    weights = {
+        role: next(name for name in stored if name.endswith(f"/{theirs}/kernel"))
+        for role, theirs in roles.items()
+    }
+    return Subject(attend, {**told, "weights": weights})
 
 
 def _to_jax(x: Tensor) -> Any:
@@ -553,6 +572,7 @@ BUILDERS: list[Builder] = [
     x_transformers_causal,
     keras,
     keras_causal,
+    keras_named,
     equinox,
     equinox_causal,
     jax_function,
