@@ -385,6 +385,17 @@ def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None
     assert printed["rows"][0]["verdict"] == "passed"
 
 
+def test_nobody_may_be_left_to_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert run("code_of_mine.py:built") == 0
+        stream.write("and what is written later goes nowhere")
+
+
 # In a process of its own
 
 

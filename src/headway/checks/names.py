@@ -3,6 +3,7 @@
 import dis
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
@@ -55,13 +56,15 @@ def _functions(part: Any) -> Iterator[FunctionType]:
     if isinstance(part, FunctionType):
         yield part
         return
-    for kind in type(part).__mro__:
-        if kind in (nn.Module, object) or kind.__module__.startswith("torch."):
-            break
+    for kind in itertools.takewhile(_is_own, type(part).__mro__):
         for method in vars(kind).values():
             function = inspect.unwrap(_inner(method))
             if isinstance(function, FunctionType):
                 yield function
+
+
+def _is_own(kind: type) -> bool:
+    return kind is not object and not kind.__module__.startswith("torch.")
 
 
 def _names(code: CodeType) -> Iterator[str]:
