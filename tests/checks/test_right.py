@@ -1,0 +1,149 @@
+"""No false alarm: what is right passes, however it is written."""
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from right import MASKED, NAMED, STEPS, STORED, by_adding
+from torch import nn
+from wrong import EQUATION, GROUPED, ORDER, SIZES, SUM, Attention, function
+
+from headway.checks import Report, check
+
+
+def seen(report: Report) -> dict[str, str]:
+    return {row.name: row.verdict for row in report.rows}
+
+
+def holds(report: Report) -> None:
+    assert [(row.name, row.sentence) for row in report.failed] == []
+    assert seen(report)[EQUATION] == "passed"
+
+
+both = pytest.mark.parametrize("causal", [True, False])
+sizes = pytest.mark.parametrize("size", SIZES)
+
+
+@both
+@sizes
+def test_a_module_passes(size: str, causal: bool) -> None:
+    holds(check(Attention(SIZES[size], causal=causal, p=0.2)))
+
+
+@both
+@pytest.mark.parametrize("heads", [1, 2, 3, 5, 7])
+def test_a_function_passes(heads: int, causal: bool) -> None:
+    holds(check(function(causal=causal), num_heads=heads, causal=causal))
+
+
+@both
+@pytest.mark.parametrize(
+    ("step", "way"), [(step, way) for step, ways in STEPS.items() for way in ways]
+)
+def test_a_step_that_is_written_otherwise_passes(
+    step: str, way: str, causal: bool
+) -> None:
+    sizes = SIZES["five heads"]
+    module = Attention(sizes, causal=causal, p=0.2, **{step: STEPS[step][way]})
+    holds(check(module))
+
+
+@both
+@pytest.mark.parametrize("kind", [*STORED, *MASKED])
+def test_other_weights_and_masks_pass(kind: str, causal: bool) -> None:
+    make = (STORED | MASKED)[kind]
+    report = check(make(SIZES["three heads"], causal=causal))
+    holds(report)
+    if kind in MASKED:
+        rows = seen(report)
+        assert rows["masks are obeyed"] == "passed"
+        assert rows["padding is not seen"] == "passed"
+        assert rows["empty rows harm nobody"] == "passed"
+
+
+@both
+@pytest.mark.parametrize("groups", [1, None])
+@sizes
+def test_keys_for_groups_of_heads_pass(
+    size: str, groups: int | None, causal: bool
+) -> None:
+    sizes, fewer = GROUPED[size]
+    holds(check(Attention(sizes, causal=causal, groups=groups or fewer)))
+
+
+@both
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_type_that_is_given_does_not_matter(
+    dtype: torch.dtype, causal: bool
+) -> None:
+    module = Attention(SIZES["two heads"], causal=causal).to(dtype)
+    holds(check(module))
+
+
+@pytest.mark.parametrize(
+    ("kind", "unasked"),
+    [
+        ("rotary", {EQUATION, ORDER}),
+        ("learned positions", {EQUATION, SUM, ORDER}),
+        ("window", {EQUATION, ORDER}),
+    ],
+)
+def test_what_the_equation_does_not_have_is_no_mistake(
+    kind: str, unasked: set[str]
+) -> None:
+    report = check(NAMED[kind](SIZES["five heads"]))
+    assert [row.name for row in report.failed] == []
+    asked = {row.name for row in report.rows if row.verdict == "passed"}
+    assert not asked & unasked
+
+
+# Any of it together.
+
+options = {
+    name: st.sampled_from([None, *ways.values()])
+    for name, ways in STEPS.items()
+    if name != "repeat"
+}
+TOGETHER = {"as it is": Attention} | STORED | MASKED
+TOGETHER.pop("packed by heads")  # as `packed`, and one layer less to draw
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],  # a check is slow, so nothing is shrunk
+)
+@given(
+    kind=st.sampled_from([*TOGETHER]),
+    size=st.sampled_from([*SIZES]),
+    steps=st.fixed_dictionaries(options),
+    causal=st.booleans(),
+    bias=st.booleans(),
+    joined=st.booleans(),
+    p=st.sampled_from([None, None, None, 0.0, 0.3]),
+)
+def test_any_combination_passes(
+    kind: str, size: str, steps: dict[str, Any], p: float | None, **rest: bool
+) -> None:
+    given = {name: step for name, step in steps.items() if step is not None}
+    if kind == "adds":
+        given.pop("score", None)
+    if kind in MASKED and given.get("hide") is by_adding:
+        given.pop("hide")  # an empty row would be in its gradients: a true mistake
+    report = check(TOGETHER[kind](SIZES[size], p=p, **rest, **given))
+    assert [(row.name, row.sentence) for row in report.failed] == []
+
+
+# And PyTorch's own.
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_the_module_of_pytorch_passes(batch_first: bool) -> None:
+    module = nn.MultiheadAttention(15, 3, batch_first=batch_first, dropout=0.1)
+    report = check(module)
+    failed = {row.name for row in report.failed}
+    assert failed <= {"empty rows harm nobody"}  # it gives nan
+    assert seen(report)[EQUATION] == "passed"
