@@ -468,7 +468,7 @@ class Dropping(nn.Module):
         self.layer = nn.Dropout(0.1)
         self.attn_dropout = 0.2
         self.drop_rate = 0
-        self.dropout_on = True
+        self.use_dropout = True
         self.drop = nn.Identity()
         self.droplet = 0.7
 
@@ -488,7 +488,7 @@ def test_rates_of_dropout_are_found_set_and_put_back() -> None:
     with contextlib.suppress(KeyError), subject.training(dropout=0.5):
         assert rates() == (0.5, 0.5, 0.5)
         assert copied.droplet == 0.7
-        assert copied.dropout_on is True
+        assert copied.use_dropout is True
         assert copied.training
         raise KeyError  # as code may while it is asked
     assert rates() == (0.1, 0.2, 0)

@@ -145,12 +145,12 @@ def test_an_argument_that_is_false_or_none_does_not_count() -> None:
 def test_an_argument_counts_where_it_cannot_be_read() -> None:
     """A value in several steps hides those before it."""
 
-    def attend(q: Tensor, rate: float) -> Tensor:
+    def attend(q: Tensor, mask: Tensor, later: bool) -> Tensor:
         return F.scaled_dot_product_attention(
-            q, q, q, is_causal=False, dropout_p=rate / 2
+            q, q, q, is_causal=later, attn_mask=mask[None]
         )
 
-    assert {"is_causal", "dropout_p"} <= words(attend)
+    assert {"is_causal", "attn_mask"} <= words(attend)
 
 
 def test_the_parts_of_a_module_are_its_modules() -> None:

@@ -85,12 +85,13 @@ def test_what_a_partial_sets_decides(flag: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("default", "intent"), [("True", True), ("False", None), ("None", None)]
+    ("default", "intent"),
+    [("=True", True), ("=False", None), ("=None", None), ("=1", None), ("", None)],
 )
 def test_a_flag_that_is_set_by_default_counts(
     default: str, intent: bool | None
 ) -> None:
-    text = f"def f(q, k, v, is_causal={default}):\n    return v"
+    text = f"def f(q, k, v, is_causal{default}):\n    return v"
     assert is_causal(made(text)) is intent
 
 
@@ -119,6 +120,7 @@ def test_a_triangle_that_is_kept_means_the_future_is_hidden(mask: Tensor) -> Non
         torch.eye(T),
         torch.ones(T, T + 1).tril(),
         torch.ones(1, 1),
+        torch.ones(0, 0),
         torch.tensor(1.0),
         torch.ones(T),
         torch.ones(2, T, T).tril(),
@@ -220,7 +222,7 @@ def test_other_names_are_no_positions(name: str) -> None:
     assert not has_positions(Stored(name, torch.zeros(3)))
 
 
-@pytest.mark.parametrize("name", ["sliding_window", "window_size", "banded"])
+@pytest.mark.parametrize("name", ["sliding", "window_size", "banded"])
 def test_a_window_is_told_by_a_name(name: str) -> None:
     assert has_window(made(f"def f(x):\n    return x.{name}"))
     assert not has_window(made("def f(x):\n    return x.tril()"))

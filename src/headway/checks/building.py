@@ -13,7 +13,6 @@ from typing import Any
 
 from torch import nn
 
-from headway.checks.calling import THREE
 from headway.checks.names import arguments
 from headway.checks.subject import explain
 
@@ -49,8 +48,6 @@ def _option(key: str) -> str:
 
 def _makes(known: Known, values: Mapping[str, Any]) -> bool:
     """Ask whether a function is to be called for what is to be checked."""
-    if set([*known][:3]) in THREE:
-        return False
     return next(iter(known), "") in values or not _needed(known)
 
 

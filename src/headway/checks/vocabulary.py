@@ -30,7 +30,7 @@ _WIDTH = (
 _HEADS = (
     "num_heads n_heads n_head num_attention_heads nhead heads num_head nheads "
     "attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num "
-    "head h H"
+    "n_local_heads head h H"
 )
 _CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
