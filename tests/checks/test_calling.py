@@ -409,6 +409,8 @@ def test_weights_are_drawn_anew_with_their_meaning() -> None:
         ({"d_in": 13, "context_length": 6}, 3, 5),
         ({"d_in": 13, "context_length": 2}, 3, 2),
         ({"d_in": 13, "context_length": 1}, 3, 1),
+        ({"d_in": 13, "context_length": 5, "num_heads": 5}, 3, 4),
+        ({"d_in": 12, "context_length": 4, "num_heads": 4}, 2, 4),
         ({"d_in": 3}, 2, 7),
     ],
 )

@@ -12,7 +12,7 @@ from headway.checks.calling import Call, Target, ways
 from headway.checks.names import parts
 from headway.checks.subject import Subject, Told, explain
 
-_LENGTHS = (7, 5, 11, 13, 9, 8, 6, 3, 2)
+_LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 
 
 def find(target: Target, told: Told) -> Subject:
