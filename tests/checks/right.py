@@ -196,8 +196,8 @@ class TimeFirst(Attention):
 
     batch_first = False
 
-    def forward(self, x: Tensor) -> Any:
-        return super().forward(x.transpose(0, 1)).transpose(0, 1)
+    def run(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().run(x.transpose(0, 1), mask).transpose(0, 1)
 
 
 class OfThree(Attention):

@@ -1,0 +1,300 @@
+"""What a check leaves alone, what it can be told, and what it says of errors."""
+
+import copy
+import re
+import time
+from typing import Any
+
+import pytest
+import torch
+from right import MASKED, NAMED, OfThree
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from wrong import EQUATION, LEAK, SIZES, Attention, function, past
+
+from headway import MultiHeadAttention
+from headway.checks import Report, check
+from sizes import CONTEXT, D_IN, E, H
+
+LONG = "longer than the context"
+
+ATTEND = Attention(SIZES["five heads"], p=0.2)
+
+
+def row(report: Report, name: str) -> Any:
+    [one] = [row for row in report.rows if row.name == name]
+    return one
+
+
+# What is given is left as it was.
+
+
+def everything(module: nn.Module) -> dict[str, Any]:
+    kept = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    gradients = {name: p.grad for name, p in module.named_parameters()}
+    plain = {
+        f"{place}.{name}": value
+        for place, part in module.named_modules()
+        for name, value in vars(part).items()
+        if not name.startswith("_")
+    }
+    return kept | {"gradients": gradients} | plain
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_module_is_left_as_it_was(dtype: torch.dtype, training: bool) -> None:
+    module = MultiHeadAttention(D_IN, E, CONTEXT, 0.1, H).to(dtype).train(training)
+    module(torch.randn(2, 7, D_IN, dtype=dtype)).sum().backward()
+    gradients = {name: p.grad.clone() for name, p in module.named_parameters()}
+    before = everything(module)
+    assert check(module).ok
+    after = everything(module)
+    assert before.keys() == after.keys()
+    for name, old in before.items():
+        same = torch.equal if isinstance(old, Tensor) else lambda a, b: a == b
+        if name != "gradients":
+            assert same(old, after[name]), name
+    for name, p in module.named_parameters():
+        assert p.dtype == dtype
+        assert torch.equal(p.grad, gradients[name])
+
+
+def test_luck_and_threads_are_left_as_they_were() -> None:
+    threads = torch.get_num_threads()
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    torch.set_num_threads(2)
+    try:
+        check(ATTEND)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.is_grad_enabled()
+
+
+def test_threads_are_put_back_after_an_error() -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(ValueError, match="call must say"):
+            check(lambda x: 1 / 0, d_in=3)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("mistaken", [True, False])
+def test_two_checks_say_the_same(mistaken: bool) -> None:
+    steps = {"drop": lambda m, w: m.dropout(w) + torch.rand(())} if mistaken else {}
+    module = Attention(SIZES["two heads"], p=0.2, **steps)
+    one = check(module)
+    torch.manual_seed(77)
+    other = check(copy.deepcopy(module))
+    assert one == other
+    assert one.ok is not mistaken
+
+
+def test_the_weights_do_not_matter() -> None:
+    torch.manual_seed(1)
+    one = check(Attention(SIZES["two heads"]))
+    assert one == check(Attention(SIZES["two heads"]))
+
+
+def test_a_module_that_begins_with_zeros_is_seen_through() -> None:
+    module = Attention(SIZES["two heads"], hide=lambda m, scores, mask: scores)
+    for parameter in module.parameters():
+        nn.init.zeros_(parameter)
+    assert row(check(module), LEAK).verdict == "failed"
+
+
+# What can be told.
+
+
+def unnamed(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+def test_the_future_can_be_told() -> None:
+    assert check(unnamed).ok
+    report = check(unnamed, causal=True)
+    assert report.facts["future"] == "hidden, told"
+    assert row(report, LEAK).verdict == "failed"
+    assert row(report, EQUATION).sentence == (
+        "It is exactly what comes out when nothing is hidden."
+    )
+
+
+def test_what_behaves_as_if_it_hid_the_future_is_asked_to() -> None:
+    def behaves(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        hidden = ~past(q.shape[2])
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v
+
+    report = check(behaves)
+    assert report.facts["future"] == "hidden, as it behaves"
+    assert report.ok
+
+
+def test_a_function_of_pytorch_passes() -> None:
+    report = check(scaled_dot_product_attention)
+    assert report.ok
+    assert report.facts == {
+        "called": "f(query, key, value)",
+        "future": "seen, as it behaves",
+        "sizes": "3 texts of 7 tokens, 42 wide",
+        "type": "float64 on cpu",
+        "heads": "2",
+        "masks": "attn_mask (T, S), True may look",
+    }
+
+
+def test_facts_of_a_module() -> None:
+    facts = check(MASKED["both"](SIZES["five heads"])).facts
+    assert facts == {
+        "called": "m(x)",
+        "future": "hidden, as its names say",
+        "sizes": "2 texts of 7 tokens, 17 wide",
+        "type": "float64 on cpu",
+        "heads": "5",
+        "weights": "W_query.weight, W_key.weight, W_value.weight, out_proj.weight",
+        "masks": "attn_mask (T, S), True may look; "
+        "key_padding_mask (B, S), True is hidden",
+    }
+    positions = check(NAMED["rotary"](SIZES["five heads"])).facts["positions"]
+    assert positions == "inside"
+
+
+def test_a_context_can_be_told() -> None:
+    report = check(function(causal=True), context_length=5, causal=True)
+    assert report.facts["sizes"].startswith("3 texts of 4 tokens")
+    assert row(report, LONG).sentence == (
+        "Takes 6 tokens, one more than its context, rightly."
+    )
+
+
+def test_a_context_that_is_very_long_is_not_tried() -> None:
+    module = Attention(SIZES["two heads"])
+    module.context_length = 100_000
+    assert row(check(module), LONG).sentence == (
+        "A text of 100001 tokens would take too long."
+    )
+
+
+def test_a_module_of_three_is_called_with_one_text_three_times() -> None:
+    assert check(OfThree(SIZES["two heads"])).facts["called"] == "m(x, x, x)"
+
+
+def test_any_call_can_be_told() -> None:
+    report = check(ATTEND, call="m(x)")
+    assert report.ok
+    assert report.facts["called"] == "m(x)"
+
+
+# What cannot be checked.
+
+
+class Refusing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(5, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        raise RuntimeError("it does not want to")
+
+
+class NotCopied(Attention):
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise TypeError("it is one of a kind")
+
+
+class Counting(Refusing):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.long()
+
+
+class Single(Attention):
+    """It does not know 64 bits."""
+
+    def forward(self, x: Tensor) -> Any:
+        if x.dtype == torch.float64:
+            raise NotImplementedError("no 64 bits here")
+        return super().forward(x)
+
+
+def raises(sentence: str) -> Any:
+    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+
+
+@pytest.mark.refusal
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        (
+            Attention,
+            "module_or_function must be a function, or a module that is built; "
+            f"got module_or_function={Attention!r}.",
+        ),
+        (
+            "attend",
+            "module_or_function must be a function, or a module that is built; "
+            "got module_or_function='attend'.",
+        ),
+        (lambda x: x, "d_in must be told for <lambda>; got d_in=None."),
+        (
+            Refusing(),
+            "call must say how Refusing takes tokens of shape (texts, tokens, d_in); "
+            "got call=None, and m(x) raised RuntimeError: it does not want to.",
+        ),
+        (
+            Counting(),
+            "call must say how Counting takes tokens of shape (texts, tokens, d_in); "
+            "got call=None, and m(x) raised no error, but returned torch.int64.",
+        ),
+        (
+            NotCopied(SIZES["two heads"]),
+            "call must say how NotCopied takes tokens of shape (texts, tokens, d_in); "
+            "got call=None, and copying it raised TypeError: it is one of a kind.",
+        ),
+    ],
+    ids=["class", "no code", "width", "refuses", "no numbers", "no copy"],
+)
+def test_what_cannot_be_checked_is_refused(target: Any, sentence: str) -> None:
+    with raises(sentence):
+        check(target)
+
+
+def test_a_module_without_64_bits_is_checked_in_32() -> None:
+    report = check(Single(SIZES["two heads"]))
+    assert report.facts["type"] == "float32 on cpu"
+    assert row(report, EQUATION).verdict == "passed"
+
+
+def test_an_error_within_a_property_is_a_failure() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[1] == 1:
+            raise IndexError("one token is too few.")
+        return run(x)
+
+    report = check(Attention(SIZES["two heads"], call=call))
+    assert "It raised IndexError: one token is too few." in [
+        one.sentence for one in report.failed
+    ]
+
+
+def test_what_is_random_is_said_once() -> None:
+    module = Attention(
+        SIZES["two heads"], call=lambda m, run, x: run(x) + torch.rand(()).to(x)
+    )
+    report = check(module)
+    assert [one.name for one in report.failed] == ["eval is not random"]
+    assert row(report, EQUATION).sentence == (
+        "Its answers are random, so they cannot be compared."
+    )
+
+
+def test_a_check_of_a_small_module_is_quick() -> None:
+    start = time.process_time()
+    check(ATTEND)
+    assert time.process_time() - start < 10  # a sixth of a second on a slow core
