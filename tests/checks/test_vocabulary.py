@@ -232,9 +232,17 @@ def test_a_window_is_told_by_a_name(name: str) -> None:
 # Sizes
 
 
-@pytest.mark.parametrize(
-    "name", ["context_length", "block_size", "max_seq_len", "n_ctx", "seq_len"]
-)
+CONTEXTS = """context_length block_size max_seq_len max_seq_length max_sequence_length
+    max_len max_length max_position_embeddings max_seq max_tokens n_positions n_ctx
+    context_size seq_len seq_length sequence_length"""
+HEADS = """num_heads n_heads n_head num_attention_heads nhead heads num_head nheads
+    attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num
+    n_local_heads head h H"""
+WIDTHS = """d_in embed_dim embed_size emb_size emb_dim embedding_dim d_model dim_model
+    model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim"""
+
+
+@pytest.mark.parametrize("name", CONTEXTS.split())
 def test_the_context_is_an_attribute(name: str) -> None:
     assert context_length(Silent(**{name: CONTEXT})) == CONTEXT
     assert context_length(Silent(inner=Silent(**{name: CONTEXT}))) == CONTEXT
@@ -258,7 +266,7 @@ def test_a_size_is_a_whole_number_above_zero(value: Any) -> None:
     assert heads(module) is None
 
 
-@pytest.mark.parametrize("name", ["num_heads", "n_head", "nhead", "heads", "h", "H"])
+@pytest.mark.parametrize("name", HEADS.split())
 def test_the_number_of_heads_is_an_attribute(name: str) -> None:
     assert heads(Silent(**{name: H})) == H
 
@@ -290,7 +298,7 @@ def test_an_attribute_stands_above_a_configuration() -> None:
     assert heads(module) == H
 
 
-@pytest.mark.parametrize("name", ["d_in", "embed_dim", "d_model", "n_embd", "dim"])
+@pytest.mark.parametrize("name", WIDTHS.split())
 def test_the_width_is_an_attribute_or_that_of_the_first_layer(name: str) -> None:
     first, second = nn.Linear(E, 2), nn.Linear(3, 7)
     module = Silent(**{name: D_IN}, first=first, second=second)
