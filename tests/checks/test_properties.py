@@ -6,8 +6,10 @@ import pytest
 import torch
 from right import MASKED, STEPS, Adds, HidesPadding, Windowed
 from torch import Tensor, nn
-from wrong import CONTEXT as BEYOND
+from torch.nn.functional import dropout
 from wrong import (
+    AGAIN,
+    DROPOUT,
     EMPTY,
     EQUATION,
     GRADIENTS,
@@ -28,6 +30,7 @@ from wrong import (
     past,
     split,
 )
+from wrong import CONTEXT as BEYOND
 
 from headway.checks import Report, Row, check
 from headway.checks.seeing import pattern, window
@@ -76,6 +79,7 @@ def not_own(table: Tensor, empty: int, full: bool) -> Tensor:
         (not_own(FULL.triu(), -1, True), "the future and not itself"),
         (not_own(FULL.tril(), 3, True), ""),
         (FULL.tril().triu(-2), ""),
+        (FULL.tril() | FULL.triu(6), ""),
     ],
 )
 def test_a_table_of_who_sees_whom_has_a_name(seen: Tensor, name: str) -> None:
@@ -124,6 +128,16 @@ def test_a_leak_without_a_name_is_shown_by_one_place() -> None:
     assert "Row 2 sees token 4:" in sentence
 
 
+def test_a_leak_of_loud_tokens_alone_has_no_place() -> None:
+    def faint(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return scores.masked_fill(~past(scores.shape[-1]).triu(-2), -1e4)
+
+    assert said(Attention(SMALL, hide=faint), LEAK) == (
+        "failed",
+        "A row moves when a later token is changed.",
+    )
+
+
 def test_code_that_mixes_nothing_is_told_so() -> None:
     module = Attention(
         SMALL,
@@ -164,6 +178,78 @@ def test_rows_stay_in_long_texts_too() -> None:
     module = calling(call)
     module.context_length = 1000
     assert said(module, LONGER)[0] == "failed"
+
+
+def test_a_context_may_be_as_long_as_the_texts() -> None:
+    module = Attention(SIZES["five heads"])
+    module.context_length = 7
+    report = check(module)
+    assert report.ok
+    assert row(report, LONGER).sentence == (
+        "No row changes when its text goes on, to 7 tokens."
+    )
+
+
+def test_one_row_for_a_text_is_not_attention() -> None:
+    with pytest.raises(ValueError, match="it returned shape \\(3, 11\\) for"):
+        check(calling(lambda m, run, x: run(x).mean(1)))
+
+
+# Calls and luck.
+
+
+def test_what_cannot_be_called_again_is_found() -> None:
+    def once(m: Any, run: Any, x: Tensor) -> Tensor:
+        if hasattr(m, "called"):
+            raise RuntimeError("once is enough")
+        m.called = True
+        return run(x)
+
+    assert said(calling(once), AGAIN) == (
+        "failed",
+        "After other calls it raised RuntimeError: once is enough.",
+    )
+
+
+def of_functions(drops: Any) -> Any:
+    """Make a function that takes a rate of dropout."""
+
+    def attention(
+        query: Tensor, key: Tensor, value: Tensor, dropout_p: float = 0.0
+    ) -> Tensor:
+        return function(
+            causal=False, drop=lambda m, weights: drops(weights, dropout_p)
+        )(query, key, value)
+
+    return attention
+
+
+def test_functions_are_asked_about_dropout_too() -> None:
+    assert said(of_functions(dropout), DROPOUT)[0] == "passed"
+    kept = of_functions(lambda w, p: w * (torch.rand_like(w) >= p))
+    assert said(kept, DROPOUT)[0] == "failed"
+    assert said(of_functions(lambda w, p: w), DROPOUT)[0] == "failed"
+    assert said(function(causal=False), DROPOUT)[0] == "not applicable"
+
+
+def test_numbers_that_are_no_matrix_are_not_drawn_anew() -> None:
+    module = calling(lambda m, run, x: run(x) * m.loudness)
+    module.loudness = nn.Parameter(torch.tensor(1.0))
+    module.counts = nn.Parameter(torch.ones(2, 2, dtype=torch.int64), False)
+    report = check(module)
+    assert report.failed == []
+    # It is 1 still; the check only cannot know that.
+    assert said(module, EQUATION)[0] == "passed"
+
+
+def test_a_module_may_have_no_weights() -> None:
+    class Plain(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return (x @ x.mT).softmax(-1) @ x
+
+    report = check(Plain(), d_in=5)
+    assert report.ok
+    assert row(report, EQUATION).verdict == "not applicable"
 
 
 # How a row mixes.

@@ -63,10 +63,9 @@ class Subject:
     fresh: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, x: Tensor, *, luck: int | None = 1, **extra: Any) -> Tensor:
+    def __call__(self, x: Tensor, *, luck: int = 1, **extra: Any) -> Tensor:
         """Ask for one row for each token, with the same luck in each call."""
-        if luck is not None:
-            torch.manual_seed(luck)
+        torch.manual_seed(luck)
         target = copy.deepcopy(self.target) if self.fresh else self.target
         result = self.call(target, x.clone(), {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
