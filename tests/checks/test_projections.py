@@ -110,6 +110,13 @@ def square_queries_and_few_keys() -> Attend:
     )
 
 
+def square_queries_and_wide_values() -> Attend:
+    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return x @ m.wq, x @ m.wk, x @ m.wv
+
+    return Attend(project, wq=weight(E, E), wk=weight(E, E), wv=weight(E, H * V))
+
+
 class OneHead(nn.Module):
     def __init__(self, packed: bool) -> None:
         super().__init__()
@@ -289,6 +296,7 @@ SCHEMES: dict[str, Callable[[], Attend]] = {
     "square (in, out)": functools.partial(parameters, E, "in, out"),
     "square (out, in)": functools.partial(parameters, E, "out, in"),
     "square queries, few keys": square_queries_and_few_keys,
+    "square queries, wide values": square_queries_and_wide_values,
     "stacked heads": functools.partial(stacked, packed=False),
     "stacked heads, packed": functools.partial(stacked, packed=True),
     "stacked in another list": functools.partial(stacked, packed=True, name="parts"),
@@ -355,6 +363,16 @@ def test_the_number_of_heads_is_found_by_trying(heads: int) -> None:
     del attend.num_heads
     report = check(attend, causal=False, call="m(x)")
     assert report.rows[0].verdict == "passed"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_heads_are_counted_where_each_has_weights_of_its_own(packed: bool) -> None:
+    attend = stacked(packed, name="parts")
+    attend.forward = functools.partial(_forward, attend, H)  # type: ignore[method-assign]
+    del attend.num_heads
+    report = check(attend, causal=False, call="m(x)")
+    assert report.rows[0].verdict == "passed"
+    assert report.facts["heads"] == str(H)
 
 
 def _forward(m: Any, heads: int, x: Tensor) -> Tensor:
