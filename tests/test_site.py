@@ -1,6 +1,7 @@
 """The site as a reader gets it: whole, linked, readable, and from nowhere else."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from bs4 import BeautifulSoup
 from mkdocs.utils.yaml import yaml_load
 
+from proofread.labs import code
 from proofread.pages import programs
 from proofread.published import census, problems
 from proofread.takeaway import built
@@ -51,7 +53,7 @@ def load(path: Path) -> ModuleType:
 
 
 def test_every_page_stands_in_the_nav_once():
-    pages = [*DOCS.rglob("*.md"), *DOCS.glob("labs/*.py")]
+    pages = [*DOCS.rglob("*.md")]
     assert sorted(nav_files(CONFIG["nav"])) == sorted(
         str(page.relative_to(DOCS)) for page in pages
     )
@@ -96,11 +98,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"site_dir: {folder / 'site'}\n"
         f"theme: {{custom_dir: {ROOT / 'overrides'}}}\n"
         "plugins:\n"
-        "  mkdocs-jupyter: {execute: false}\n"
         f"  mkdocstrings: {{handlers: {{python: {{paths: [{ROOT / 'src'}]}}}}}}\n"
     )
     # An empty cache: what a machine without it and without a network would build.
     environment = {
+        "LABS": "false",
         "XDG_CACHE_HOME": str(folder / "cache"),
         "NO_MKDOCS_2_WARNING": "1",
         "https_proxy": "http://127.0.0.1:9",
@@ -321,7 +323,9 @@ def test_the_site_shows_the_code_of_its_pages_and_no_other(site):
 
 
 def test_every_program_of_every_page_can_be_copied(programs_shown):
-    assert {page.path for page in programs_shown} == {*DOCS.rglob("*.md")}
+    assert {page.path for page in programs_shown} == {
+        path for path in DOCS.rglob("*.md") if path.parent.name != "labs"
+    }
     for page in programs_shown:
         assert [block.text + "\n" for _, block in page.programs] == [
             program.code for program in programs(page.path.read_text())
@@ -384,11 +388,16 @@ def test_what_is_taken_away_is_whole(site):
 
 
 def test_labs_look_like_the_rest_of_the_book(pages):
-    labs = {page: soup for page, soup in pages.items() if page.startswith("labs/")}
-    assert len(labs) == len(list(DOCS.glob("labs/*.py")))
-    for page, soup in labs.items():
-        (notebook,) = soup.select(".hw-notebook")
-        assert notebook.select(".language-python.highlight > pre > code"), page
-        assert not soup.select("article :is(style, script, clipboard-copy)"), page
-        assert not soup.select(".highlight-ipynb, .clipboard-copy-txt"), page
-        assert "¶" not in notebook.get_text(), page
+    labs = {Path(name).parent.name for name in pages if name.startswith("labs/")}
+    assert labs == {path.stem for path in DOCS.glob("labs/*.py")}
+    for lab in labs:
+        article = pages[f"labs/{lab}/index.html"].article
+        shown = article.select(".language-python.highlight > pre > code")
+        assert len(shown) == len(code((DOCS / f"labs/{lab}.py").read_text())), lab
+        assert not article.select("style, script"), lab
+
+
+def test_no_program_is_found_twice(site):
+    found = json.loads((site / "search/search_index.json").read_text())["docs"]
+    texts = "".join(part["text"] for part in found if part["location"][:5] == "labs/")
+    assert texts.count("def page_svg(") == texts.count("def added(") == 1

@@ -11,11 +11,11 @@
 #
 # Attention divides each score by √d_k, the square root of the width of queries and
 # keys.
-# [Chapter 3](../../walk/scaled_dot_product/) gives the reason in two tables.
+# [Chapter 3](../walk/scaled_dot_product.md) gives the reason in two tables.
 # This lab draws the experiment and asks more of it: **why a square root, why of this
 # width, and what happens to those who divide by something else?**
 #
-# The page is a program that ran when the site was built.
+# The page is a program that ran for this site.
 # Each sentence with a measured number in it was written by the program, and is one of
 # its `claims`: had one been wrong, there would be no page.
 
@@ -102,6 +102,10 @@ def page_svg(figure, name, label):
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
     svg = re.sub(r"font: (\S+px) [^;\"]*", r"font-size: \1", svg)
+    svg = re.sub(r"font-family: [^;\"]*; ", "", svg)
+    svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.1f}", svg)
+    svg = re.sub(r"\s*\n\s*", " ", svg)
+    svg = re.sub(r' id="\w+_\d+"', "", svg)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", svg)
     for colour, variable in OF_THE_PAGE.items():
         svg = svg.replace(colour, variable)
@@ -430,5 +434,5 @@ torch.testing.assert_close(
 # Something to try: give the keys a spread of 3 instead of 1, as training might.
 # Which of the curves stay where they are?
 #
-# Back to [chapter 3](../../walk/scaled_dot_product/), or on to
-# [the other lab](../stacked_or_split/), where attention is timed.
+# Back to [chapter 3](../walk/scaled_dot_product.md), or on to
+# [the other lab](stacked_or_split.md), where attention is timed.

@@ -17,19 +17,19 @@ from proofread.environment import digest
 from proofread.pages import Program
 
 
-def environment() -> list[str]:
-    """Return what is installed, where, and with which text of this tool."""
-    installed = {
+def installed() -> list[str]:
+    """Return what is installed, and where."""
+    found = {
         f"{distribution.name}=={distribution.version}"
         for distribution in importlib.metadata.distributions()
     }
-    own = Path(__file__).parent.glob("*.py")
-    return [
-        sys.version,
-        platform.platform(),
-        *sorted(installed),
-        *(path.read_text(encoding="utf-8") for path in sorted(own)),
-    ]
+    return [sys.version, platform.platform(), *sorted(found)]
+
+
+def environment() -> list[str]:
+    """Return what is installed, where, and with which text of this tool."""
+    own = sorted(Path(__file__).parent.glob("*.py"))
+    return [*installed(), *(path.read_text(encoding="utf-8") for path in own)]
 
 
 class Keys:

@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
+from proofread.labs import DIRECTIVE, code
 from proofread.pages import Program, fences, programs
 from proofread.shown import Block, blocks
 from proofread.takeaway import built
@@ -25,9 +26,7 @@ REFERENCE = (
     ".doc-object .doc-signature pre, .doc-object details.mkdocstrings-source pre, "
     ".doc-object .language-pycon pre"
 )
-DIRECTIVE = re.compile(r"^::: ", re.MULTILINE)
-NOTEBOOK = ".jp-CodeCell pre"
-NOTEBOOKS = (".ipynb", ".py")
+REFERS = re.compile(r"^::: ", re.MULTILINE)
 Problem = tuple[str, str]
 
 
@@ -100,7 +99,7 @@ def aligned(
 
 def problems(text: str, html: str) -> list[Problem]:
     """List where a page of the site does not show what its Markdown has."""
-    shown = blocks(html, REFERENCE if DIRECTIVE.search(text) else None)
+    shown = blocks(html, REFERENCE if REFERS.search(text) else None)
     result: list[Problem] = []
     for there, here in aligned(shown, expected(text)):
         if there and here:
@@ -121,7 +120,7 @@ def shown_programs(text: str, html: str) -> list[tuple[Program, Block]]:
 
     Only for pages without problems.
     """
-    shown = blocks(html, REFERENCE if DIRECTIVE.search(text) else None)
+    shown = blocks(html, REFERENCE if REFERS.search(text) else None)
     python = [block for block in shown if block.python]
     return [*zip(programs(text), python, strict=True)]
 
@@ -129,34 +128,46 @@ def shown_programs(text: str, html: str) -> list[tuple[Program, Block]]:
 # ---- All pages ---------------------------------------------------------------------
 
 
-def of_notebook(html: str) -> list[Problem]:
-    """List the Python that the page of a notebook shows outside of its cells."""
-    sentence = "the site shows Python that is no cell of the notebook"
-    return [(f"#{b.heading}", sentence) for b in blocks(html, NOTEBOOK) if b.python]
+def of_lab(programs: Sequence[str], html: str) -> list[Problem]:
+    """List where a page does not show the programs of its labs, and no other Python."""
+    wanted = [(0, Block("", True, text.strip())) for text in programs]
+    shown = [Block(*block[:3]) for block in blocks(html) if block.python]
+    result: list[Problem] = []
+    for there, here in aligned(shown, wanted):
+        if there and here:
+            how = differences(there, here[1])
+            result += [(f"#{there.heading}", said) for said in how]
+            continue
+        if there:
+            sentence = "the site shows Python that is no cell of the lab"
+            result.append((f"#{there.heading}", sentence))
+        if here:
+            begins = repr(here[1].text.partition("\n")[0])
+            result.append(("lab", f"the site does not show the cell {begins}"))
+    return result
 
 
-def sources(docs: Path) -> list[Path]:
-    """Return what may have become a page; a notebook only if no Markdown did."""
-    found = [path for path in docs.rglob("*") if path.suffix in (".md", *NOTEBOOKS)]
-    return sorted(found, key=lambda path: (path.suffix != ".md", path))
+def of_page(path: Path, html: str) -> list[Problem]:
+    """List where a page of the site does not show what its source has."""
+    text = path.read_text(encoding="utf-8")
+    if labs := DIRECTIVE.findall(text):
+        files = (path.parent / name for name in labs)
+        texts = (file.read_text(encoding="utf-8") for file in files)
+        return of_lab([program for text in texts for program in code(text)], html)
+    return problems(text, html)
 
 
 def census(docs: Path, site: Path) -> list[str]:
     """List all that the site shows and the pages have not, or the other way round."""
     result = []
     seen = {site / "404.html"}
-    for path in sources(docs):
+    for path in sorted(docs.rglob("*.md")):
         html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
-        if path.suffix == ".md" and html is None:
+        if html is None:
             result.append(f"{path}: the site must have this page")
-        if html is None or html in seen:
             continue
         seen.add(html)
-        page = html.read_text(encoding="utf-8")
-        if path.suffix == ".md":
-            found = problems(path.read_text(encoding="utf-8"), page)
-        else:
-            found = of_notebook(page)
+        found = of_page(path, html.read_text(encoding="utf-8"))
         result += [f"{path}, {where}: {sentence}" for where, sentence in found]
     for html in sorted({*site.rglob("*.html")} - seen):
         if not (docs / html.relative_to(site)).is_file():

@@ -11,6 +11,7 @@ from typing import Any
 
 from proofread.census import LIMIT as TIMEOUT
 from proofread.compare import difference
+from proofread.labs import DIRECTIVE
 from proofread.notebooks import skipped
 from proofread.pages import Program
 from proofread.published import shown_programs
@@ -82,9 +83,10 @@ def read_site(docs: Path, site: Path) -> list[Page]:
     result = []
     for path in sorted(docs.rglob("*.md")):
         html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
-        if html is not None:
+        text = path.read_text(encoding="utf-8")
+        if html is not None and not DIRECTIVE.search(text):  # a lab ran for the site
             page = html.read_text(encoding="utf-8")
-            shown = shown_programs(path.read_text(encoding="utf-8"), page)
+            shown = shown_programs(text, page)
             files = [html.parent / name for name in offered(page)]
             result.append(Page(path, shown, files))
     return result

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofread.pages import programs
-from proofread.published import census, main, of_notebook, problems, shown_programs
+from proofread.published import census, main, of_lab, problems, shown_programs
 from proofread.shown import Block
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
@@ -227,13 +227,16 @@ def test_what_looks_like_a_reference_on_another_page_is_not_one() -> None:
     ]
 
 
-def test_the_cells_of_a_notebook_are_known_and_nothing_else() -> None:
-    cell = f'<div class="jp-Cell jp-CodeCell">{PYTHON.format("x")}<pre>1</pre></div>'
-    words = '<div class="jp-Cell jp-MarkdownCell">{}</div>'
-    assert of_notebook(cell + words.format(OTHER.format("text"))) == []
-    assert of_notebook(cell + words.format(PYTHON.format("x"))) == [
-        ("#top", "the site shows Python that is no cell of the notebook")
+def test_the_cells_of_a_lab_are_known_and_nothing_else() -> None:
+    one, two = PYTHON.format("x\n"), PYTHON.format("y")
+    assert of_lab(["x", "y"], one + OTHER.format("7") + "<p>7</p>" + two) == []
+    assert of_lab(["x"], one + two) == [
+        ("#top", "the site shows Python that is no cell of the lab")
     ]
+    assert of_lab(["x", "y"], two) == [("lab", "the site does not show the cell 'x'")]
+    [(where, sentence)] = of_lab(["x = 1"], PYTHON.format("x = 2"))
+    assert where == "#top"
+    assert sentence.endswith("its line 1 is 'x = 2' there and 'x = 1' here")
 
 
 def test_programs_come_with_what_is_shown_of_them() -> None:
@@ -258,7 +261,7 @@ def test_programs_come_with_what_is_shown_of_them() -> None:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
-    """Two pages, a notebook, a file that stays as it is, and their site."""
+    """Two pages, a lab, a file that stays as it is, and their site."""
     docs, site = tmp_path / "docs", tmp_path / "site"
     for folder in (docs / "labs", site / "page", site / "labs/look", site / "assets"):
         folder.mkdir(parents=True)
@@ -267,12 +270,13 @@ def book(tmp_path: Path) -> Path:
     (docs / "page.md").write_text(TEXT)
     (docs / "page.py").write_text("a program that is no page")
     (docs / "other.py").write_text("another")
-    (docs / "labs/look.py").write_text("# %%\n")
+    (docs / "labs/look.py").write_text("# %%\nx\n")
+    (docs / "labs/look.md").write_text("<!--lab: look.py-->\n")
     (docs / "assets/as-it-is.html").write_text(PYTHON)
     (site / "404.html").write_text(PYTHON)
     (site / "index.html").write_text("<article></article>")
     (site / "page/index.html").write_text(HTML)
-    (site / "labs/look/index.html").write_text("")
+    (site / "labs/look/index.html").write_text(PYTHON.format("x"))
     (site / "assets/as-it-is.html").write_text(PYTHON)
     return tmp_path
 
@@ -285,16 +289,15 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (book / "site/old.html").write_text("")
     (book / "site/index.html").write_text(PYTHON.format("x"))
     (book / "site/page/index.html").write_text(HTML.replace(">0.25", ">0.26"))
-    (book / "site/labs/look/index.html").write_text(PYTHON.format("x"))
+    (book / "site/labs/look/index.html").write_text(2 * PYTHON.format("x"))
     assert main(arguments) == 1
     docs, site = book / "docs", book / "site"
     assert capsys.readouterr().out.splitlines() == [
         f"{docs}/index.md, #top: the site shows a block that the page has not: 'x'",
+        f"{docs}/labs/look.md, #top: the site shows Python that is no cell of the lab",
         f"{docs}/new.md: the site must have this page",
         f"{docs}/page.md, line 3: the site shows another output: "
         "its line 1 is '0.26' there and '0.25' here",
-        f"{docs}/labs/look.py, #top: the site shows Python that is no cell of the "
-        "notebook",
         f"{site}/old.html: a page of the site must come from a page of {docs}",
     ]
 
