@@ -532,6 +532,12 @@ def test_a_matrix_that_fits_both_ways_is_read_both_ways() -> None:
     assert matrices(module, [], E) == {}
 
 
+def test_a_layer_says_which_way_its_matrix_is() -> None:
+    module = nn.ModuleDict({"linear": nn.Linear(E, E), "gpt2": Conv1D(E, E)})
+    assert [*oriented(module, "linear.weight", E)] == ["out, in"]
+    assert [*oriented(module, "gpt2.weight", E)] == ["in, out"]
+
+
 def test_other_axes_have_no_form() -> None:
     module = nn.ParameterDict({"four": weight(E, E, 1, 1)})
     assert oriented(module, "four", E) == {}
