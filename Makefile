@@ -84,6 +84,7 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows
 	@.venv/bin/python docs/pictures
 	@.venv/bin/python docs/sources
 	@.venv/bin/python docs/museum
+	@.venv/bin/python docs/live
 
 prove: .venv/installed  ## run every program alone, shuffled, and in other ways; all must agree
 	@$(RUN) proofread.prove docs README.md

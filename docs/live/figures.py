@@ -1,0 +1,192 @@
+"""The numbers of the live figures, all computed here and now."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from tables import Table, exact, precise, result, rough, square
+from torch import Tensor
+
+from headway import (
+    MultiHeadAttention,
+    SelfAttentionV2,
+    attention,
+    attention_scores,
+    attention_weights,
+    causal_mask,
+    six_by_rows,
+    six_tokens,
+    split_heads,
+)
+
+
+class Figure(NamedTuple):
+    """A live figure: the chapter it stands in, its tables, and words below them."""
+
+    chapter: str
+    tables: Callable[[], list[Table]]
+    caption: str
+
+
+def query() -> list[Table]:
+    """Let each of the six words ask, with the matrices of chapter 3."""
+    words, inputs = six_tokens()
+    torch.manual_seed(42)
+    Q, K, V = (inputs @ torch.rand(3, 2) for _ in range(3))
+    pairs = [("query", 2), ("key", 2), ("value", 2)]
+    vectors = Table("vectors", "What each word asks, offers and gives", ["", *pairs])
+    for word, row in zip(words, torch.cat([Q, K, V], dim=-1).tolist(), strict=True):
+        vectors.row(word, *map(precise, row))
+    contexts = Table("contexts", "What each query collects", ["", ("context", 2)])
+    for word, row in zip(words, attention(Q, K, V).tolist(), strict=True):
+        contexts.row(word, *map(result, row))
+    scores, weights = attention_scores(Q, K), attention_weights(Q, K)
+    return [
+        vectors,
+        square("scores", "Scores: a row for each query", words, scores),
+        square("weights", "Weights: a row for each query", words, weights),
+        contexts,
+    ]
+
+
+WIDTHS = (1, 4, 16, 64, 256, 1024)
+KEYS = ("key A", "key B", "key C", "key D", "key E", "key F")
+
+
+def wide_scores() -> Tensor:
+    """Score one random query with six random keys, of which more and more is used."""
+    # A draw in which the largest weight grows at every step, as it does on average.
+    torch.manual_seed(51)
+    query = torch.randn(1, WIDTHS[-1], dtype=torch.float64)
+    keys = torch.randn(len(KEYS), WIDTHS[-1], dtype=torch.float64)
+    return torch.cat([attention_scores(query[:, :d], keys[:, :d]) for d in WIDTHS])
+
+
+def softness(scores: Tensor) -> list[float]:
+    """Give the largest weight, the entropy and the slope, as chapter 3 has them."""
+    weights = scores.softmax(dim=-1)
+    entropy = torch.special.entr(weights).sum()
+    slope = (weights * (1 - weights)).sum()
+    return [weights.max().item(), entropy.item(), slope.item()]
+
+
+def saturation() -> list[Table]:
+    """Show what the width does to a softmax, with and without a scale."""
+    scores = wide_scores()
+    raw = Table("scores", "Scores of one query, not yet divided", ["width", *KEYS])
+    parts = ["largest", "entropy", "slope"]
+    plain = Table("plain", "Softmax of these scores", ["width", *parts])
+    scaled = Table("scaled", "The same, divided by the root", ["width", *parts])
+    for width, row in zip(WIDTHS, scores, strict=True):
+        raw.row(str(width), *map(rough, row.tolist()))
+        plain.row(str(width), *map(result, softness(row)))
+        scaled.row(str(width), *map(result, softness(row / width**0.5)))
+    return [raw, plain, scaled]
+
+
+def _moved(x: Tensor, context: Callable[[Tensor], Tensor]) -> Tensor:
+    """Replace each token in turn, and measure how far each row moves."""
+    columns = []
+    for token in range(len(x)):
+        changed = x.clone()
+        changed[token] = 9.0
+        columns.append((context(changed) - context(x)).abs().amax(dim=-1))
+    return torch.stack(columns, dim=-1)
+
+
+@torch.no_grad()
+def leak() -> list[Table]:
+    """Show which rows feel that a token is another one."""
+    words, inputs = six_tokens()
+    torch.manual_seed(789)
+    module = SelfAttentionV2(3, 2)
+    layers = module.W_query, module.W_key, module.W_value
+    tokens = Table("tokens", "The tokens", ["", ("three numbers", 3)])
+    for word, row in zip(words, inputs.tolist(), strict=True):
+        tokens.row(word, *map(exact, row))
+    heads = ["", *((f"W_{name}", 2) for name in ("query", "key", "value"))]
+    matrices = Table("matrices", "The matrices", heads)
+    joined = torch.cat([layer.weight.T for layer in layers], dim=-1)
+    for name, row in zip(("first", "second", "third"), joined.tolist(), strict=True):
+        matrices.row(name, *map(precise, row))
+
+    def context(mask: Tensor | None) -> Callable[[Tensor], Tensor]:
+        return lambda x: attention(*(layer(x) for layer in layers), mask=mask)
+
+    said = "How far each row moves if the token of a column becomes three nines, "
+    free, causal = (_moved(inputs, context(mask)) for mask in (None, causal_mask(6)))
+    return [
+        tokens,
+        matrices,
+        square("free", said + "without a mask", words, free),
+        square("causal", said + "with the causal mask", words, causal),
+    ]
+
+
+@torch.no_grad()
+def heads() -> list[Table]:
+    """Project three tokens, and split the result into two heads."""
+    words, inputs = six_by_rows()
+    torch.manual_seed(123)
+    layer = MultiHeadAttention(6, 6, 3, 0.0, num_heads=2).W_query
+    tokens = Table("tokens", "The tokens", ["", ("six numbers", 6)])
+    matrix = Table("matrix", "W_query", ["", ("one column a number", 6)])
+    projected = Table("projected", "The projection", ["", ("six numbers", 6)])
+    for word, x, q in zip(words, inputs, layer(inputs), strict=True):
+        tokens.row(word, *map(exact, x.tolist()))
+        projected.row(word, *map(result, q.tolist()))
+    ordinals = ("first", "second", "third", "fourth", "fifth", "sixth")
+    for name, row in zip(ordinals, layer.weight.T.tolist(), strict=True):
+        matrix.row(name, *map(precise, row))
+    split = Table("split", "Split into two heads", ["", ("three numbers", 3)])
+    for name, head in zip(ordinals[:2], split_heads(layer(inputs), 2), strict=True):
+        for word, row in zip(words, head.tolist(), strict=True):
+            split.row(f"{name} head, {word}", *map(result, row))
+    return [tokens, matrix, projected, split]
+
+
+@torch.no_grad()
+def dropout() -> list[Table]:
+    """Give the causal weights of chapter 5, and what dropout may do to their sums."""
+    words, inputs = six_tokens()
+    torch.manual_seed(789)
+    module = SelfAttentionV2(3, 2)
+    query, key = module.W_query(inputs), module.W_key(inputs)
+    weights = attention_weights(query, key, mask=causal_mask(6))
+    said = "What dropout does to the sum of a row at a probability of one half"
+    sums = Table("sums", said, ["", "mean", "spread", "chance of an empty row"])
+    for place, (word, row) in enumerate(zip(words, weights, strict=True), 1):
+        spread = (row**2).sum().sqrt().item()
+        sums.row(word, result(row.sum().item()), result(spread), result(0.5**place))
+    kept = square("weights", "The weights, all kept", words, weights, precise)
+    return [kept, sums]
+
+
+FIGURES = {
+    "query": Figure(
+        "scaled_dot_product",
+        query,
+        "Every word asks once: its scores, its weights, and the context it collects.",
+    ),
+    "saturation": Figure(
+        "scaled_dot_product",
+        saturation,
+        "One query and six keys with random numbers. The wider they are, the farther "
+        "their scores lie apart.",
+    ),
+    "leak": Figure(
+        "masks",
+        leak,
+        "A token is changed. Rows above it that move have seen the future.",
+    ),
+    "heads": Figure(
+        "multi_head_attention",
+        heads,
+        "Three tokens of six numbers, projected and split into heads.",
+    ),
+    "dropout": Figure(
+        "dropout",
+        dropout,
+        "One draw changes the sum of a row; over many draws the mean stays.",
+    ),
+}
