@@ -529,6 +529,9 @@ def test_a_matrix_that_fits_both_ways_is_read_both_ways() -> None:
     both = matrices(module, ["wide", "square"], E)
     assert [*both] == ["out, in"]
     assert torch.equal(both["out, in"], torch.cat([wide, square]))
+    turned = matrices(module, ["square", "wide"], E)
+    assert [*turned] == ["out, in"]
+    assert torch.equal(turned["out, in"], torch.cat([square, wide]))
     assert matrices(module, [], E) == {}
 
 
