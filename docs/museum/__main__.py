@@ -1,9 +1,9 @@
 """Write what the museum shows of all its exhibits: `python docs/museum [--check]`.
 
-Every program in the rooms is run, wrong as it stands and mended as the page says. What
-`check` reports becomes the table in museum.md, between the lines `<!-- museum: NAME -->`
-and `<!-- end of museum -->`. With `--check` nothing is written; the command fails if the
-page is not as it would be written.
+Every program in the rooms is run as it stands. What `check` reports becomes the table
+in museum.md, between the lines `<!-- museum: NAME -->`
+and `<!-- end of museum -->`. With `--check` nothing is written; the command fails if
+the page is not as it would be written.
 """
 
 import argparse

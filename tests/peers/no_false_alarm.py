@@ -89,6 +89,7 @@ def test_all_that_is_installed_here_is_pinned() -> None:
         for package in distributions()
         if Path(str(package.locate_file(""))).is_relative_to(sys.prefix)
     }
-    pins = CONSTRAINTS.read_text(encoding="utf-8").partition("# `make peers`")[2]
+    rest = CONSTRAINTS.read_text(encoding="utf-8").partition("# `make peers`")[2]
+    pins = rest.partition("\n\n")[0]
     listed = re.findall(r"^(.+)(==.+)$", pins, flags=re.MULTILINE)
     assert here == {canonicalize_name(name) + version for name, version in listed}

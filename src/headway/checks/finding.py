@@ -10,7 +10,7 @@ from torch import nn
 from headway.checks import vocabulary
 from headway.checks.calling import Call, Target, ways
 from headway.checks.names import parts
-from headway.checks.subject import Subject, Told, explain
+from headway.checks.subject import Subject, Told, duplicate, explain
 
 _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 
@@ -37,7 +37,7 @@ def find(target: Target, told: Told) -> Subject:
             continue
         for call in ways(copied, told.call, told.num_heads):
             for width in _widths(target, call, told):
-                used, device = copy.deepcopy(copied), _device(copied)
+                used, device = duplicate(copied, dtype), _device(copied)
                 subject = Subject(name, used, call, width, dtype, device, told)
                 if (error := _settle(subject)) is None:
                     return replace(subject, target=copied)  # which was never called

@@ -124,13 +124,14 @@ def example(mask: Mask, B: int, T: int) -> Tensor:
     return keep.expand(B, T, T)
 
 
-def _alike(seen: Tensor, want: Tensor) -> bool:
+def _alike(seen: Tensor, want: Tensor, dead: Tensor) -> bool:
     """Compare two tables where a row sees others, and sees any at all.
 
-    A row always moves with its own token, which makes its query.
+    A row always moves with its own token, which makes its query, unless the mask hides
+    the token and the code gives nothing for it: these rows are dead.
     """
     others = ~torch.eye(len(seen), dtype=torch.bool)
-    rows = (want & others).any(dim=1)
+    rows = (want & others).any(dim=1) & ~dead
     return torch.equal((seen & others)[rows], (want & others)[rows])
 
 
@@ -147,11 +148,14 @@ def _try(subject: Subject, mask: Mask, base: Tensor, noise: float) -> str | None
     keep = keep[0]
     if not before.isfinite().any() or before.shape != subject(x).shape:
         return None
-    if _alike(seen, base & keep):
+    dead = (
+        ~seen.any(dim=1) if mask.of_keys else torch.zeros(len(seen), dtype=torch.bool)
+    )
+    if _alike(seen, base & keep, dead & ~keep.diagonal()):
         return "keep"
-    if _alike(seen, base & ~keep) and mask.kind != "float":
+    if _alike(seen, base & ~keep, dead & keep.diagonal()) and mask.kind != "float":
         return "hide"
-    if _alike(seen, base):
+    if _alike(seen, base, dead & False):
         apart = error(before, subject(x)) > 1e-5 * largest(before)
         return "numbers" if apart else "nothing"
     return f"shows {pattern(seen) or 'what no meaning of True explains'}"

@@ -67,6 +67,18 @@ def _is_own(kind: type) -> bool:
     return kind is not object and not kind.__module__.startswith("torch.")
 
 
+def options(target: Callable[..., Any]) -> set[str]:
+    """Collect what a caller of a method may switch on."""
+    return {
+        name
+        for part in parts(target)
+        for function in _functions(part)
+        if function.__name__ != "__init__"
+        for name, argument in inspect.signature(function).parameters.items()
+        if argument.default is False
+    }
+
+
 def _names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     yield from code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]

@@ -66,7 +66,7 @@ class Subject:
     def __call__(self, x: Tensor, *, luck: int = 1, **extra: Any) -> Tensor:
         """Ask for one row for each token, with the same luck in each call."""
         torch.manual_seed(luck)
-        target = copy.deepcopy(self.target) if self.fresh else self.target
+        target = duplicate(self.target, self.dtype) if self.fresh else self.target
         result = self.call(target, x.clone(), {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(
@@ -138,7 +138,8 @@ class Subject:
             found += [
                 (part, name)
                 for name, value in vars(part).items()
-                if _is_rate(value) and _DROPOUT.search(name)
+                if _is_rate(value)
+                and (_DROPOUT.search(name) or _in_dropout(part, name))
             ]
         return found
 
@@ -150,6 +151,11 @@ class Subject:
         return next((name for name in rates if _DROPOUT.search(name)), "")
 
 
+def _in_dropout(part: nn.Module, name: str) -> bool:
+    """Ask whether a number is the rate of a layer that drops, by another library."""
+    return name == "rate" and "dropout" in type(part).__name__.lower()
+
+
 def _is_rate(value: Any) -> bool:
     """Ask whether a value is a number; a layer that drops, or a flag, is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -157,10 +163,15 @@ def _is_rate(value: Any) -> bool:
 
 def in_type(subject: Subject, dtype: torch.dtype) -> Subject:
     """Copy a subject into another type, with the same weights, rounded."""
-    target = subject.target
-    if isinstance(target, nn.Module):
-        target = copy.deepcopy(target).to(dtype)
+    target = duplicate(subject.target, dtype)
     return replace(subject, target=target, dtype=dtype, extra=dict(subject.extra))
+
+
+def duplicate(target: Target, dtype: torch.dtype) -> Target:
+    """Copy a module with its type and its mode; some save and load themselves anew."""
+    if not isinstance(target, nn.Module):
+        return target
+    return copy.deepcopy(target).to(dtype).train(target.training)
 
 
 def explain(error: BaseException) -> str:

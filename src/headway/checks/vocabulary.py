@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headway.checks.names import arguments, parts, words
+from headway.checks.names import arguments, options, parts, words
 
 _CAUSAL = re.compile(r"causal|^tril|^triu|autoregressive", re.IGNORECASE)
 _POSITIONS = re.compile(
@@ -46,6 +46,7 @@ def is_causal(target: Callable[..., Any]) -> bool | None:
     if any(triangle(tensor) for _, tensor in _tensors(target)):
         return True
     optional = {name for name in arguments(target) if re.search("causal|mask", name)}
+    optional |= {name for name in options(target) if _CAUSAL.search(name)}
     if not optional and any(_CAUSAL.search(word) for word in words(target)):
         return True
     return True if re.search("causal", _class_names(target), re.IGNORECASE) else None
