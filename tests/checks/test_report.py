@@ -156,7 +156,7 @@ class _Table(html.parser.HTMLParser):
 def test_a_notebook_shows_the_same_cells() -> None:
     table = _Table(MIXED._repr_html_())
     assert table.cells[:5] == [
-        "CausalAttention: 1 passed, 1 failed, 1 not applicable",
+        "CausalAttention: 1 passed, 1 failed, 1 not applicable. called: m(x); heads: 5",
         "property",
         "verdict",
         "figure",
@@ -164,7 +164,7 @@ def test_a_notebook_shows_the_same_cells() -> None:
     ]
     for at, row in enumerate((PASSED, FAILED, UNASKED)):
         cells = table.cells[5 + 4 * at : 9 + 4 * at]
-        assert cells == [row.name, row.verdict, short(row.figure), row.sentence]
+        assert cells == [row.name, row.verdict, short(row.figure), row.advice]
     assert len(table.cells) == 17
     assert table.tags.count("tr") == 4
 
@@ -176,7 +176,9 @@ def test_a_notebook_shows_signs_and_runs_nothing() -> None:
     assert {*table.tags} <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
     assert table.cells[0] == "<locals>.f: 0 passed, 1 failed, 0 not applicable"
     assert table.cells[5] == "<b>&"
-    assert table.cells[8] == "x < y & z > 0: <script>"
+    assert table.cells[8] == (
+        "x < y & z > 0: <script> Read chapter 5. Hiding the future."
+    )
 
 
 @pytest.mark.parametrize(

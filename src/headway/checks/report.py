@@ -42,6 +42,13 @@ class Row:
     chapter: str
     figure: int | float | None = None
 
+    @property
+    def advice(self) -> str:
+        """What was seen and, if the property failed, the chapter to read."""
+        if self.verdict != "failed":
+            return self.sentence
+        return f"{self.sentence} Read chapter {CHAPTERS[self.chapter]}."
+
     def __str__(self) -> str:
         """Give the row as a paragraph for a terminal."""
         return "\n".join(self._lines())
@@ -51,12 +58,9 @@ class Row:
         if colour:
             mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
         head = f"{mark}  {self.name:34}{short(self.figure):>10}"
-        text = self.sentence
-        if self.verdict == "failed":
-            text += f" Read chapter {CHAPTERS[self.chapter]}."
         if self.verdict == "passed":
             return [head.rstrip()]
-        body = textwrap.wrap(text, _WIDTH - 8, break_on_hyphens=False)
+        body = textwrap.wrap(self.advice, _WIDTH - 8, break_on_hyphens=False)
         return [head.rstrip(), *(" " * 8 + line for line in body)]
 
 
@@ -134,15 +138,20 @@ class Report:
             "<tr>"
             + "".join(
                 f"<td>{html.escape(cell)}</td>"
-                for cell in (row.name, row.verdict, short(row.figure), row.sentence)
+                for cell in (row.name, row.verdict, short(row.figure), row.advice)
             )
             + "</tr>"
             for row in self.rows
         )
+        facts = "; ".join(f"{name}: {fact}" for name, fact in self.facts.items())
+        caption = html.escape(f"{self.subject}: {self._count()}. {facts}".rstrip(". "))
+        head = "".join(
+            f"<th>{name}</th>"
+            for name in ("property", "verdict", "figure", "what was seen")
+        )
         return (
-            f"<table><caption>{html.escape(self.subject)}: {self._count()}</caption>"
-            "<thead><tr><th>property</th><th>verdict</th><th>figure</th>"
-            f"<th>what was seen</th></tr></thead><tbody>{cells}</tbody></table>"
+            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{cells}</tbody></table>"
         )
 
 
