@@ -1,23 +1,33 @@
 """Build the site and all that belongs to it: `python -m proofread.build`.
 
 MkDocs makes the pages. Then each page of a folder that `mkdocs.yml` names gets its
-notebook and its program, and the site is held against the pages that it came from:
+notebook and its program, which install the wheel of a project that the site offers, and
+the site is held against the pages that it came from:
 
-    extra: {takeaway: {folder: walk/, note: What it needs to run.}}
+    extra: {takeaway: {folder: walk/, project: ., note: Without an address, do this.}}
 """
 
 import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
+from proofread.environment import CannotInstallError, build_wheel
 from proofread.published import census
 from proofread.takeaway import make
+from proofread.tidy import tidy
+
+
+def make_wheel(config: MkDocsConfig, project: str) -> str:
+    """Build the wheel of a project into a site; return its path there."""
+    folder = Path(config.site_dir, "dist")
+    folder.mkdir()
+    return f"dist/{build_wheel(Path(project), folder).name}"
 
 
 def make_takeaways(config: MkDocsConfig) -> None:
@@ -32,7 +42,29 @@ def make_takeaways(config: MkDocsConfig) -> None:
         f"{options['folder']}*.md",
         folders=[Path(folder) for folder in snippets.get("base_path", ["."])],
         note=options.get("note", ""),
+        wheel=make_wheel(config, options["project"]) if "project" in options else "",
     )
+
+
+def languages(config: MkDocsConfig) -> list[str]:
+    """Return the languages that the search of a site knows."""
+    plugins = (config.plugins.get(name) for name in ("search", "material/search"))
+    found = [plugin.config.get("lang") or "en" for plugin in plugins if plugin]
+    return [
+        one for said in found for one in ([said] if isinstance(said, str) else said)
+    ]
+
+
+def complete(config: MkDocsConfig) -> Iterator[str]:
+    """Add to a site what MkDocs does not make; tell what is wrong with it."""
+    docs, site = Path(config.docs_dir), Path(config.site_dir)
+    tidy(site, languages(config))
+    try:
+        make_takeaways(config)
+    except (ValueError, CannotInstallError) as error:
+        yield str(error)
+        return
+    yield from census(docs, site)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,13 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     if subprocess.run(build, env=quiet).returncode:  # noqa: S603
         return 1
-    config = load_config(file)
-    try:
-        make_takeaways(config)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 1
-    found = census(Path(config.docs_dir), Path(config.site_dir))
+    found = [*complete(load_config(file))]
     for sentence in found:
         print(sentence, file=sys.stderr)
     return bool(found)

@@ -36,12 +36,16 @@ EMPTY_LINES = r"\n(?:[ \t]*\n){2,}"
 
 @dataclass(frozen=True)
 class Cell:
-    """A piece of a page: prose, or a program with what is recorded of it."""
+    """A piece of a page: prose, or a program with what is recorded of it.
+
+    A command is for the notebook alone; it belongs to no page.
+    """
 
     name: str
     text: str
     program: Program | None = None
     pictures: dict[str, str] = field(default_factory=dict)
+    command: bool = False
 
 
 # ---- Plain Markdown ----------------------------------------------------------------

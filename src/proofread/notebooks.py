@@ -13,6 +13,7 @@ from typing import Any
 from proofread.cells import Cell, described
 from proofread.pages import Program
 
+COMMAND = "command"  # the tag of a cell that prepares where the others run
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -38,6 +39,9 @@ def lines(text: str) -> list[str]:
 def as_notebook_cell(cell: Cell, count: int) -> dict[str, Any]:
     """Return a cell in the format of notebooks, version 4.5."""
     base: dict[str, Any] = {"id": cell.name, "metadata": {}, "source": lines(cell.text)}
+    if cell.command:
+        base["metadata"] = {"tags": [COMMAND]}
+        return base | {"cell_type": "code", "execution_count": None, "outputs": []}
     if cell.program is None:
         base["cell_type"] = "markdown"
         if cell.pictures:
@@ -112,7 +116,9 @@ def program(found: Sequence[Cell]) -> str:
     """Return cells as a program in the percent format, which editors know."""
     parts = []
     for cell in found:
-        if cell.program is None:
+        if cell.command:
+            parts.append(f"# %%\n{comment(cell.text)}")
+        elif cell.program is None:
             parts.append(f"# %% [markdown]\n{comment(described(cell.text))}")
         else:
             parts.append(f"# %%\n{as_code(cell.program)}")

@@ -2,13 +2,15 @@
 
     python -m proofread.reader docs site
 
-The wheel of the project is installed in an environment of its own. There run all blocks
+The wheel that the site offers in dist/, or else the one of the project, is installed in
+an environment of its own. There run all blocks
 of the site, as the copy button copies them, and all notebooks and programs that its
 pages offer. Each must print what its page shows.
 """
 
 import argparse
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from proofread.published import census, require
 from proofread.settings import differs_from_reference
 from proofread.trials import Page, Reader, block_problems, file_problems, read_site
 
+WHEEL = re.compile(r"[^\s\"]+\.whl\b")
 Check = Callable[[], list[str]]
 
 
@@ -64,6 +67,26 @@ def summary(pages: Sequence[Page], exact: bool) -> str:
     )
 
 
+def chosen(site: Path, project: Path, folder: Path) -> Path:
+    """Return the wheel that a site offers, or build the one of a project."""
+    offered = sorted((site / "dist").glob("*.whl"))
+    if len(offered) > 1:
+        raise CannotInstallError(f"site must offer one wheel; got {offered}.")
+    return offered[0] if offered else build_wheel(project, folder)
+
+
+def other_wheels(pages: Sequence[Page], wheel: Path) -> list[str]:
+    """Find the files that would install something else than the wheel."""
+    return [
+        f"{file}: it must install dist/{wheel.name}; got {url}"
+        for page in pages
+        for file in page.files
+        if file.is_file()
+        for url in WHEEL.findall(file.read_text(encoding="utf-8"))
+        if not url.endswith(f"/dist/{wheel.name}")
+    ]
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m proofread.reader")
@@ -89,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not found:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                wheel = build_wheel(options.project, Path(folder))
+                wheel = chosen(options.site, options.project, Path(folder))
                 python = install(
                     wheel, options.environment, options.constraints, options.pip_options
                 )
@@ -100,9 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         pages = read_site(options.docs, options.site)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             work = checks(reader, pages, options.kernel)
-            found = [
-                said for result in pool.map(lambda c: c(), work) for said in result
-            ]
+            results = pool.map(lambda check: check(), work)
+            found = other_wheels(pages, wheel) + [s for said in results for s in said]
     print("\n\n".join(found) if found else summary(pages, exact))
     return bool(found)
 

@@ -25,6 +25,8 @@ def run_cells(notebook: Path) -> None:
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     for number, cell in enumerate(code, 1):
         tags = cell["metadata"].get("tags", [])
+        if "command" in tags:  # it is for Jupyter
+            continue
         if "skip-execution" not in tags:
             source, name = "".join(cell["source"]), f"{notebook.name}, cell {number}"
             lines = source.splitlines(keepends=True)

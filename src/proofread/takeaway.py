@@ -83,6 +83,7 @@ def make(
     *,
     folders: Sequence[Path] = (),
     note: str = "",
+    wheel: str = "",
 ) -> list[Path]:
     """Write the notebook and the program of each page next to its HTML.
 
@@ -91,7 +92,8 @@ def make(
         site: The folder that the site was built into.
         pages: Which pages, as a pattern relative to docs.
         folders: Where the files are that pages include.
-        note: Markdown that the reader sees first.
+        note: Markdown that the reader sees first, if the site has no wheel for him.
+        wheel: The wheel that the pages need, as a path within the site.
 
     Raises:
         ValueError: If no page fits, if the site has not one of them, or if a picture
@@ -109,7 +111,9 @@ def make(
             found = cells(text, find, files(folders))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-        found = about(find(""), note) + found
+        up = PurePosixPath(*[".."] * len(source.parent.parts))
+        url = find(str(up / wheel)) if wheel else None
+        found = about(find(""), url, note) + found
         for suffix, content in ((".ipynb", notebook(found)), (".py", program(found))):
             written.append(html.parent / (path.stem + suffix))
             written[-1].write_text(content, encoding="utf-8", newline="\n")
@@ -118,11 +122,20 @@ def make(
     return written
 
 
-def about(url: str | None, note: str) -> list[Cell]:
-    """Return a cell that says where all this comes from, if there is something."""
+def about(url: str | None, wheel: str | None, note: str) -> list[Cell]:
+    """Return cells that say where all this comes from, and install what it needs.
+
+    Args:
+        url: The address of the page, if it is known.
+        wheel: The address of what is to be installed, if there is one.
+        note: What to say if there is none.
+    """
     told = [f"This was made from the page <{url}>."] if url else []
-    told += [note] if note else []
-    return [Cell("about", "\n".join(told))] if told else []
+    told += [note] if note and not wheel else []
+    found = [Cell("about", "\n".join(told))] if told else []
+    if wheel:
+        found.append(Cell("install", f"%pip install --quiet {wheel}", command=True))
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from proofread.census import LIMIT as TIMEOUT
 from proofread.compare import difference
 from proofread.labs import DIRECTIVE
-from proofread.notebooks import skipped
+from proofread.notebooks import COMMAND, skipped
 from proofread.pages import Program
 from proofread.published import shown_programs
 from proofread.run_cells import END
@@ -167,9 +167,10 @@ def stored(outputs: Sequence[dict[str, Any]]) -> str:
 
 
 def code_cells(notebook: Path) -> list[dict[str, Any]]:
-    """Return the cells of a notebook that are code."""
+    """Return the cells of a notebook that are code of its page."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return [cell for cell in cells if cell["cell_type"] == "code"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    return [cell for cell in code if COMMAND not in cell["metadata"].get("tags", [])]
 
 
 def wanted(page: Page) -> list[str]:

@@ -48,6 +48,40 @@ def test_the_site_and_what_belongs_to_it(
     assert not [*(book / "site").glob("*.ipynb")]
 
 
+def test_the_wheel_of_the_project_is_part_of_the_site(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = CONFIG + "site_url: https://example.org/book/\n"
+    extra = TAKEAWAY.replace("walk/", "walk/, project: .")
+    (book / "mkdocs.yml").write_text(config + extra)
+    assert build.main([]) == 1
+    assert "must succeed; it says:" in capsys.readouterr().err
+    (book / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "thing"\nversion = "3"\nrequires-python = ">=3"\n'
+    )
+    (book / "thing.py").write_text("")
+    assert build.main([]) == 0
+    (wheel,) = (book / "site/dist").iterdir()
+    assert wheel.name == "thing-3-py3-none-any.whl"
+    program = (book / "site/walk/a/a.py").read_text()
+    install = "%pip install --quiet https://example.org/book/dist"
+    assert f"# {install}/{wheel.name}\n" in program
+    assert "A note." not in program
+
+
+def test_the_search_keeps_its_languages_and_no_other(book: Path) -> None:
+    config = CONFIG.replace("plugins: []", "plugins: [{search: {lang: [en, ja]}}]")
+    (book / "mkdocs.yml").write_text(config)
+    assert build.main([]) == 0
+    lunr = book / "site/assets/javascripts/lunr/min"
+    assert {path.name for path in lunr.glob("*.??.*")} == {"lunr.ja.min.js"}
+    assert not [*(book / "site").rglob("*.map")]
+    (book / "mkdocs.yml").write_text(CONFIG.replace("plugins: []", "plugins: [search]"))
+    assert build.main([]) == 0
+    assert not lunr.exists()
+
+
 def test_a_site_without_takeaways(book: Path) -> None:
     (book / "mkdocs.yml").rename(book / "other.yml")
     (book / "other.yml").write_text(CONFIG)

@@ -96,6 +96,34 @@ def test_all_that_can_be_taken_away_is_run(
     )
 
 
+def test_the_wheel_that_the_site_offers_is_installed_and_no_other(
+    book: Path, installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = '<link rel="canonical" href="https://example.org/a/">'
+    (book / "site/a/index.html").write_text(link + HTML)
+    (book / "site/dist").mkdir()
+    wheel = book / "site/dist/a-1.whl"
+    wheel.write_text("")
+    make(book / "docs", book / "site", "a.md", wheel="dist/a-1.whl")
+    assert main(["docs", "site", "--kernel"]) == 0
+    assert installed[0][0] == Path("site/dist/a-1.whl")
+    capsys.readouterr()
+    wheel.rename(wheel.with_name("a-2.whl"))
+    assert main(["docs", "site"]) == 1
+    assert (
+        capsys.readouterr().out
+        == "\n\n".join(
+            f"site/a/{name}: it must install dist/a-2.whl; got "
+            "https://example.org/dist/a-1.whl"
+            for name in ("a.ipynb", "a.py")
+        )
+        + "\n"
+    )
+    wheel.write_text("")
+    with pytest.raises(SystemExit, match="must offer one wheel"):
+        main(["docs", "site"])
+
+
 @pytest.mark.usefixtures("installed")
 def test_what_is_not_as_shown_is_listed(
     book: Path, capsys: pytest.CaptureFixture[str]

@@ -27,6 +27,14 @@ def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return capsys.readouterr().out.split(f"{END}\n")
 
 
+def test_a_command_for_jupyter_is_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = (("%pip install x", ["command"]), ("print(1)", []))
+    run_cells(write(tmp_path / "a.ipynb", *cells))
+    assert printed(capsys) == ["1\n", ""]
+
+
 def test_cells_run_in_order_in_one_namespace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

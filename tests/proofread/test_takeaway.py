@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from proofread.takeaway import addresses, built, main, make
+from proofread.trials import code_cells
 
 URL = "https://example.org/book/"
 CANONICAL = '<head><link rel="canonical" href="{}"></head>'
@@ -111,6 +112,28 @@ def test_without_address_and_note_the_page_comes_first(book: Path) -> None:
     (book / "site/walk/a/index.html").write_text("")
     made = make(book / "docs", book / "site", "walk/a.md")
     assert sources(made[0]) == "# A\n\nB\n---\nprint(1)"
+
+
+def test_where_the_site_has_a_wheel_the_first_code_installs_it(book: Path) -> None:
+    wheel = "dist/a-1-py3-none-any.whl"
+    arguments = (book / "docs", book / "site", "walk/a.md")
+    (made, program) = make(*arguments, note="A note.", wheel=wheel)
+    told = f"This was made from the page <{URL}walk/a/>."
+    install = f"%pip install --quiet {URL}{wheel}"
+    assert sources(made).startswith(f"{told}\n---\n{install}\n---\n# A\n")
+    (first, *_) = code_cells(made)
+    assert "".join(first["source"]) == "print(1)"
+    assert f"# %%\n# {install}\n\n# %% [markdown]\n# # A\n" in program.read_text()
+    compile(program.read_text(), "a.py", "exec")
+    (made, _) = make(book / "docs", book / "site", "index.md", wheel=wheel)
+    assert f"\n---\n{install}\n---\n" in sources(made)
+
+
+def test_a_wheel_without_an_address_cannot_be_installed(book: Path) -> None:
+    (book / "site/walk/a/index.html").write_text("")
+    arguments = (book / "docs", book / "site", "walk/a.md")
+    (made, _) = make(*arguments, note="A note.", wheel="dist/a.whl")
+    assert sources(made).startswith("A note.\n---\n# A\n")
 
 
 def test_pictures_come_from_the_folders_that_are_named(book: Path) -> None:

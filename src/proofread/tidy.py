@@ -1,0 +1,54 @@
+"""Take out of a built site what no reader needs.
+
+Material for MkDocs ships the maps of its scripts, for its own developers, and what a
+search in thirty languages needs; Pygments marks each name and each space of a program,
+and no style sheet of Material asks for either.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+MAP = re.compile(r"\s*(?://[#@] sourceMappingURL=\S+|/\*[#@] sourceMappingURL=.*?\*/)")
+UNSEEN = re.compile(r'<span class="[nw]">([^<]*)</span>')
+# What each search in another language than English needs.
+ALWAYS = {"stemmer.support", "multi"}
+
+
+def tidy(site: Path, languages: Collection[str] = ("en",)) -> None:
+    """Make a site smaller; what a reader sees stays as it is.
+
+    Args:
+        site: The folder that the site was built into.
+        languages: Those that its search knows.
+    """
+    for path in site.rglob("*.map"):
+        path.unlink()
+    for path in (*site.rglob("*.js"), *site.rglob("*.css")):
+        rewrite(path, lambda text: MAP.sub("", text))
+    for path in site.rglob("*.html"):
+        rewrite(path, slim)
+    prune(site / "assets/javascripts/lunr", languages)
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Change the text of a file."""
+    old = path.read_text(encoding="utf-8")
+    if (new := change(old)) != old:
+        path.write_text(new, encoding="utf-8", newline="\n")
+
+
+def slim(html: str) -> str:
+    """Take marks out of programs that no style asks for."""
+    return UNSEEN.sub(r"\1", html).replace("<pre><span></span>", "<pre>")
+
+
+def prune(folder: Path, languages: Collection[str]) -> None:
+    """Delete what the search needs for languages that it does not know."""
+    if {*languages} <= {"en"}:
+        shutil.rmtree(folder, ignore_errors=True)
+    for path in folder.glob("min/lunr.*.min.js"):
+        name = path.name.removeprefix("lunr.").removesuffix(".min.js")
+        if name not in ALWAYS | {*languages}:
+            path.unlink()
