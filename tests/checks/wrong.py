@@ -222,7 +222,7 @@ class Mistake(NamedTuple):
 EQUATION = "equals the equation"
 LEAK = "no leak from the future"
 PAST = "every allowed token counts"
-SUM = "weights sum to one"
+SUM = "equal tokens, equal rows"
 ORDER = "the order seen does not matter"
 TEXTS = "texts do not move each other"
 ALONE = "the same alone as in a batch"

@@ -20,7 +20,7 @@ PROPERTIES: list[tuple[str, Callable[[Examined], Outcome], str]] = [
     ("equals the equation", diagnosis.equation, "scaled_dot_product"),
     ("no leak from the future", sees.leak, "masks"),
     ("every allowed token counts", sees.past, "masks"),
-    ("weights sum to one", mixes.shares, "simple_attention"),
+    ("equal tokens, equal rows", mixes.shares, "simple_attention"),
     ("the order seen does not matter", mixes.order, "simple_attention"),
     ("texts do not move each other", sees.texts, "causal_attention"),
     ("the same alone as in a batch", sizes.alone, "causal_attention"),

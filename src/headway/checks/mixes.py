@@ -36,7 +36,7 @@ def shares(it: Examined) -> Outcome:
         rows = it.subject(x)
         worst = error(rows, it.subject(x[:, :1]).expand_as(rows))
     if worst <= it.tolerance:
-        return passed("Equal tokens get equal rows: the weights sum to one.", worst)
+        return passed("Equal tokens get equal rows, however many there are.", worst)
     if it.subject.positions:
         return unasked("Positions are inside, so equal tokens are told apart.")
     return failed(
