@@ -79,7 +79,8 @@ window.hwLive = (() => {
   function slide(label, range, write, tell) {
     const id = `hw-live-${controls++}`
     const input = make("input", { type: "range", id, ...range })
-    const output = make("output", { htmlFor: id })
+    // The slider says it itself; an <output> would say it twice.
+    const output = make("span", { ariaHidden: "true" })
     const update = () => {
       output.textContent = write(Number(input.value))
       input.setAttribute("aria-valuetext", output.textContent)

@@ -1,0 +1,610 @@
+"""The live figures in a browser: right, driven by mouse and keys, legible, quiet."""
+
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway import MultiHeadAttention, SelfAttentionV2, six_by_rows, six_tokens
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator
+
+CHAPTERS = {
+    "query": "scaled_dot_product",
+    "saturation": "scaled_dot_product",
+    "leak": "masks",
+    "heads": "multi_head_attention",
+    "dropout": "dropout",
+}
+WORDS, SIX = six_tokens()
+every_figure = pytest.mark.parametrize("name", CHAPTERS)
+
+
+@contextmanager
+def opened(
+    browser: "Browser", address: str, name: str, *, width: int = 1280, **options: Any
+) -> Iterator["Locator"]:
+    """Open the page of a figure, scroll to it, and expect no word on the console."""
+    options = {"viewport": {"width": width, "height": 900}, **options}
+    context = browser.new_context(**options)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"{address}/walk/{CHAPTERS[name]}/index.html")
+    figure = page.locator(f'[data-live="{name}"]')
+    figure.scroll_into_view_if_needed()
+    if options.get("java_script_enabled", True):
+        page.locator(f'.hw-live--on[data-live="{name}"]').wait_for()
+        figure.scroll_into_view_if_needed()
+    yield figure
+    context.close()
+    # A font may not be fetched from a file; the theme's own, in any case.
+    assert [word for word in said if address.startswith("http")] == []
+
+
+@pytest.fixture(params=CHAPTERS)
+def every(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def live(browser: "Browser", origin: str, request: pytest.FixtureRequest) -> Any:
+    """Open the figure that the test is named for."""
+    (name,) = [name for name in CHAPTERS if f"_{name}_" in f"{request.node.name}_"]
+    with opened(browser, f"{origin}/book", name) as figure:
+        yield figure
+
+
+def numbers(parts: "Locator") -> Tensor:
+    """Read numbers with all digits, and hold to them those that are shown."""
+    pairs = parts.evaluate_all("all => all.map(data => [data.value, data.textContent])")
+    for value, shown in pairs:
+        half = 0.5 * 10 ** -len(shown.partition(".")[2])
+        assert abs(float(value) - float(shown)) <= half + 1e-12
+        assert (shown == "0") == (float(value) == 0)
+    return torch.tensor([float(value) for value, _ in pairs], dtype=torch.float64)
+
+
+def same(found: Tensor, expected: Tensor) -> None:
+    true = expected.detach().double().flatten()
+    torch.testing.assert_close(found, true, atol=1e-5, rtol=0)
+
+
+def said(figure: "Locator") -> str:
+    return figure.get_by_role("status").inner_text()
+
+
+def pick(figure: "Locator", label: str) -> None:
+    figure.get_by_role("radio", name=label, exact=True).check()
+
+
+def slide(figure: "Locator", label: str, value: float) -> None:
+    figure.get_by_role("slider", name=label).fill(f"{value:g}")
+
+
+# ---- What they compute ----
+
+
+def test_query_by_mouse(live: "Locator") -> None:
+    torch.manual_seed(42)
+    Q, K, V = (SIX @ torch.rand(3, 2) for _ in range(3))
+    for t, word in enumerate(WORDS):
+        pick(live, word)
+        scores = K @ Q[t]
+        weights = torch.softmax(scores / math.sqrt(2), dim=-1)
+        body = live.locator(".hw-live__steps tbody")
+        same(numbers(body.locator("td:nth-child(2) data")), scores)
+        same(numbers(body.locator("td:nth-child(3) data")), weights)
+        same(numbers(body.locator("td:nth-child(n + 4) data")), V)
+        total = torch.cat([weights.sum()[None], weights @ V])
+        same(numbers(live.locator(".hw-live__steps tfoot data")), total)
+        assert WORDS[int(weights.argmax())] in said(live)
+        assert ", ".join(f"{number:.4f}" for number in weights @ V) in said(live)
+
+
+def softened(scores: Tensor) -> tuple[Tensor, Tensor]:
+    weights = scores.softmax(dim=-1)
+    entropy = torch.special.entr(weights).sum()
+    facts = [weights.max(), entropy, 1 - (weights * weights).sum()]
+    return weights, torch.stack(facts)
+
+
+def wide_scores() -> dict[int, Tensor]:
+    torch.manual_seed(51)
+    query = torch.randn(1, 1024, dtype=torch.float64)
+    keys = torch.randn(6, 1024, dtype=torch.float64)
+    return {d: keys[:, :d] @ query[0, :d] for d in (1, 4, 16, 64, 256, 1024)}
+
+
+def test_saturation_by_mouse(live: "Locator") -> None:
+    for place, (width, scores) in enumerate(wide_scores().items()):
+        slide(live, "width d_k", place)
+        for power in (-7, -3.25, 0, 1):
+            slide(live, "scale", power)
+            weights, facts = softened(scores * 2**power)
+            same(numbers(live.locator(".hw-live__columns data")), weights)
+            same(numbers(live.locator("dd data")), facts)
+            assert said(live).startswith("Saturated") == (weights.max() > 0.95)
+        live.get_by_role("checkbox").check()
+        weights, facts = softened(scores / math.sqrt(width))
+        same(numbers(live.locator(".hw-live__columns data")), weights)
+        slider = live.get_by_role("slider", name="scale")
+        shown = float(slider.get_attribute("aria-valuetext"))
+        assert shown == pytest.approx(width**-0.5, abs=0.5001e-4)
+        # The scale is kept when the width moves, until it is moved itself.
+        slide(live, "width d_k", (place + 1) % 6)
+        assert live.get_by_role("checkbox").is_checked()
+        other = [*wide_scores()][(place + 1) % 6]
+        weights, _ = softened(wide_scores()[other] / math.sqrt(other))
+        same(numbers(live.locator(".hw-live__columns data")), weights)
+        slide(live, "scale", 0)
+        assert not live.get_by_role("checkbox").is_checked()
+
+
+def attended(x: Tensor, *, causal: bool) -> tuple[Tensor, Tensor]:
+    """Attend with PyTorch alone, in 64 bits."""
+    torch.manual_seed(789)
+    module = SelfAttentionV2(3, 2).double()
+    query, key, value = module.W_query(x), module.W_key(x), module.W_value(x)
+    mask = torch.ones(6, 6, dtype=torch.bool).tril() if causal else None
+    attend = nn.functional.scaled_dot_product_attention
+    eye = torch.eye(6, dtype=torch.float64)
+    return (
+        attend(query, key, eye, attn_mask=mask),
+        attend(query, key, value, attn_mask=mask),
+    )
+
+
+def compare_leak(figure: "Locator", token: int, row: list[float], causal: bool) -> None:
+    x = SIX.double().mul(100).round().div(100)
+    changed = x.clone()
+    changed[token] = torch.tensor(row, dtype=torch.float64)
+    weights, context = attended(changed, causal=causal)
+    moved = (context - attended(x, causal=causal)[1]).abs().amax(dim=-1)
+    table = figure.locator(".hw-live__map tbody")
+    seen = table.locator("td:not(:has(div), .hw-live__hidden) data")
+    same(numbers(seen), weights[weights > 0] if causal else weights)
+    found = numbers(table.locator(".hw-live__bar data"))
+    same(found, moved)
+    if causal:
+        assert found[:token].tolist() == [0.0] * token
+        assert table.locator(".hw-live__hidden").count() == 15
+    leaks = 0 if causal else int((found[:token] > 0).sum())
+    assert table.locator(".hw-live__leak").count() == leaks
+    assert ("leak" in said(figure)) == (leaks > 0)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_leak_by_mouse(live: "Locator", causal: bool) -> None:
+    pick(live, "causal mask" if causal else "no mask")
+    compare_leak(live, 5, [9, 9, 9], causal)
+    for token in (0, 3, 5):
+        pick(live, WORDS[token])
+        own = [round(number, 2) for number in SIX[token].tolist()]
+        compare_leak(live, token, own, causal)
+        assert numbers(live.locator(".hw-live__bar data")).tolist() == [0.0] * 6
+        for place, (label, value) in enumerate(
+            (("first number", -1), ("second number", 4.37), ("third number", 0.01))
+        ):
+            slide(live, label, value)
+            own[place] = value
+        compare_leak(live, token, own, causal)
+        live.get_by_role("button", name="Make it").click()
+        compare_leak(live, token, [9, 9, 9], causal)
+        live.get_by_role("button", name="Put it back").click()
+        assert numbers(live.locator(".hw-live__bar data")).tolist() == [0.0] * 6
+
+
+def digits(tensor: Tensor) -> str:
+    return "[" + ", ".join(str(int(index)) for index in tensor) + "]"
+
+
+def test_heads_by_mouse(live: "Locator") -> None:
+    _, x = six_by_rows()
+    torch.manual_seed(123)
+    projected = MultiHeadAttention(6, 6, 3, 0.0, num_heads=2).W_query(x).detach()
+    parts = live.locator(".hw-live__part")
+    picks = live.locator(".hw-live__picks input")
+    assert live.locator(".hw-live__picks span").all_inner_texts() == [
+        f"{number:.2f}" for number in projected.flatten()
+    ]
+    # Every number is its own address, which says where it went.
+    places = torch.arange(18).view(3, 6)
+    for heads in (1, 2, 3, 6):
+        pick(live, str(heads))
+        pick(live, "view and transpose")
+        view = projected.view(3, heads, -1)
+        same(numbers(parts.nth(0).locator("data")), view)
+        same(numbers(parts.nth(1).locator("data")), view.transpose(0, 1))
+        same(numbers(parts.nth(2).locator("data")), projected)
+        for place in (0, 4, 7, 11, 13, 17):
+            picks.nth(place).check()
+            same(
+                numbers(live.locator(".hw-live__sum data")), projected.flatten()[place]
+            )
+            cut = places.view(3, heads, -1)
+            before, after = (
+                (addresses == place).nonzero()[0]
+                for addresses in (cut, cut.transpose(0, 1))
+            )
+            assert f"{digits(before)} by view" in said(live)
+            assert f"{digits(after)} by transpose" in said(live)
+            assert said(live).endswith(f"In memory it stays at {place}.")
+            assert "wrong" not in said(live)
+            assert live.locator(".hw-live__cell.hw-live__picked").count() == 3
+        pick(live, "one reshape (wrong)")
+        same(numbers(parts.nth(0).locator("data")), projected.reshape(heads, 3, -1))
+        for place in range(18):
+            picks.nth(place).check()
+            there = (places.reshape(heads, 3, -1) == place).nonzero()[0]
+            true = (places.view(3, heads, -1).transpose(0, 1) == place).nonzero()[0]
+            assert f"{digits(there)} by reshape" in said(live)
+            assert ("that is wrong" in said(live)) == (not torch.equal(there, true))
+
+
+class Draws:
+    """The random numbers that the page is given, once more."""
+
+    SCRIPT = """() => {
+      let n = 7
+      Math.random = () => (n = (n * 48271) % 2147483647) / 2147483647
+    }"""
+
+    def __init__(self) -> None:
+        self._state = 7
+
+    def next(self) -> float:
+        self._state = self._state * 48271 % 2147483647
+        return self._state / 2147483647
+
+    def kept(self, p: float) -> Tensor:
+        """Draw for each weight of the past, row by row."""
+        mask = torch.zeros(6, 6, dtype=torch.float64)
+        for t in range(6):
+            for s in range(t + 1):
+                mask[t, s] = self.next() >= p
+        return mask
+
+
+def test_dropout_by_mouse(browser: "Browser", origin: str) -> None:
+    weights, _ = attended(SIX.double().mul(100).round().div(100), causal=True)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{origin}/book/walk/dropout/index.html")
+    live = page.locator('[data-live="dropout"]')
+    live.scroll_into_view_if_needed()
+    page.locator(".hw-live--on").wait_for()
+    page.evaluate(Draws.SCRIPT)
+    draws = Draws()
+    for p in (0.0, 0.5, 0.1, 0.9):
+        slide(live, "p", p)
+        rows = [draws.kept(p) * weights / (1 - p)]
+        for label, times in (("Draw again", 1), ("Draw 100 times", 100)):
+            compare_draws(live, rows)
+            live.get_by_role("button", name=label).click()
+            rows += [draws.kept(p) * weights / (1 - p) for _ in range(times)]
+        compare_draws(live, rows)
+        assert said(live).startswith("102 draws")
+    live.get_by_role("button", name="Begin again").click()
+    compare_draws(live, [draws.kept(0.9) * weights / (1 - 0.9)])
+    context.close()
+
+
+def compare_draws(figure: "Locator", rows: list[Tensor]) -> None:
+    table = figure.locator(".hw-live__map tbody")
+    past = torch.ones(6, 6, dtype=torch.bool).tril()
+    seen = table.locator("td:not(:has(div), .hw-live__hidden) data")
+    same(numbers(seen), rows[-1][past])
+    dropped = int((rows[-1][past] == 0).sum())
+    assert table.locator(".hw-live__dropped").count() == dropped
+    sums = torch.stack(rows).sum(dim=-1)
+    expected = torch.stack([sums[-1], sums.mean(dim=0)], dim=-1)
+    same(numbers(table.locator(".hw-live__bar data")), expected)
+
+
+# ---- By keyboard ----
+
+
+def focused(figure: "Locator") -> "Locator":
+    return figure.locator(":focus")
+
+
+def ringed(figure: "Locator") -> None:
+    """Require an outline around what has the focus, or around its label."""
+    style = focused(figure).evaluate(
+        "one => getComputedStyle(one.type === 'radio' ? one.nextSibling : one)"
+        ".outlineStyle"
+    )
+    assert style == "solid"
+
+
+def test_query_by_keyboard(live: "Locator") -> None:
+    page = live.page
+    live.get_by_role("radio", name="journey").focus()
+    for word in ("starts", "with", "one", "step", "Your"):
+        page.keyboard.press("ArrowRight")
+        assert said(live).startswith(f"“{word}”")
+        ringed(live)
+
+
+def test_saturation_by_keyboard(live: "Locator") -> None:
+    page = live.page
+    live.get_by_role("slider", name="width d_k").focus()
+    page.keyboard.press("Home")
+    ringed(live)
+    weights, facts = softened(wide_scores()[1])
+    same(numbers(live.locator("dd data")), facts)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowLeft")
+    ringed(live)
+    weights, facts = softened(wide_scores()[4] * 2**-0.25)
+    same(numbers(live.locator(".hw-live__columns data")), weights)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    ringed(live)
+    weights, _ = softened(wide_scores()[4] / 2)
+    same(numbers(live.locator(".hw-live__columns data")), weights)
+
+
+def test_leak_by_keyboard(live: "Locator") -> None:
+    page = live.page
+    live.get_by_role("radio", name="step").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    ringed(live)
+    compare_leak(live, 4, [0.78, 0.25, 0.10], causal=False)
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    ringed(live)
+    compare_leak(live, 4, [9, 9, 9], causal=False)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    ringed(live)
+    compare_leak(live, 4, [9, 9, 9], causal=True)
+
+
+def test_heads_by_keyboard(live: "Locator") -> None:
+    page = live.page
+    live.get_by_role("radio", name="2", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    assert said(live).startswith("[2, 1] becomes [2, 0, 1] by view")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert said(live).startswith("[2, 1] becomes [2, 0, 1] by reshape")
+    ringed(live)
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert said(live).startswith("[2, 2] becomes")
+    ringed(live)
+
+
+def test_dropout_by_keyboard(live: "Locator") -> None:
+    page = live.page
+    live.get_by_role("slider", name="p").focus()
+    page.keyboard.press("Home")
+    sums = numbers(live.locator(".hw-live__bar data"))
+    same(sums, torch.ones(12))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    ringed(live)
+    assert said(live).startswith("2 draws")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert said(live).startswith("102 draws")
+
+
+# ---- For every reader ----
+
+
+def test_a_table_stands_in_without_scripts(
+    browser: "Browser", origin: str, every: str
+) -> None:
+    page = Path(__file__).parents[2] / f"docs/walk/{CHAPTERS[every]}.md"
+    part = page.read_text("utf-8").partition(f"<!-- live: {every} -->")[2]
+    cells = re.findall(
+        r"<td>(?:<data [^>]*>)?([^<]+)", part.partition("<!-- end of live -->")[0]
+    )
+    address = f"{origin}/book"
+    with opened(browser, address, every, java_script_enabled=False) as figure:
+        shown = figure.locator("td")
+        assert shown.all_inner_texts() == cells
+        assert len(cells) > 20
+        assert all(cell.is_visible() for cell in (shown.first, shown.last))
+        assert figure.locator("input, button, .hw-live__stage").count() == 0
+
+
+def test_with_scripts_the_table_can_be_unfolded(
+    browser: "Browser", origin: str, every: str
+) -> None:
+    with opened(browser, f"{origin}/book", every) as figure:
+        assert not figure.locator(".hw-live__numbers").first.is_visible()
+        figure.locator("summary").click()
+        assert figure.locator(".hw-live__numbers").last.is_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_it_fits_on_a_phone(
+    browser: "Browser", origin: str, every: str, scripts: bool
+) -> None:
+    address = f"{origin}/book"
+    with opened(
+        browser, address, every, width=360, java_script_enabled=scripts
+    ) as figure:
+        if scripts:
+            figure.locator("summary").click()
+        box = figure.bounding_box()
+        inside = figure.locator("*").evaluate_all(
+            "all => all.filter(one => one.getClientRects().length)"
+            ".map(one => one.getBoundingClientRect())"
+            ".map(box => [box.left, box.right])"
+        )
+        assert min(left for left, _ in inside) >= box["x"] - 0.5
+        assert max(right for _, right in inside) <= box["x"] + box["width"] + 0.5
+        sizes = figure.locator("td, th, label, button, data, small").evaluate_all(
+            "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
+        )
+        assert min(sizes) >= 11
+
+
+def test_targets_are_large_enough_for_a_finger(
+    browser: "Browser", origin: str, every: str
+) -> None:
+    touch = {"has_touch": True, "is_mobile": True, "width": 360}
+    with opened(browser, f"{origin}/book", every, **touch) as figure:
+        boxes = figure.locator("label:has(input), button, input, summary")
+        for box in boxes.all():
+            if box.get_attribute("type") != "checkbox":
+                size = box.bounding_box()
+                assert min(size["width"], size["height"]) >= 23.9
+        before = said(figure)
+        {
+            "query": lambda: figure.get_by_role("radio", name="starts").tap(),
+            "saturation": lambda: figure.get_by_text("keep the scale").tap(),
+            "leak": lambda: figure.get_by_role("radio", name="causal mask").tap(),
+            "heads": lambda: figure.locator(".hw-live__picks input").nth(3).tap(),
+            "dropout": lambda: figure.get_by_text("Draw 100 times").tap(),
+        }[every]()
+        assert said(figure) != before
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_for_those_who_want_no_motion(
+    browser: "Browser", origin: str, every: str, motion: str
+) -> None:
+    address = f"{origin}/book"
+    with opened(browser, address, every, reduced_motion=motion) as figure:
+        times = figure.locator(".hw-live__stage *").evaluate_all(
+            "all => all.map(one => getComputedStyle(one))"
+            ".map(style => [style.transitionDuration, style.animationName])"
+        )
+        assert {name for _, name in times} == {"none"}
+        moves = any(re.search(r"[1-9]", duration) for duration, _ in times)
+        assert moves == (motion == "no-preference")
+
+
+CONTRASTS = """
+figure => {
+  const parse = (text) => {
+    const parts = text.match(/-?[\\d.]+(?:e-?\\d+)?/g).map(Number)
+    const scaled = text.startsWith("color") ? 1 : 255
+    const [r, g, b] = parts.slice(0, 3).map((part) => part / scaled)
+    return [r, g, b, parts.length > 3 ? parts[3] : 1]
+  }
+  const over = ([r, g, b, a], [R, G, B]) =>
+    [[r, R], [g, G], [b, B]].map(([top, below]) => a * top + (1 - a) * below)
+  const background = (one) => {
+    if (!one) return [1, 1, 1]
+    const below = background(one.parentElement)
+    return over(parse(getComputedStyle(one).backgroundColor), below)
+  }
+  const light = (colour) => {
+    const [r, g, b] = colour.map((part) =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT)
+  const found = []
+  while (texts.nextNode()) {
+    const one = texts.currentNode.parentElement
+    if (!texts.currentNode.data.trim() || !one.getClientRects().length) continue
+    const below = background(one)
+    const style = getComputedStyle(one)
+    const ink = over(parse(style.color), below)
+    const [high, low] = [light(ink), light(below)].sort((a, b) => b - a)
+    let opacity = 1
+    for (let up = one; up; up = up.parentElement) {
+      opacity *= getComputedStyle(up).opacity
+    }
+    found.push([texts.currentNode.data, (high + 0.05) / (low + 0.05), opacity])
+  }
+  return found
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_every_word_is_legible(
+    browser: "Browser", origin: str, every: str, scheme: str, scripts: bool
+) -> None:
+    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    with opened(browser, f"{origin}/book", every, **options) as figure:
+        if not scripts:
+            figure.locator("summary").click()
+        shown = figure.page.locator("body").get_attribute("data-md-color-scheme")
+        assert (shown == "slate") == (scheme == "dark")
+        figure.page.mouse.move(0, 0)
+        found = figure.evaluate(CONTRASTS)
+        assert len(found) > 20
+        assert [one for one in found if one[1] < 4.5 or one[2] < 1] == []
+
+
+# ---- What is loaded ----
+
+
+def test_a_script_comes_when_its_figure_does(
+    browser: "Browser", origin: str, every: str
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 600})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{origin}/book/walk/{CHAPTERS[every]}/index.html")
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in asked if "/live/" in url]
+    page.locator(f'[data-live="{every}"]').scroll_into_view_if_needed()
+    page.locator(f'.hw-live--on[data-live="{every}"]').wait_for()
+    page.wait_for_load_state("networkidle")
+    loaded = [url.rpartition("/live/")[2] for url in asked if "/live/" in url]
+    assert loaded[0] == "kit.js"
+    assert f"{every}.js" in loaded
+    assert len(loaded) == len({*loaded})
+    assert all(url.startswith(f"{origin}/book/") for url in asked)
+    page.close()
+
+
+def test_it_works_from_a_file(browser: "Browser", site: Path, every: str) -> None:
+    with opened(browser, site.as_uri(), every) as figure:
+        assert said(figure)
+
+
+def test_it_works_under_a_strict_policy(
+    browser: "Browser", origin: str, every: str
+) -> None:
+    page = browser.new_page()
+    page.add_init_script(
+        "window.refused = []; addEventListener('securitypolicyviolation',"
+        "event => refused.push([event.sourceFile, event.target.outerHTML]))"
+    )
+    page.goto(f"{origin}/strict/book/walk/{CHAPTERS[every]}/index.html")
+    page.locator(f'[data-live="{every}"]').scroll_into_view_if_needed()
+    page.locator(f'.hw-live--on[data-live="{every}"]').wait_for()
+    refused = page.evaluate("refused")
+    # The theme has inline scripts; the figures have nothing that is refused.
+    assert not [one for one in refused if "live" in f"{one}".split("<script")[0]]
+    page.close()
+
+
+def test_a_figure_stays_a_table_if_its_script_is_lost(
+    browser: "Browser", origin: str, every: str
+) -> None:
+    page = browser.new_page()
+    page.route(f"**/live/{every}.js", lambda route: route.abort())
+    page.goto(f"{origin}/book/walk/{CHAPTERS[every]}/index.html")
+    figure = page.locator(f'[data-live="{every}"]')
+    figure.scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+    assert figure.locator(".hw-live__numbers").first.is_visible()
+    assert figure.locator(".hw-live__stage").count() == 0
+    page.close()
