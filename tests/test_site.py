@@ -4,8 +4,10 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -18,7 +20,7 @@ from bs4 import BeautifulSoup
 from mkdocs.utils.yaml import yaml_load
 
 from proofread.labs import code
-from proofread.pages import programs
+from proofread.pages import fences, programs
 from proofread.published import census, problems
 from proofread.takeaway import built
 from proofread.trials import Page, read_site
@@ -401,3 +403,57 @@ def test_no_program_is_found_twice(site):
     found = json.loads((site / "search/search_index.json").read_text())["docs"]
     texts = "".join(part["text"] for part in found if part["location"][:5] == "labs/")
     assert texts.count("def page_svg(") == texts.count("def added(") == 1
+
+
+# ---- What is published beside the pages ----
+
+
+def test_each_page_is_listed_and_published_as_markdown(site):
+    listed = re.findall(r"^- \[.*?\]\((.*?)\)", (site / "llms.txt").read_text(), re.M)
+    assert sorted(listed) == sorted(nav_files(CONFIG["nav"]))
+    for name in listed:
+        text = (site / name).read_text()
+        assert text.startswith("# "), name
+        source = (DOCS / name).read_text()
+        if "::: " not in source and "<!--lab:" not in source:
+            assert [fence.code for fence in fences(text)] == [
+                fence.code for fence in fences(source)
+            ], name
+
+
+@pytest.fixture(scope="session")
+def unpacked(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("offline")
+    with zipfile.ZipFile(site / "headway.zip") as archive:
+        archive.extractall(folder)
+    return folder / "headway"
+
+
+def test_every_link_of_the_archive_names_a_file_in_it(unpacked, pages):
+    dead = []
+    for path in unpacked.rglob("*.html"):
+        soup = BeautifulSoup(path.read_text(), "html.parser")
+        for tag in soup.find_all(["a", "link", "script", "img"]):
+            url = tag.get("href") or tag.get("src")
+            file = path.parent / unquote(urlsplit(url).path) if url else path
+            if url and is_local(url) and urlsplit(url).path and not file.is_file():
+                dead.append((path, url))
+    assert dead == []
+    assert len([*unpacked.rglob("*.html")]) == len(pages) - 1  # no page is missing
+
+
+def test_the_archive_can_be_searched_in_a_browser(unpacked, tmp_path):
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no chromium to read the archive with")
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu"]
+    command += ["--enable-logging=stderr", "--virtual-time-budget=20000"]
+    command += [f"--user-data-dir={tmp_path}", "--dump-dom"]
+    page = f"{(unpacked / 'index.html').as_uri()}?q=scaled_dot"
+    done = subprocess.run([*command, page], capture_output=True, text=True, timeout=200)
+    assert "CONSOLE" not in done.stderr
+    soup = BeautifulSoup(done.stdout, "html.parser")
+    found = [tag["href"] for tag in soup.select("a.md-search-result__link")]
+    assert any("/walk/scaled_dot_product/index.html" in url for url in found)
+    files = {unquote(urlsplit(url).path) for url in found}
+    assert all(Path(file).is_file() for file in files)

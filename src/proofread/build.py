@@ -4,7 +4,11 @@ MkDocs makes the pages. Then each page of a folder that `mkdocs.yml` names gets 
 notebook and its program, which install the wheel of a project that the site offers, and
 the site is held against the pages that it came from:
 
-    extra: {takeaway: {folder: walk/, project: ., note: Without an address, do this.}}
+    extra:
+      takeaway: {folder: walk/, project: ., note: Without an address, do this.}
+      llms: true # the Markdown of each page, and a list of them in llms.txt
+      archive: book.zip # the whole site, as it works without a server
+      verified: {packages: [torch], sentence: !ENV VERIFIED} # for a template
 """
 
 import argparse
@@ -18,9 +22,12 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
 from proofread.environment import CannotInstallError, build_wheel
+from proofread.llms import publish
+from proofread.offline import pack
 from proofread.published import census
 from proofread.takeaway import make
 from proofread.tidy import tidy
+from proofread.verified import verified
 
 
 def make_wheel(config: MkDocsConfig, project: str) -> str:
@@ -61,10 +68,14 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
     tidy(site, languages(config))
     try:
         make_takeaways(config)
+        if config.extra.get("llms"):
+            publish(docs, site, config)
     except (ValueError, CannotInstallError) as error:
         yield str(error)
         return
     yield from census(docs, site)
+    if name := config.extra.get("archive"):
+        pack(site, name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,11 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m proofread.build")
     parser.add_argument("--config-file", default="mkdocs.yml")
     file = parser.parse_args(arguments).config_file
+    config = load_config(file)
+    packages = config.extra.get("verified", {}).get("packages", [])
+    set_here = os.environ | {"NO_MKDOCS_2_WARNING": "1"} | verified(packages)
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", file]
-    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    if subprocess.run(build, env=quiet).returncode:  # noqa: S603
+    if subprocess.run(build, env=set_here).returncode:  # noqa: S603
         return 1
-    found = [*complete(load_config(file))]
+    found = [*complete(config)]
     for sentence in found:
         print(sentence, file=sys.stderr)
     return bool(found)

@@ -1,6 +1,7 @@
 """A site is built with all that belongs to it, or not at all."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,29 @@ def test_a_site_without_takeaways(book: Path) -> None:
     (book / "other.yml").write_text(CONFIG)
     assert build.main(["--config-file", "other.yml"]) == 0
     assert not [*(book / "site").rglob("*.ipynb")]
+
+
+def test_the_archive_holds_all_that_belongs_to_the_site(book: Path) -> None:
+    (book / "mkdocs.yml").write_text(
+        CONFIG + TAKEAWAY.replace("}}", "}, archive: a.zip}")
+    )
+    assert build.main([]) == 0
+    with zipfile.ZipFile(book / "site/a.zip") as archive:
+        assert {"a/index.html", "a/walk/a/a.ipynb"} <= {*archive.namelist()}
+
+
+def test_a_template_can_say_when_and_with_what_it_was_verified(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    config = CONFIG.replace("{name:", "{custom_dir: parts, name:")
+    extra = "extra: {verified: {packages: [pytest], sentence: !ENV VERIFIED}}\n"
+    (book / "mkdocs.yml").write_text(config + extra)
+    (book / "docs/walk/a.md").unlink()
+    (book / "parts/main.html").write_text("{{ config.extra.verified.sentence }}")
+    assert build.main([]) == 0
+    said = (book / "site/index.html").read_text()
+    assert said.startswith("1970-01-02 with pytest ")
 
 
 def test_what_mkdocs_refuses_is_not_built(
