@@ -16,7 +16,7 @@ EXTRA = import sys, tomllib; file = open("pyproject.toml", "rb"); \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check lint site takeaway peers mutate versus format record prove install clean python port
+.PHONY: help serve test check lint site takeaway peers mutate versus successors format record prove install clean python port
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -74,6 +74,10 @@ mutate: .venv/installed  ## break the book and the package on purpose: each faul
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
 	@.cache/versus/bin/python tests/versus docs/walk
+
+successors: .cache/successors/installed  ## build the book with what may follow MkDocs
+	@echo '== The same pages, three generators'
+	@.cache/successors/bin/python tests/successors
 
 format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .

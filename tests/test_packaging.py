@@ -150,17 +150,18 @@ def test_all_that_the_book_is_checked_with_is_pinned(
     # What others have made is not installed here. All that is in the environment of
     # the peers is compared with its pins by `make peers`.
     peers, versus = pinned()["make peers"], pinned()["make versus"]
-    browser = pinned()["tests/browser"]
+    browser, successors = pinned()["tests/browser"], pinned()["make successors"]
     asked = {
         extra: {requirement.name for requirement in needs(published, extra)}
         - {"torch", "jaxtyping"}
-        for extra in ("peers", "versus", "browser")
+        for extra in ("peers", "versus", "browser", "successors")
     }
     assert asked["peers"] < peers
     assert asked["versus"] == versus - {"black", "pytokens"}
+    assert asked["successors"] == successors - {"deepmerge", "tomli"}
     assert asked["browser"] == browser - {"greenlet"}
     listed = {name for name in pins if not name.startswith(CUDA)}
-    assert listed == {*needed} | peers | versus | browser
+    assert listed == {*needed} | peers | versus | browser | successors
 
 
 def test_the_peers_leave_the_pins_of_the_book_alone() -> None:

@@ -1,0 +1,101 @@
+"""Build the book with what may come after MkDocs, and compare the pages.
+
+    python tests/successors
+
+ProperDocs goes on where MkDocs 1 ended; Zensical is by the authors of the theme, and
+leaves out what it does not know without a word. Each must make the pages that MkDocs
+makes, and show the code of the book in them. The labs are not run.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+from proofread.published import census
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = {
+    "mkdocs": ["-m", "mkdocs", "build", "--strict"],
+    "properdocs": ["-m", "properdocs", "build", "--strict", "-f", "mkdocs.yml"],
+    "zensical": ["-m", "zensical", "build", "--strict", "-f", "mkdocs.yml"],
+}
+WHAT = {
+    "formulas": "article math",
+    "pictures": "article figure svg",
+    "links": "article a[href]",
+    "downloads": "article a[download]",
+}
+
+
+def copied(folder: Path) -> None:
+    """Copy what a build reads, so that no two write into one place."""
+    listed = ["git", "ls-files", "-z", "mkdocs.yml", "docs", "overrides", "src"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
+    for name in filter(None, names.decode().split("\0")):
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / name).read_bytes())
+
+
+def build(folder: Path, command: Sequence[str]) -> Path:
+    """Build the site of a copy; return its folder."""
+    copied(folder)
+    quiet = {"LABS": "false", "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=os.environ | quiet,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        sys.exit(f"`{' '.join(command[1:])}` must succeed.\n{done.stdout}{done.stderr}")
+    return folder / "site"
+
+
+def counted(site: Path) -> dict[str, dict[str, int]]:
+    """Count what each page of a site shows."""
+    found = {}
+    for path in sorted(site.rglob("*.html")):
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        counts = {what: len(soup.select(where)) for what, where in WHAT.items()}
+        found[path.relative_to(site).as_posix()] = counts
+    return found
+
+
+def differences(
+    wanted: dict[str, dict[str, int]], made: dict[str, dict[str, int]]
+) -> list[str]:
+    """List in what the pages of two sites differ."""
+    found = [f"{page} is missing" for page in sorted(wanted.keys() - made.keys())]
+    found += [f"{page} is new" for page in sorted(made.keys() - wanted.keys())]
+    for page in sorted(wanted.keys() & made.keys()):
+        for what, count in wanted[page].items():
+            if made[page][what] < count:
+                found.append(f"{page} has {made[page][what]} of {count} {what}")
+    return found
+
+
+def main() -> int:
+    """Print what each of them leaves out; return 1 if it is anything."""
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        sites = {name: build(Path(folder, name), c) for name, c in COMMANDS.items()}
+        wanted = counted(sites["mkdocs"])
+        for name, site in sites.items():
+            found = differences(wanted, counted(site))
+            found += census(site.parent / "docs", site)
+            print(f"{name} {version(name)}: {len(wanted)} pages, {len(found)} missing")
+            print(*(f"  {sentence}\n" for sentence in found), sep="", end="")
+            failed = failed or bool(found)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
