@@ -46,6 +46,8 @@ def listing(name: str, about: str, url: str, nav: Nav, texts: Mapping[str, str])
     """
     sections: dict[str, list[str]] = {}
     for section, title, source in entries(nav):
+        if source not in texts:  # a notebook has no Markdown
+            continue
         told = get_data(texts[source])[1].get("description")
         line = f"- [{title}]({url}{source})" + (f": {told}" if told else "")
         sections.setdefault(section, []).append(line)

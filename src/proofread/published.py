@@ -150,6 +150,8 @@ def of_lab(programs: Sequence[str], html: str) -> list[Problem]:
 def of_page(path: Path, html: str) -> list[Problem]:
     """List where a page of the site does not show what its source has."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":  # a notebook
+        return of_lab(code(text), html)
     if labs := DIRECTIVE.findall(text):
         files = (path.parent / name for name in labs)
         texts = (file.read_text(encoding="utf-8") for file in files)
@@ -161,10 +163,14 @@ def census(docs: Path, site: Path) -> list[str]:
     """List all that the site shows and the pages have not, or the other way round."""
     result = []
     seen = {site / "404.html"}
-    for path in sorted(docs.rglob("*.md")):
+    for path in (*sorted(docs.rglob("*.md")), *sorted(docs.rglob("*.py"))):
         html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
+        if html is None and path.suffix == ".py":  # a program, and no page
+            continue
         if html is None:
             result.append(f"{path}: the site must have this page")
+            continue
+        if html in seen:  # the program of a lab that has its page
             continue
         seen.add(html)
         found = of_page(path, html.read_text(encoding="utf-8"))

@@ -173,7 +173,9 @@ def test_a_notebook_shows_signs_and_runs_nothing() -> None:
     row = Row("<b>&", "failed", "x < y & z > 0: <script>", "masks")
     text = Report("<locals>.f", {}, [row])._repr_html_()
     table = _Table(text)
-    assert {*table.tags} <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    known = {"table", "caption", "thead", "tbody", "tr", "th", "td", "strong"}
+    assert {*table.tags} <= known
+    assert table.tags.count("strong") == 1
     assert table.cells[0] == "<locals>.f: 0 passed, 1 failed, 0 not applicable"
     assert table.cells[5] == "<b>&"
     assert table.cells[8] == (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proofread import build
-from proofread.llms import in_words, of_module, page
+from proofread.llms import in_words, listing, of_module, page
 
 CONFIG = """site_name: A site
 site_description: About it.
@@ -145,3 +145,10 @@ def test_a_site_without_an_address_has_links_within_it(book: Path) -> None:
 def test_a_page_of_nothing_special_stays_as_it_is() -> None:
     text = "# A\n\n[b](b.md)\n"
     assert page(text, lambda name: None, {}, []) == text
+
+
+def test_a_page_that_has_no_markdown_is_not_listed() -> None:
+    nav = [{"A": "a.md"}, {"A notebook": "b.py"}]
+    assert listing("N", "", "", nav, {"a.md": "# A"}) == (
+        "# N\n\n## Pages\n\n- [A](a.md)\n"
+    )

@@ -261,9 +261,10 @@ def test_programs_come_with_what_is_shown_of_them() -> None:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
-    """Two pages, a lab, a file that stays as it is, and their site."""
+    """Two pages, a lab, a notebook, a file that stays as it is, and their site."""
     docs, site = tmp_path / "docs", tmp_path / "site"
-    for folder in (docs / "labs", site / "page", site / "labs/look", site / "assets"):
+    folders = ("page", "labs/look", "labs/notebook", "assets")
+    for folder in (docs / "labs", *(site / name for name in folders)):
         folder.mkdir(parents=True)
     (docs / "assets").mkdir()
     (docs / "index.md").write_text("# Home\n")
@@ -271,12 +272,14 @@ def book(tmp_path: Path) -> Path:
     (docs / "page.py").write_text("a program that is no page")
     (docs / "other.py").write_text("another")
     (docs / "labs/look.py").write_text("# %%\nx\n")
+    (docs / "labs/notebook.py").write_text("# %%\ny\n")
     (docs / "labs/look.md").write_text("<!--lab: look.py-->\n")
     (docs / "assets/as-it-is.html").write_text(PYTHON)
     (site / "404.html").write_text(PYTHON)
     (site / "index.html").write_text("<article></article>")
     (site / "page/index.html").write_text(HTML)
     (site / "labs/look/index.html").write_text(PYTHON.format("x"))
+    (site / "labs/notebook/index.html").write_text(PYTHON.format("y"))
     (site / "assets/as-it-is.html").write_text(PYTHON)
     return tmp_path
 
@@ -290,6 +293,7 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (book / "site/index.html").write_text(PYTHON.format("x"))
     (book / "site/page/index.html").write_text(HTML.replace(">0.25", ">0.26"))
     (book / "site/labs/look/index.html").write_text(2 * PYTHON.format("x"))
+    (book / "site/labs/notebook/index.html").write_text(PYTHON.format("z"))
     assert main(arguments) == 1
     docs, site = book / "docs", book / "site"
     assert capsys.readouterr().out.splitlines() == [
@@ -298,6 +302,8 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
         f"{docs}/new.md: the site must have this page",
         f"{docs}/page.md, line 3: the site shows another output: "
         "its line 1 is '0.26' there and '0.25' here",
+        f"{docs}/labs/notebook.py, #top: the site shows another block: "
+        "its line 1 is 'z' there and 'y' here",
         f"{site}/old.html: a page of the site must come from a page of {docs}",
     ]
 

@@ -9,7 +9,7 @@ from headway.checks.examined import Examined
 from headway.checks.outcomes import Outcome, error, failed, largest, passed, unasked
 from headway.checks.subject import explain, in_type
 
-_LOUD = (1e2, 1e4)
+_LOUD = (100, 10_000)
 _HALF = torch.bfloat16
 
 

@@ -134,15 +134,7 @@ class Report:
         return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{html.escape(cell)}</td>"
-                for cell in (row.name, row.verdict, short(row.figure), row.advice)
-            )
-            + "</tr>"
-            for row in self.rows
-        )
+        cells = "".join(f"<tr>{_cells(row)}</tr>" for row in self.rows)
         facts = "; ".join(f"{name}: {fact}" for name, fact in self.facts.items())
         caption = html.escape(f"{self.subject}: {self._count()}. {facts}".rstrip(". "))
         head = "".join(
@@ -153,6 +145,15 @@ class Report:
             f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{cells}</tbody></table>"
         )
+
+
+def _cells(row: Row) -> str:
+    """Give the cells of a row in HTML; what failed stands out."""
+    texts = (row.name, row.verdict, short(row.figure), row.advice)
+    cells = [f"<td>{html.escape(text)}</td>" for text in texts]
+    if row.verdict == "failed":
+        cells[1] = f"<td><strong>{row.verdict}</strong></td>"
+    return "".join(cells)
 
 
 def short(figure: int | float | None) -> str:
