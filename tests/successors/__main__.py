@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+import nbconvert
 from bs4 import BeautifulSoup
 
 from proofread.published import census
@@ -25,6 +26,8 @@ COMMANDS = {
     "properdocs": ["-m", "properdocs", "build", "--strict", "-f", "mkdocs.yml"],
     "zensical": ["-m", "zensical", "build", "--strict", "-f", "mkdocs.yml"],
 }
+# It knows no mkdocs-jupyter, and says nothing of it.
+KNOWN = {"zensical": ["labs/check_in_a_notebook/index.html is missing"]}
 WHAT = {
     "formulas": "article math",
     "pictures": "article figure svg",
@@ -46,7 +49,9 @@ def copied(folder: Path) -> None:
 def build(folder: Path, command: Sequence[str]) -> Path:
     """Build the site of a copy; return its folder."""
     copied(folder)
-    quiet = {"LABS": "false", "NO_MKDOCS_2_WARNING": "1"}
+    # What was borrowed looks for its templates where it was not installed.
+    borrowed = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"
+    quiet = {"LABS": "false", "NO_MKDOCS_2_WARNING": "1", "JUPYTER_PATH": str(borrowed)}
     done = subprocess.run(
         [sys.executable, *command],
         cwd=folder,
@@ -83,7 +88,7 @@ def differences(
 
 
 def main() -> int:
-    """Print what each of them leaves out; return 1 if it is anything."""
+    """Print what each of them leaves out; return 1 if that is not what is known."""
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         sites = {name: build(Path(folder, name), c) for name, c in COMMANDS.items()}
@@ -93,7 +98,7 @@ def main() -> int:
             found += census(site.parent / "docs", site)
             print(f"{name} {version(name)}: {len(wanted)} pages, {len(found)} missing")
             print(*(f"  {sentence}\n" for sentence in found), sep="", end="")
-            failed = failed or bool(found)
+            failed = failed or found != KNOWN.get(name, [])
     return failed
 
 
