@@ -64,7 +64,7 @@ def test_a_page_that_is_not_is_refused(reports: dict) -> None:
     changed = page.replace("●", " ", 1)
     assert changed != page
     assert MUSEUM["written"](changed, made) == page
-    with pytest.raises(ValueError, match="museum.md must have a part table"):
+    with pytest.raises(ValueError, match=r"museum\.md must have a part table"):
         MUSEUM["written"](page.replace("museum: table", "museum: tabel"), made)
 
 
