@@ -78,6 +78,16 @@ class Once(nn.Module):
         if len(self.calls) > 1:
             raise MemoryError("no more")
         return x
+
+class Ends(nn.Linear):
+    def __init__(self, d_in, how=SystemExit, early=False):
+        super().__init__(d_in, d_in)
+        self.how = how
+        if early:
+            raise how(5)
+
+    def forward(self, x):
+        raise (KeyboardInterrupt if self.how == "key" else SystemExit)(5)
 '''
 
 
@@ -190,6 +200,14 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
             ["code_of_mine.py:Once", "--d-in", "12"],
             "code_of_mine.py:Once could not be checked: MemoryError: no more.",
         ),
+        (
+            ["code_of_mine.py:Ends", "--d-in", "12"],
+            "code_of_mine.py:Ends could not be checked: SystemExit: 5.",
+        ),
+        (
+            ["code_of_mine.py:Ends", "--d-in", "12", "--early"],
+            "Ends could not be built: SystemExit: 5.",
+        ),
     ],
 )
 def test_2_and_a_sentence_if_it_could_not_be_checked(
@@ -202,6 +220,11 @@ def test_2_and_a_sentence_if_it_could_not_be_checked(
     assert told.startswith(f"headway check: {sentence}")
     assert told.endswith(".\n")
     assert told.count("\n") == 1
+
+
+def test_130_and_no_traceback_if_somebody_ends_it(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:Ends", "--d-in", "12", "--how", "key") == 130
+    assert capsys.readouterr().err.endswith("headway check: interrupted.\n")
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def _call(
             raise ValueError(f"{name} must be given {_option(key)}.")
     try:
         return make(**values)
-    except Exception as raised:  # whatever a reader's code may raise
+    except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
         raise ValueError(f"{name} could not be built: {explain(raised)}.") from raised
 
 

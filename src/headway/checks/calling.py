@@ -80,6 +80,8 @@ def ways(target: Target, told: Calling | None, num_heads: int | None) -> Iterato
     module = isinstance(target, nn.Module)
     time_first = getattr(target, "batch_first", True) is False
     three = set([*known][:3]) in THREE or len(needed) >= 3 or not known
+    stars = [one.kind for one in known.values()][:1] == [Parameter.VAR_POSITIONAL]
+    three = three or (stars and not module)
     three = three and not any("mask" in name for name in needed[1:3])
     if told is not None:
         words, invoke, of_tokens = _told(told)
@@ -89,6 +91,8 @@ def ways(target: Target, told: Calling | None, num_heads: int | None) -> Iterato
             yield from _cuts(words, invoke, num_heads)
     elif three and not module:
         yield from _cuts("f(query, key, value)", _with(1, needed[3:]), num_heads)
+        if stars:
+            yield Call("m(x)", _with(1, []))
     elif three:
         yield Call("m(x, x, x)", _with(3, needed[3:]), None, time_first)
     else:
@@ -135,9 +139,11 @@ def _told(call: Calling) -> tuple[str, Callable[..., Any], bool]:
 
     def invoke(m: Target, *inputs: Tensor, mask: Any = None) -> Any:
         given: dict[str, Any] = {"m": m, "f": m, "torch": torch, "mask": mask}
-        given |= (
-            {"x": inputs[0]} if of_tokens else dict(zip("qkv", inputs, strict=True))
-        )
+        if of_tokens:
+            given["x"] = inputs[0]
+        else:
+            given |= zip(("q", "k", "v"), inputs, strict=True)
+            given |= zip(("query", "key", "value"), inputs, strict=True)
         return eval(code, given)  # noqa: S307  # it is the reader's own expression
 
     return call.strip(), invoke, of_tokens

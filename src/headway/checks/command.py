@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"headway check: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("headway check: interrupted.", file=sys.stderr)
+        return 130
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     _print(report.to_json() if options.json else report.table(colour=colour))
     return 0 if report.ok else 1
@@ -51,7 +54,7 @@ def _report(options: argparse.Namespace, rest: Sequence[str]) -> Report:
         return check(target, call=options.call, weights=weights, **told)
     except ValueError:
         raise
-    except Exception as raised:  # whatever a reader's code may raise
+    except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
         raise ValueError(
             f"{options.target} could not be checked: {explain(raised)}."
         ) from raised

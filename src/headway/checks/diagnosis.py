@@ -23,7 +23,9 @@ def equation(it: Examined) -> Outcome:
         )
         return outcome._replace(chapter="multi_head_attention")
     if not it.weights:
-        return unasked("No weights of queries, keys and values were found.")
+        heads = it.subject.told.num_heads
+        fitting = f" that fit num_heads={heads}" if heads else ""
+        return unasked(f"No weights of queries, keys and values were found{fitting}.")
     if it.window:
         return unasked("A window is inside, which the equation does not have.")
     errors = [_error(it, weights, RIGHT) for weights in it.weights]

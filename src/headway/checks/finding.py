@@ -1,6 +1,5 @@
 """Make a subject of what a reader hands over."""
 
-import copy
 import math
 from dataclasses import replace
 
@@ -9,8 +8,9 @@ from torch import nn
 
 from headway.checks import vocabulary
 from headway.checks.calling import Call, Target, ways
+from headway.checks.copying import duplicate, plain, refuse_empty
 from headway.checks.names import parts
-from headway.checks.subject import Subject, Told, duplicate, explain
+from headway.checks.subject import Subject, Told, explain
 
 _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 
@@ -24,10 +24,13 @@ def find(target: Target, told: Told) -> Subject:
     if isinstance(target, type) or not callable(target):
         raise ValueError(
             "module_or_function must be a function, or a module that is built; "
-            f"got module_or_function={target!r}."
+            f"got module_or_function={_shown(target)}."
         )
+    _refuse_numbers(told)
+    target = plain(target)
     code = next(parts(target))
     name = getattr(code, "__name__", type(code).__name__)
+    refuse_empty(target, name)
     errors: list[str] = []
     for dtype in (torch.float64, torch.float32):
         try:
@@ -48,6 +51,21 @@ def find(target: Target, told: Told) -> Subject:
         f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
         f"got call={told.call!r}, and {errors[0]}."
     )
+
+
+def _refuse_numbers(told: Told) -> None:
+    for name in ("d_in", "context_length", "num_heads"):
+        value = getattr(told, name)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise ValueError(
+                f"{name} must be a positive whole number; got {name}={value!r}."
+            )
+
+
+def _shown(target: object) -> str:
+    """Put what is no code into one line."""
+    text = " ".join(repr(target).split())
+    return text if len(text) < 80 else f"a {type(target).__name__}"
 
 
 def _widths(target: Target, call: Call, told: Told) -> list[int]:
@@ -90,11 +108,10 @@ def _sizes_inside(subject: Subject) -> set[int]:
 
 
 def _copy(target: Target, dtype: torch.dtype) -> Target:
-    if not isinstance(target, nn.Module):
-        return target
-    module = copy.deepcopy(target).to(dtype).eval()
-    redraw(module)
-    return module
+    copied = duplicate(target, dtype)
+    if isinstance(copied, nn.Module):
+        redraw(copied.eval())
+    return copied
 
 
 def redraw(module: nn.Module) -> None:

@@ -12,6 +12,7 @@ from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL = 1e-3
 _CALLS = 64
+_LUCK = range(2, 18)
 _COPIES = 32
 
 
@@ -33,6 +34,14 @@ def in_training(it: Examined) -> Outcome:
         worst = error(it.subject(it.x), it.rows)
     if worst <= it.tolerance:
         return passed("Without dropout, training computes what eval computes.", worst)
+    with it.subject.training(dropout=0.0), torch.no_grad():  # other luck each time
+        drawn = torch.stack([it.subject(it.x, luck=n) for n in _LUCK])
+    apart = error(drawn, drawn[:1].expand_as(drawn))
+    if apart > it.tolerance and not it.subject.drops:
+        return unasked(
+            "In training it draws at random, at a rate that no attribute holds, so it "
+            "cannot be compared."
+        )
     return failed(
         "Without dropout, training computes something else than eval: a flag is bound "
         "to self.training, or dropout has a rate of its own.",

@@ -17,10 +17,22 @@ _PLAIN = ("LOAD_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_DEREF")
 def arguments(target: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """List the arguments of a function or of a module's `forward`."""
     function = target.forward if isinstance(target, nn.Module) else target
+    if schema := getattr(function, "schema", None):  # of TorchScript
+        return {
+            one.name: _parameter(one) for one in schema.arguments if one.name != "self"
+        }
     try:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # built-in functions have none
         return {}
+
+
+def _parameter(one: Any) -> inspect.Parameter:
+    """Say of an argument of TorchScript what `inspect` says of others."""
+    default = one.default_value if one.has_default_value() else inspect.Parameter.empty
+    return inspect.Parameter(
+        one.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default
+    )
 
 
 def words(target: Callable[..., Any]) -> set[str]:

@@ -42,7 +42,7 @@ def _matrices(module: nn.Module) -> list[tuple[str, nn.Parameter]]:
     return [
         (name, parameter)
         for name, parameter in module.named_parameters()
-        if parameter.ndim >= 2 and parameter.requires_grad
+        if parameter.ndim >= 2 and parameter.requires_grad and parameter.is_leaf
     ]
 
 

@@ -54,7 +54,8 @@ def _leaves_nothing(original: Subject) -> Outcome:
 
 
 def _stored(module: nn.Module) -> dict[str, Tensor]:
-    return {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    stored = module.state_dict().items()  # quantized layers hold more than tensors
+    return {name: one.clone() for name, one in stored if isinstance(one, Tensor)}
 
 
 def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
@@ -77,7 +78,10 @@ def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
 def _graphs(module: nn.Module) -> Iterator[str]:
     """Name the attributes that hold a tensor with its history."""
     for place, part in module.named_modules():
+        weights = [one for one, _ in part.named_parameters(recurse=False)]
         for name, value in vars(part).items():
+            if any(one.startswith(f"{name}_") for one in weights):
+                continue  # made of these weights anew, as pruning does
             held = [*value.values()] if isinstance(value, dict) else value
             for one in held if isinstance(held, (list, tuple)) else [held]:
                 if isinstance(one, Tensor) and one.grad_fn is not None:

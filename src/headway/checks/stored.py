@@ -22,8 +22,8 @@ def matrices(module: nn.Module, names: Sequence[str], d_in: int) -> dict[str, Te
 
 def oriented(module: nn.Module, name: str, d_in: int) -> dict[str, Tensor]:
     """Bring one weight to (out, in) from each form of storage that fits."""
-    weight = module.get_parameter(name).detach()
-    owner = module.get_submodule(name.rpartition(".")[0])
+    weight = dict(module.named_parameters())[name].detach()
+    owner = dict(module.named_modules())[name.rpartition(".")[0]]
     forms: dict[str, Tensor] = {}
     if weight.ndim == 3:
         forms = {

@@ -1,6 +1,5 @@
 """A copy of somebody's attention code, ready to be asked questions."""
 
-import copy
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,9 +11,10 @@ from torch import Tensor, nn
 
 from headway.checks import vocabulary
 from headway.checks.calling import Call, Calling, Target
+from headway.checks.copying import duplicate
 from headway.checks.names import arguments
 
-_DROPOUT = re.compile(r"(^|_)drop(out)?(_p|_prob|_rate)?$")
+_DROPOUT = re.compile(r"(^|_)p?drop(out)?(_p|_prob|_rate)?$")
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,6 @@ def in_type(subject: Subject, dtype: torch.dtype) -> Subject:
     """Copy a subject into another type, with the same weights, rounded."""
     target = duplicate(subject.target, dtype)
     return replace(subject, target=target, dtype=dtype, extra=dict(subject.extra))
-
-
-def duplicate(target: Target, dtype: torch.dtype) -> Target:
-    """Copy a module with its type and its mode; some save and load themselves anew."""
-    if not isinstance(target, nn.Module):
-        return target
-    return copy.deepcopy(target).to(dtype).train(target.training)
 
 
 def explain(error: BaseException) -> str:

@@ -1,0 +1,186 @@
+"""Code in the styles that people use is asked fairly, or refused in a sentence."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout, scaled_dot_product_attention
+from torch.nn.utils import prune
+from wrong import AGAIN, DROPOUT, EQUATION, SIZES, TRAINING, Attention
+
+from headway.checks import Report, Row, check
+
+SMALL = SIZES["two heads"]
+
+
+def row(report: Report, name: str) -> Row:
+    return next(one for one in report.rows if one.name == name)
+
+
+def refused(sentence: str) -> Any:
+    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+
+
+class One(nn.Module):
+    """Attention of one head, all in a few lines that TorchScript reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q = nn.Linear(5, 6)
+        self.k = nn.Linear(5, 6)
+        self.v = nn.Linear(5, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.q(x) @ self.k(x).transpose(-2, -1)
+        return torch.softmax(scores / 6**0.5, dim=-1) @ self.v(x)
+
+
+# Dropout, spelled otherwise
+
+
+class Dropping(One):
+    """It drops its answer in some way."""
+
+    def __init__(self, drop: Callable[[Any, Tensor], Tensor], **rates: float) -> None:
+        super().__init__()
+        self.drop = drop
+        vars(self).update(rates)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.drop(self, super().forward(x))
+
+
+def whole_texts(m: nn.Module, y: Tensor) -> Tensor:
+    """Drop whole texts, as deep residual networks do."""
+    return y * (torch.rand(len(y), 1, 1) > 0.1) / 0.9 if m.training else y
+
+
+@pytest.mark.parametrize(
+    "drop", [lambda m, y: dropout(y, 0.1, training=m.training), whole_texts]
+)
+def test_a_rate_that_no_attribute_holds_is_no_mistake(drop: Any) -> None:
+    report = check(Dropping(drop))
+    assert report.ok
+    assert row(report, TRAINING).sentence == (
+        "In training it draws at random, at a rate that no attribute holds, so it "
+        "cannot be compared."
+    )
+
+
+@pytest.mark.parametrize("name", ["attn_pdrop", "pdrop", "resid_pdrop"])
+def test_rates_named_as_in_gpt_2_are_found(name: str) -> None:
+    report = check(
+        Dropping(lambda m, y: dropout(y, getattr(m, name), m.training), **{name: 0.1})
+    )
+    assert row(report, TRAINING).verdict == "passed"
+    assert row(report, DROPOUT).verdict == "passed"
+
+
+def test_what_training_changes_without_chance_is_a_mistake() -> None:
+    report = check(Dropping(lambda m, y: y * 2 if m.training else y))
+    assert row(report, TRAINING).verdict == "failed"
+
+
+# Modules that something was done to
+
+
+class Keeping(One):
+    """It keeps what comes out."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.last = super().forward(x)
+        self.all, self.named = [self.last], {"last": self.last}
+        return self.last
+
+
+def pruned() -> nn.Module:
+    module = One()
+    prune.random_unstructured(module.q, "weight", 0.3)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
+@pytest.mark.parametrize("make", [pruned, lambda: torch.jit.script(One())])
+def test_a_module_may_be_changed_by_tools_of_pytorch(make: Any) -> None:
+    report = check(make())
+    assert report.ok, str(report)
+
+
+def test_what_a_call_left_in_a_module_is_copied_too() -> None:
+    module = Keeping()
+    module(torch.ones(2, 3, 5))
+    assert row(check(module), AGAIN).sentence == (
+        "A call keeps last, and with it all that made it."
+    )
+    assert module.last.grad_fn is not None
+
+
+def never(*_: Any) -> Any:
+    """Stand in for a compiler that nobody is to call."""
+    raise NotImplementedError("it was compiled")
+
+
+@pytest.mark.parametrize("code", [One(), scaled_dot_product_attention])
+def test_what_is_compiled_is_checked_as_it_was_written(code: Any) -> None:
+    report = check(torch.compile(code, backend=never))
+    assert report.ok
+    assert "_orig_mod" not in str(report)
+
+
+def test_a_function_may_take_whatever_comes() -> None:
+    report = check(lambda *three: scaled_dot_product_attention(*three))
+    assert report.ok
+    assert report.facts["called"] == "f(query, key, value)"
+
+
+def test_a_function_of_whatever_comes_may_take_tokens() -> None:
+    report = check(lambda *xs: scaled_dot_product_attention(*xs * 3), d_in=5)
+    assert report.facts["called"] == "m(x)"
+
+
+def test_a_call_may_use_the_names_that_a_report_shows() -> None:
+    def by_name(*, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return scaled_dot_product_attention(query, key, value)
+
+    report = check(by_name, call="f(query=query, key=key, value=value)")
+    assert report.ok
+
+
+# What is refused
+
+
+@pytest.mark.refusal
+def test_weights_without_numbers_are_refused() -> None:
+    with refused("One must be on a device; got the meta device."):
+        check(One().to("meta"))
+    with refused("LazyLinear must be called once, for its lazy layers."):
+        check(nn.LazyLinear(5))
+
+
+@pytest.mark.refusal
+def test_a_long_value_is_not_shown() -> None:
+    with refused(
+        "module_or_function must be a function, or a module that is built; "
+        "got module_or_function=a Tensor."
+    ):
+        check(torch.randn(9, 9))  # type: ignore[arg-type]
+
+
+@pytest.mark.refusal
+@pytest.mark.parametrize("name", ["d_in", "context_length", "num_heads"])
+@pytest.mark.parametrize("value", ["20", 0, -3, 2.5])
+def test_what_is_told_must_be_a_number(name: str, value: Any) -> None:
+    sentence = f"{name} must be a positive whole number; got {name}={value!r}."
+    with refused(sentence):
+        check(One(), **{name: value})
+
+
+def test_heads_that_do_not_fit_are_named() -> None:
+    report = check(Attention(SMALL), num_heads=97)
+    assert row(report, EQUATION).sentence == (
+        "No weights of queries, keys and values were found that fit num_heads=97."
+    )
