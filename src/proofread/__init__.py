@@ -8,7 +8,9 @@ In the order in which they are best read:
     numerals expressions prose                  what sentences say of that
     settings items account record changed plugin    all of it as tests
     prove mutants mutate faults                 whether the tests are to be trusted
-    mathml cells notebooks takeaway build serve     the site and what belongs to it
+    mathml jupyter labs                         what pages are made of besides
+    cells notebooks takeaway                    what a reader can take home
+    tidy cite llms offline verified build serve     the site and what belongs to it
     shown published                             the site against its pages
     environment run_cells kernel trials reader  what a reader takes from it
 """
