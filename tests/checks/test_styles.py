@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
-from wrong import AGAIN, DROPOUT, EQUATION, SIZES, TRAINING, Attention
+from wrong import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, SIZES, TRAINING, Attention
 
 from headway.checks import Report, Row, check
 
@@ -148,6 +148,100 @@ def test_a_call_may_use_the_names_that_a_report_shows() -> None:
 
     report = check(by_name, call="f(query=query, key=key, value=value)")
     assert report.ok
+
+
+# What is found out
+
+
+class Causal(One):
+    """It takes a mask, and returns its weights first."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        scores = self.q(x) @ self.k(x).mT / 6**0.5
+        future = torch.ones(len(x[0]), len(x[0]), dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(future if mask is None else mask, -1e30)
+        weights = scores.softmax(dim=-1)
+        return self.tables(weights), weights @ self.v(x)
+
+    def tables(self, weights: Tensor) -> Tensor:
+        return weights
+
+
+def test_a_table_of_weights_is_not_the_answer() -> None:
+    report = check(Causal(), causal=True)
+    assert row(report, EQUATION).verdict == "passed"
+
+
+def test_an_answer_may_be_square() -> None:
+    report = check(lambda x: (x.softmax(1) * x, x[0, 0]), d_in=7)
+    assert row(report, "any sizes").verdict == "passed"
+
+
+def test_a_mask_may_not_be_changed() -> None:
+    class Changing(One):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            scores = self.q(x) @ self.k(x).mT / 6**0.5
+            if mask is not None:
+                scores = scores.masked_fill(mask.logical_not_(), -1e30)
+            return scores.softmax(dim=-1) @ self.v(x)
+
+    assert row(check(Changing()), OBEYED).sentence == "It changes its mask in place."
+
+
+class Layer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(12, 36)
+        self.proj = nn.ModuleList([nn.Linear(12, 12)])
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        hidden = None if mask is None else ~mask
+        causal = hidden is None
+        rows = scaled_dot_product_attention(q, k, v, hidden, is_causal=causal)
+        return self.proj[0](rows)
+
+
+class Layers(nn.Module):
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList([Layer() for _ in range(count)])
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+
+
+def test_several_layers_are_not_blamed_for_being_several() -> None:
+    report = check(Layers(2), causal=True)
+    assert row(report, EQUATION).sentence == (
+        "It has several layers, and the equation is of one: blocks.0."
+    )
+    for name in (ORDER, OBEYED):
+        assert row(report, name).sentence == (
+            "It has several layers, and this holds of one: blocks.0."
+        )
+    assert row(check(Layers(1), causal=True), EQUATION).verdict == "passed"
+
+
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_heads_that_meet_instead_of_tokens_are_named(is_causal: bool) -> None:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        three = (one.transpose(1, 2) for one in (q, k, v))
+        rows = scaled_dot_product_attention(*three, is_causal=is_causal)
+        return rows.transpose(1, 2)
+
+    report = check(attend, causal=is_causal)
+    assert "the heads of each token attend" in row(report, EQUATION).sentence
+    swap = "f(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)"
+    assert check(attend, causal=is_causal, call=swap).ok
+
+
+def test_a_number_of_heads_that_is_a_guess_is_not_shown() -> None:
+    assert check(One()).facts["heads"] == "1"
+    other = check(Dropping(lambda m, y: y * 2, rope=1.0))
+    assert "heads" not in other.facts
 
 
 # What is refused

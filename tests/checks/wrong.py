@@ -485,6 +485,15 @@ HEADS: dict[str, Mistake] = {
         {"merge": "view"},
         function=False,
     ),
+    "heads meet, not tokens": Mistake(
+        PAST,
+        {
+            "share": lambda m, *qkv: [part.transpose(1, 2) for part in qkv],
+            "merge": lambda m, c: c.flatten(2),
+        },
+        {"meet": "heads"},
+        function=False,
+    ),
     "out_proj is never used": Mistake(
         GRADIENTS, {"out": lambda m, c: c}, {"out": False}, function=False
     ),

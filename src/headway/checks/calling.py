@@ -154,7 +154,8 @@ def _first_tensor(result: Any) -> Tensor:
         return result
     parts = result.values() if isinstance(result, Mapping) else result
     if isinstance(parts, (list, tuple)) or isinstance(result, Mapping):
-        for part in parts:
-            if isinstance(part, Tensor):
-                return part
+        found = [part for part in parts if isinstance(part, Tensor)]
+        rows = [one for one in found if one.shape[-2:-1] != one.shape[-1:]]
+        if found:  # a square is a table of weights, if there are rows beside it
+            return next((r for r in rows if r.ndim == found[0].ndim), found[0])
     raise TypeError(f"it returned {type(result).__name__}, not a tensor")

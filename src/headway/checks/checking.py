@@ -136,7 +136,7 @@ def facts(it: Examined) -> dict[str, str]:
         "sizes": f"{subject.B} texts of {subject.T} tokens, {subject.d_in} wide",
         "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
     }
-    if it.weights:
+    if len({one.heads for one in it.weights}) == 1:  # and no guess
         found["heads"] = str(it.weights[0].heads)
     if it.weights and it.weights[0].names:
         found["weights"] = it.weights[0].names

@@ -31,21 +31,30 @@ def equation(it: Examined) -> Outcome:
     errors = [_error(it, weights, RIGHT) for weights in it.weights]
     nearest = min(errors)
     if nearest <= it.tolerance:
-        it.weights.insert(0, it.weights.pop(errors.index(nearest)))  # so it is these
+        it.weights[:] = [it.weights[errors.index(nearest)]]  # so it is these
         return passed("It is what the equation gives in 64 bits.", nearest)
     mistakes = _explain(it)
     if mistakes:
         told = ", and when ".join(one.sentence for one in mistakes)
         outcome = failed(f"It is exactly what comes out when {told}.", nearest)
         return outcome._replace(chapter=mistakes[0].chapter)
-    if it.subject.positions:
-        return unasked("Positions are inside, which the equation does not have.")
-    if rest := naming.unknown(it.subject):
-        return unasked(f"It has weights that the equation does not have: {rest[0]}.")
+    if reason := _besides(it):
+        return unasked(reason)
     return failed(
         "It is not what the equation gives, and no mistake known here explains it.",
         nearest,
     )
+
+
+def _besides(it: Examined) -> str:
+    """Say what is inside that the equation does not have."""
+    if it.subject.positions:
+        return "Positions are inside, which the equation does not have."
+    if rest := naming.unknown(it.subject):
+        return f"It has weights that the equation does not have: {rest[0]}."
+    if layer := naming.one_of_many(it.subject):
+        return f"It has several layers, and the equation is of one: {layer}."
+    return ""
 
 
 def _explain(it: Examined) -> Sequence[Hypothesis]:

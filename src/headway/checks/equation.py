@@ -26,6 +26,7 @@ class Recipe:
         after: What weights are multiplied by, after the softmax.
         groups: How the heads of fewer keys are repeated.
         first: Whether texts or tokens are taken for the first axis.
+        meet: Whether tokens attend to each other, or the heads of each token.
     """
 
     scale: str = "1/sqrt(D)"
@@ -40,6 +41,7 @@ class Recipe:
     after: str = "1"
     groups: str = "interleave"
     first: str = "texts"
+    meet: str = "tokens"
 
 
 _AXES: dict[str, tuple[int, ...]] = {
@@ -68,9 +70,13 @@ def compute(x: Tensor, p: Projections, causal: bool, recipe: Recipe) -> Tensor:
         _heads(x, p, role, letter, recipe)
         for role, letter in zip(recipe.roles, "qkv", strict=True)
     )
+    if recipe.meet == "heads":
+        query, key, value = (one.transpose(1, 2) for one in (query, key, value))
     scores = query @ key.mT * _factor(recipe.scale, x, p)
     weights = _weights(scores, causal, recipe)
     context = (weights * _factor(recipe.after, x, p)) @ value
+    if recipe.meet == "heads":
+        context = context.transpose(1, 2)
     if recipe.merge == "right":
         context = context.transpose(1, 2)
     context = context.reshape(*x.shape[:2], -1)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from headway.checks import naming
 from headway.checks.examined import Examined
-from headway.checks.mask_search import candidates
+from headway.checks.mask_search import candidates, example
 from headway.checks.masking import Mask
 from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 from headway.checks.subject import in_type
@@ -21,6 +22,9 @@ _REASONS = {
 def obeyed(it: Examined) -> Outcome:
     """Ask that each mask that is taken hides what it says."""
     for name, what in it.masks.wrong.items():
+        layer = naming.one_of_many(it.subject)
+        if layer and what not in _REASONS:
+            return unasked(f"It has several layers, and this holds of one: {layer}.")
         reason = _REASONS.get(what, f"With {{}}, a row {what}.")
         return failed(reason.format(name, name))
     for mask in it.masks.masks:
@@ -35,8 +39,21 @@ def obeyed(it: Examined) -> Outcome:
             if not candidates(it.subject)
             else "No form of mask was found that it takes."
         )
+    for mask in it.masks.masks:
+        if _changes(it, mask):
+            return failed(f"It changes its {mask.argument} in place.")
     said = [f"{m.argument} {m.shape}: {m.meaning}" for m in it.masks.masks]
     return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _changes(it: Examined, mask: Mask) -> bool:
+    """Ask whether a call changes the mask that it is given."""
+    keep = example(mask, it.subject.B, it.subject.T).clone().to(it.x.device)
+    given = mask(keep, it.x.dtype)
+    before = {name: one.clone() for name, one in given.items()}
+    with torch.no_grad():
+        it.subject(it.x, **given)
+    return any(not torch.equal(one, before[name]) for name, one in given.items())
 
 
 def padding(it: Examined) -> Outcome:

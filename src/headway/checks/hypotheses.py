@@ -115,6 +115,14 @@ HYPOTHESES = [
         {"tile": "heads of few keys are tiled, not repeated one by one"},
     ),
     *_all(
+        "multi_head_attention",
+        "meet",
+        {
+            "heads": "the heads of each token attend to each other: the axes of heads "
+            "and tokens are swapped (if (B, T, H, D) is meant, let call transpose it)"
+        },
+    ),
+    *_all(
         "causal_attention",
         "first",
         {"tokens": "the axes of texts and tokens are swapped (batch_first?)"},

@@ -139,10 +139,13 @@ def _try(subject: Subject, mask: Mask, base: Tensor, noise: float) -> str | None
     """Say what a mask does: keep, hide, nothing, or words; `None`: it is not taken."""
     x = subject.tokens()
     keep = example(mask, subject.B, subject.T)
-    argument = mask(keep.to(x.device), x.dtype)
+
+    def ask(y: Tensor) -> Tensor:
+        return subject(y, **mask(keep.clone().to(y.device), y.dtype))
+
     try:
-        before = subject(x, **argument)
-        seen = visible(influence(lambda y: subject(y, **argument), x), noise)
+        before = ask(x)
+        seen = visible(influence(ask, x), noise)
     except Exception:  # it does not take such a mask
         return None
     keep = keep[0]

@@ -2,6 +2,7 @@
 
 import torch
 
+from headway.checks import naming
 from headway.checks.examined import Examined
 from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 
@@ -21,6 +22,8 @@ def order(it: Examined) -> Outcome:
         return passed("The order of the tokens that a row sees does not matter.", worst)
     if it.subject.positions or it.window:
         return unasked("Positions are inside, so the order matters.")
+    if layer := naming.one_of_many(it.subject):
+        return unasked(f"It has several layers, and this holds of one: {layer}.")
     return failed(
         "The order of the tokens that a row sees matters, and no positions are inside: "
         "look at how heads are split and merged. If positions are meant, let a name "

@@ -58,6 +58,22 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
     return found
 
 
+def one_of_many(subject: Subject) -> str:
+    """Name the first layer of attention if there are several, one after the other."""
+    if subject.module is None:
+        return ""
+    named = roles(subject.module, subject.told.weights)
+    ends = {_owner(name) for name in named.get("out", [])}
+    begins = [_owner(n) for n in named.get("packed", []) + named.get("query", [])]
+    layers = [one for one in dict.fromkeys(begins) if one in ends]
+    return layers[0] if len(layers) > 1 else ""
+
+
+def _owner(name: str) -> str:
+    """Give the module that has a layer, of whose weight this is the name."""
+    return re.sub(r"(^|\.)[^.]+(\.\d+)?(\.weight)?$", "", name)
+
+
 def _in_order(missing: list[str], rest: list[str]) -> dict[str, list[str]]:
     """Take layers in a list of one name, such as `linears.0`, as they are counted."""
     lists = {re.sub(r"\.\d+(\.weight)?$", "", name) for name in rest}
