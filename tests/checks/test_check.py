@@ -142,7 +142,7 @@ def test_a_function_of_pytorch_passes() -> None:
     assert report.ok
     assert report.facts == {
         "called": "f(query, key, value)",
-        "future": "seen, as it behaves",
+        "future": "seen, as it behaves; say causal=True if that is wrong",
         "sizes": "3 texts of 7 tokens, 42 wide",
         "type": "float64 on cpu",
         "heads": "2",

@@ -368,7 +368,7 @@ def test_a_value_is_read_as_python_if_it_is(
 @pytest.mark.parametrize(
     ("words", "future"),
     [
-        ([], "seen, as it behaves"),
+        ([], "seen, as it behaves; say causal=True if that is wrong"),
         (["--causal"], "hidden, told"),
         (["--no-causal"], "seen, told"),
     ],

@@ -122,4 +122,6 @@ def _intent(subject: Subject, seen: Tensor) -> tuple[bool, str]:
     if named is not None:
         return named, "as its names say"
     past = "the past" in pattern(seen) or "the future" in pattern(seen)
-    return past or window(seen) is not None, "as it behaves"
+    if past or window(seen) is not None:
+        return True, "as it behaves"
+    return False, "as it behaves; say causal=True if that is wrong"

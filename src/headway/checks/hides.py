@@ -12,6 +12,7 @@ from headway.checks.masking import Mask
 from headway.checks.outcomes import Outcome, error, failed, passed, unasked
 from headway.checks.subject import in_type
 
+_LOUD = 1e3
 _REASONS = {
     "nothing": "It takes {}, and {} changes nothing.",
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
@@ -66,8 +67,11 @@ def padding(it: Examined) -> Outcome:
     before = it.causal and not it.subject.positions
     kept = [torch.arange(T) < max(T - 2 * b, 1) for b in range(it.subject.B)]
     kept = [one.flip(0) for one in kept] if before else kept
+    keep = torch.stack(kept)
+    # Padding may be loud; a hidden score that is only quite low lets it through.
+    x = torch.where(keep[..., None].to(it.x.device), it.x, _LOUD * it.x)
     with torch.no_grad():
-        rows = _with_mask(it, mask, torch.stack(kept)[:, None].expand(-1, T, -1))
+        rows = _with_mask(it, mask, keep[:, None].expand(-1, T, -1), x)
         worst = max(
             error(it.subject(it.x[b : b + 1, one]), rows[b : b + 1, one])
             for b, one in enumerate(kept)

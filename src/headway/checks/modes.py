@@ -66,7 +66,8 @@ def dropout(it: Examined) -> Outcome:
         )
     if (few - want).abs().median() > 0.1 * want.abs().median():
         return failed(
-            "A small rate of dropout drops nearly all: it is taken for what is kept.",
+            "A small rate of dropout changes nearly all: it is taken for what is kept, "
+            "or training goes another way.",
             _SMALL,
         )
     draws = _CALLS * _COPIES  # a count, since what was drawn differs by platform
