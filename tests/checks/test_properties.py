@@ -352,7 +352,9 @@ def test_each_form_of_a_mask_is_named() -> None:
 def test_nan_may_hide_in_the_gradients_of_an_empty_row() -> None:
     class Wrong(Adds):
         def forward(self, x: Tensor, attn_bias: Tensor | None = None) -> Any:
-            plain = 0.0 if attn_bias is None else attn_bias
+            plain = 0.0
+            if attn_bias is not None:
+                plain = attn_bias.masked_fill(attn_bias < -1e9, -torch.inf)
             self.steps = self.steps | {"hide": lambda m, s, mask: s + plain}
             return self.run(x)
 

@@ -21,8 +21,9 @@ KEYS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 KINDS: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
     "bool": lambda keep, dtype: keep,
+    # The lowest number, as most libraries add it: a row of -inf would be nan.
     "float": lambda keep, dtype: torch.zeros_like(keep, dtype=dtype).masked_fill(
-        ~keep, -torch.inf
+        ~keep, torch.finfo(dtype).min
     ),
     "int": lambda keep, dtype: keep.long(),
 }
