@@ -554,3 +554,34 @@ def test_an_answer_of_another_shape_is_not_what_the_equation_gives() -> None:
 
 def test_heads_are_split_where_they_are_said_to_be() -> None:
     assert split(Attention(SMALL), torch.randn(2, 7, 14)).shape == (2, 2, 7, 7)
+
+
+def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
+    class Normed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.qkv = nn.Linear(17, 3 * 5)
+            self.dropout = nn.Dropout(0.1)
+            self.norm = nn.LayerNorm(5)
+
+        def forward(self, x: Tensor) -> Tensor:
+            query, key, value = self.qkv(x).chunk(3, dim=-1)
+            weights = (query @ key.mT / 5**0.5).softmax(dim=-1)
+            return self.norm(self.dropout(weights) @ value)
+
+    assert said(Normed(), "dropout keeps the mean") == (
+        "not applicable",
+        "Besides attention it has norm.weight, which may move the mean.",
+    )
+
+
+def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        if query.dtype != torch.float32:
+            raise TypeError("32 bits, please")
+        return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
+
+    assert said(attend, "types and half precision") == (
+        "not applicable",
+        "It works in float32 alone.",
+    )
