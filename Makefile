@@ -16,7 +16,7 @@ EXTRA = import sys, tomllib; file = open("pyproject.toml", "rb"); \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check lint site takeaway peers mutate versus successors format record prove install clean python port
+.PHONY: help serve test check lint site takeaway browser peers mutate versus successors format record prove install clean python port
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -60,6 +60,10 @@ takeaway: site  ## run all that a reader copies or downloads, with the wheel alo
 	@echo '== What a reader takes away'
 	@$(RUN) proofread.reader docs site --constraints constraints.txt --kernel \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
+
+browser: .cache/browser/installed  ## drive the live figures in a chromium, which must be installed
+	@echo '== The live figures in a browser'
+	@.cache/browser/bin/python -m pytest -q tests/browser
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'
