@@ -11,7 +11,6 @@ is kept, and runs anew only if the program, the modules that it depends on, or a
 installed has changed.
 """
 
-# LEAD TO HELPER: mkdocs-jupyter must stay in use; read /tmp/lead/note22.md now.
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
