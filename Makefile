@@ -42,7 +42,7 @@ test: .venv/installed  ## run every test, and every program in the book and the 
 	@echo '== The same by pytest-codeblocks alone'
 	@$(RUN) pytest -q --codeblocks docs README.md
 
-check: test lint takeaway  ## what CI runs, but for the peers: tests, style, site, takeaway
+check: test lint takeaway  ## what CI runs, but for browser and peers: tests, style, site, takeaway
 
 lint: .venv/installed  ## check format, style and types
 	@echo '== Format'
@@ -68,6 +68,10 @@ browser: .cache/browser/installed  ## drive the live figures in a chromium, whic
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'
 	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py
+
+browser: site .cache/browser/installed  ## try the site in a chromium, which must be installed
+	@echo '== The site in a browser'
+	@.cache/browser/bin/python -m pytest -q tests/browser
 
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'

@@ -150,7 +150,7 @@ def test_all_that_the_book_is_checked_with_is_pinned(
     # What others have made is not installed here. All that is in the environment of
     # the peers is compared with its pins by `make peers`.
     peers, versus = pinned()["make peers"], pinned()["make versus"]
-    browser, successors = pinned()["tests/browser"], pinned()["make successors"]
+    browser, successors = pinned()["make browser"], pinned()["make successors"]
     asked = {
         extra: {requirement.name for requirement in needs(published, extra)}
         - {"torch", "jaxtyping"}

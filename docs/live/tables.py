@@ -71,6 +71,8 @@ class Table:
 
 def _head(column: str | tuple[str, int]) -> str:
     name, span = (column, 1) if isinstance(column, str) else column
+    if not name:  # a corner is no heading
+        return "<td></td>"
     wide = f'colgroup" colspan="{span}' if span > 1 else "col"
     return f'<th scope="{wide}">{escape(name)}</th>'
 

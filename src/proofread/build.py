@@ -7,6 +7,7 @@ the site is held against the pages that it came from:
     extra:
       takeaway: {folder: walk/, project: ., note: Without an address, do this.}
       llms: true # the Markdown of each page, and a list of them in llms.txt
+      policy: "default-src 'self'" # for browsers; scripts are added
       archive: book.zip # the whole site, as it works without a server
       verified: {packages: [torch], sentence: !ENV VERIFIED} # for a template
 """
@@ -24,6 +25,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from proofread.environment import CannotInstallError, build_wheel
 from proofread.llms import publish
 from proofread.offline import pack
+from proofread.policy import write_policy
 from proofread.published import census
 from proofread.takeaway import make
 from proofread.tidy import tidy
@@ -70,6 +72,8 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
         make_takeaways(config)
         if config.extra.get("llms"):
             publish(docs, site, config)
+        if rest := config.extra.get("policy"):
+            write_policy(site, rest)
     except (ValueError, CannotInstallError) as error:
         yield str(error)
         return

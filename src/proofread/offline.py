@@ -4,8 +4,9 @@ A browser that reads files does not look for the index.html of a folder, lets no
 read a file, and starts no worker. So each link names its file, the index of the search
 becomes a script, and the worker of the search runs in a hidden frame.
 
-What a page has between `<!-- online -->` and `<!-- end of online -->` is left out. The
-bytes of the archive depend on the site alone.
+What a page has between `<!-- online -->` and `<!-- end of online -->` is left out, and
+so is its policy: no file is of the same origin as another. The bytes of the archive
+depend on the site alone.
 """
 
 import json
@@ -18,6 +19,7 @@ LINK = re.compile(
     r'(?P<name>\b(?:href|src|action))="(?P<path>[^"#?:]*)(?P<rest>[^"]*)"'
 )
 ONLINE = re.compile(r"<!-- online -->.*?<!-- end of online -->", re.DOTALL)
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 PRELOAD = re.compile(r'<link rel="preload"[^>]*>\s*')
 BUNDLE = re.compile(r'<script src="(?P<path>[^"]*assets/javascripts/)bundle\.')
 INDEX = "search/search_index"
@@ -73,7 +75,8 @@ def from_files(html: str) -> str:
         elsewhere = rest.startswith(":") or path.startswith("/")
         return f'{match["name"]}="{path if elsewhere else named(path)}{rest}"'
 
-    html = PRELOAD.sub("", ONLINE.sub("", html))
+    for online in (ONLINE, POLICY, PRELOAD):
+        html = online.sub("", html)
     worker = rf'<script src="\g<path>{Path(WORKER).name}"></script>\g<0>'
     return BUNDLE.sub(worker, LINK.sub(link, html))
 

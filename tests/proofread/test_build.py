@@ -90,6 +90,16 @@ def test_a_site_without_takeaways(book: Path) -> None:
     assert not [*(book / "site").rglob("*.ipynb")]
 
 
+def test_each_page_has_the_policy_of_the_site(book: Path) -> None:
+    rest = "default-src 'self'"
+    extra = TAKEAWAY.replace("}}", f'}}, policy: "{rest}"}}')
+    (book / "mkdocs.yml").write_text(CONFIG + extra)
+    assert build.main([]) == 0
+    for page in ("index.html", "walk/a/index.html"):
+        html = (book / "site" / page).read_text()
+        assert f"; {rest}" in html.partition("<script")[0]
+
+
 def test_the_archive_holds_all_that_belongs_to_the_site(book: Path) -> None:
     (book / "mkdocs.yml").write_text(
         CONFIG + TAKEAWAY.replace("}}", "}, archive: a.zip}")

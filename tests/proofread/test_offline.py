@@ -34,6 +34,7 @@ def test_a_folder_is_its_page(path: str, page: str) -> None:
         ('<a href="mailto:a@b.c/">', '<a href="mailto:a@b.c/">'),
         ('<a href="//a.b/">', '<a href="//a.b/">'),
         ('<form action="./">', '<form action="./index.html">'),
+        ('a<meta http-equiv="Content-Security-Policy" content="b">c', "ac"),
         ("a<!-- online -->b\nc<!-- end of online -->d", "ad"),
         ('<link rel="preload" href="a">\n<link rel="icon">', '<link rel="icon">'),
         (

@@ -51,3 +51,10 @@ def test_only_marks_that_no_style_asks_for_are_taken_out() -> None:
     )
     assert slim(kept) == kept
     assert slim('<span class="w">  </span><span class="n">a</span>') == "  a"
+
+
+def test_empty_lines_are_taken_out_where_space_says_nothing() -> None:
+    assert slim("<p>a  b \n\n    c</p>\n  \n<p>") == "<p>a  b\nc</p>\n<p>"
+    for kind in ("pre", "code", "script", "style", "textarea"):
+        kept = f"<{kind} a='b'>a \n\n    b</{kind}>"
+        assert slim(f"\n  \n{kept}\n\n") == f"\n{kept}\n"

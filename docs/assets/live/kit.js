@@ -121,10 +121,11 @@ window.hwLive = (() => {
   function map(words, more) {
     const cells = words.map(() => words.map(() => make("td", {}, make("data", {}))))
     const extra = words.map(() => more.map(() => make("td", {})))
-    const head = ["", ...words, ...more].map((textContent, at) =>
-      make("th", { scope: "col", className: at > words.length ? "hw-live__more" : "" },
+    const head = [...words, ...more].map((textContent, at) =>
+      make("th", { scope: "col", className: at < words.length ? "" : "hw-live__more" },
         make("span", { textContent })),
     )
+    head.unshift(make("td", {}))
     const rows = words.map((textContent, t) =>
       make("tr", {}, make("th", { scope: "row", textContent }), ...cells[t], ...extra[t]),
     )
