@@ -61,10 +61,6 @@ takeaway: site  ## run all that a reader copies or downloads, with the wheel alo
 	@$(RUN) proofread.reader docs site --constraints constraints.txt --kernel \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
 
-browser: .cache/browser/installed  ## drive the live figures in a chromium, which must be installed
-	@echo '== The live figures in a browser'
-	@.cache/browser/bin/python -m pytest -q tests/browser
-
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'
 	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py

@@ -1,4 +1,4 @@
-"""Write the tables of the live figures into the chapters: `python docs/live [--check]`.
+"""Write the tables of the live figures into the pages: `python docs/live [--check]`.
 
 Each stands between the lines `<!-- live: NAME -->` and `<!-- end of live -->`. A script
 in docs/assets/live reads its numbers from there. With `--check` nothing is written; the
@@ -15,7 +15,7 @@ from figures import FIGURES, Figure
 
 from proofread.numerals import Page
 
-WALK = Path(__file__).parent.parent / "walk"
+DOCS = Path(__file__).parent.parent
 
 
 def part(name: str, figure: Figure) -> str:
@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write all tables, or compare them with those that are there."""
     parser = argparse.ArgumentParser(description="Write the tables of live figures.")
     parser.add_argument("--check", action="store_true", help="compare, do not write")
-    parser.add_argument("--to", type=Path, default=WALK, help="folder of chapters")
+    parser.add_argument("--to", type=Path, default=DOCS, help="folder of pages")
     options = parser.parse_args(arguments)
     wrong = []
     for name, figure in FIGURES.items():
-        path = options.to / f"{figure.chapter}.md"
+        path = options.to / f"{figure.page}.md"
         page = path.read_text("utf-8")
         new = written(page, name, part(name, figure))
         if options.check and new != page:

@@ -21,11 +21,25 @@ from headway import (
 
 
 class Figure(NamedTuple):
-    """A live figure: the chapter it stands in, its tables, and words below them."""
+    """A live figure: the page it stands on, its tables, and words below them."""
 
-    chapter: str
+    page: str
     tables: Callable[[], list[Table]]
     caption: str
+
+
+def words() -> list[Table]:
+    """Let each of the six words take shares, of the words before it or of all."""
+    words, inputs = six_tokens()
+    tokens = Table("tokens", "The words", ["", ("three numbers", 3)])
+    contexts = Table("contexts", "What each word becomes", ["", ("three numbers", 3)])
+    for word, row in zip(words, inputs.tolist(), strict=True):
+        tokens.row(word, *map(exact, row))
+    weights = attention_weights(inputs, inputs, mask=causal_mask(6))
+    for word, row in zip(words, (weights @ inputs).tolist(), strict=True):
+        contexts.row(word, *map(result, row))
+    said = "The shares that each word takes from the words before it"
+    return [tokens, square("weights", said, words, weights), contexts]
 
 
 def query() -> list[Table]:
@@ -163,29 +177,35 @@ def dropout() -> list[Table]:
 
 
 FIGURES = {
+    "words": Figure(
+        "index",
+        words,
+        "Pick a word. The arcs are the shares that it takes from the words before it, "
+        "and from itself.",
+    ),
     "query": Figure(
-        "scaled_dot_product",
+        "walk/scaled_dot_product",
         query,
         "Every word asks once: its scores, its weights, and the context it collects.",
     ),
     "saturation": Figure(
-        "scaled_dot_product",
+        "walk/scaled_dot_product",
         saturation,
         "One query and six keys with random numbers. The wider they are, the farther "
         "their scores lie apart.",
     ),
     "leak": Figure(
-        "masks",
+        "walk/masks",
         leak,
         "A token is changed. Rows above it that move have seen the future.",
     ),
     "heads": Figure(
-        "multi_head_attention",
+        "walk/multi_head_attention",
         heads,
         "Three tokens of six numbers, projected and split into heads.",
     ),
     "dropout": Figure(
-        "dropout",
+        "walk/dropout",
         dropout,
         "One draw changes the sum of a row; over many draws the mean stays.",
     ),

@@ -61,12 +61,12 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the chapters from the true configuration, without nav and plugins."""
+    """Build page one and the chapters as configured, without nav and plugins."""
     folder = tmp_path_factory.mktemp("served")
     docs = folder / "docs"
     for part in ("walk", "assets"):
         shutil.copytree(ROOT / "docs" / part, docs / part)
-    (docs / "index.md").write_text("# Home\n")
+    shutil.copy(ROOT / "docs/index.md", docs)
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
     text = re.sub(r"(?ms)^plugins:.*?^(?=markdown_extensions)", "plugins: []\n", text)
     text = re.sub(r"(?ms)^nav:.*?^(?=exclude_docs)", "", text)

@@ -16,15 +16,16 @@ from headway import MultiHeadAttention, SelfAttentionV2, six_by_rows, six_tokens
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
 
-CHAPTERS = {
-    "query": "scaled_dot_product",
-    "saturation": "scaled_dot_product",
-    "leak": "masks",
-    "heads": "multi_head_attention",
-    "dropout": "dropout",
+PAGES = {
+    "words": "",
+    "query": "walk/scaled_dot_product/",
+    "saturation": "walk/scaled_dot_product/",
+    "leak": "walk/masks/",
+    "heads": "walk/multi_head_attention/",
+    "dropout": "walk/dropout/",
 }
 WORDS, SIX = six_tokens()
-every_figure = pytest.mark.parametrize("name", CHAPTERS)
+every_figure = pytest.mark.parametrize("name", PAGES)
 
 
 @contextmanager
@@ -35,10 +36,11 @@ def opened(
     options = {"viewport": {"width": width, "height": 900}, **options}
     context = browser.new_context(**options)
     page = context.new_page()
+    page.set_default_timeout(10_000)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.goto(f"{address}/walk/{CHAPTERS[name]}/index.html")
+    page.goto(f"{address}/{PAGES[name]}index.html")
     figure = page.locator(f'[data-live="{name}"]')
     figure.scroll_into_view_if_needed()
     if options.get("java_script_enabled", True):
@@ -50,7 +52,7 @@ def opened(
     assert [word for word in said if address.startswith("http")] == []
 
 
-@pytest.fixture(params=CHAPTERS)
+@pytest.fixture(params=PAGES)
 def every(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -58,7 +60,7 @@ def every(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def live(browser: "Browser", origin: str, request: pytest.FixtureRequest) -> Any:
     """Open the figure that the test is named for."""
-    (name,) = [name for name in CHAPTERS if f"_{name}_" in f"{request.node.name}_"]
+    (name,) = [name for name in PAGES if f"_{name}_" in f"{request.node.name}_"]
     with opened(browser, f"{origin}/book", name) as figure:
         yield figure
 
@@ -91,6 +93,47 @@ def slide(figure: "Locator", label: str, value: float) -> None:
 
 
 # ---- What they compute ----
+
+
+def shares(reader: int, factor: float) -> tuple[Tensor, Tensor]:
+    """Compute what a word takes from those before it, and what it becomes."""
+    x = SIX.double().mul(100).round().div(100)
+    past = torch.arange(6) <= reader
+    weights = torch.zeros(6, dtype=torch.float64)
+    scores = factor * (x[past] @ x[reader]) / math.sqrt(3)
+    weights[past] = torch.softmax(scores, dim=-1)
+    return weights, weights @ x
+
+
+def compare_words(figure: "Locator", reader: int, factor: float) -> None:
+    weights, context = shares(reader, factor)
+    same(numbers(figure.locator(".hw-words__shares data")), weights)
+    assert ", ".join(f"{number:.4f}" for number in context) in said(figure)
+    assert said(figure).startswith(f"“{WORDS[reader]}”")
+    first = int(weights.argmax())
+    most = "itself" if first == reader else f"“{WORDS[first]}”"
+    if reader:
+        assert f"takes most from {most}." in said(figure)
+    else:
+        assert "has no word before it." in said(figure)
+    # An arc is as wide as its share, and there is none to a later word.
+    arcs = figure.locator("path")
+    style = "all => all.map(one => parseFloat(getComputedStyle(one).strokeWidth) / 28)"
+    widths = torch.tensor(arcs.evaluate_all(style), dtype=torch.float64)
+    torch.testing.assert_close(widths, weights, atol=1e-3, rtol=0)
+    hidden = figure.locator(".hw-words__shares .hw-words__none")
+    assert hidden.count() == 5 - reader
+
+
+def test_words_by_mouse(browser: "Browser", origin: str) -> None:
+    address = f"{origin}/book"
+    with opened(browser, address, "words", reduced_motion="reduce") as live:
+        compare_words(live, 5, 1)
+        for reader, word in enumerate(WORDS):
+            pick(live, word)
+            for power in (0, 6, 2.25):
+                slide(live, "How picky is it?", power)
+                compare_words(live, reader, 2**power)
 
 
 def test_query_by_mouse(live: "Locator") -> None:
@@ -278,7 +321,7 @@ def test_dropout_by_mouse(browser: "Browser", origin: str) -> None:
     weights, _ = attended(SIX.double().mul(100).round().div(100), causal=True)
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{origin}/book/walk/dropout/index.html")
+    page.goto(f"{origin}/book/{PAGES['dropout']}index.html")
     live = page.locator('[data-live="dropout"]')
     live.scroll_into_view_if_needed()
     page.locator(".hw-live--on").wait_for()
@@ -324,6 +367,20 @@ def ringed(figure: "Locator") -> None:
         ".outlineStyle"
     )
     assert style == "solid"
+
+
+def test_words_by_keyboard(browser: "Browser", origin: str) -> None:
+    address = f"{origin}/book"
+    with opened(browser, address, "words", reduced_motion="reduce") as live:
+        keyboard = live.page.keyboard
+        live.get_by_role("radio", name="step").focus()
+        keyboard.press("ArrowLeft")
+        ringed(live)
+        compare_words(live, 4, 1)
+        keyboard.press("Tab")
+        keyboard.press("End")
+        ringed(live)
+        compare_words(live, 4, 64)
 
 
 def test_query_by_keyboard(live: "Locator") -> None:
@@ -411,7 +468,8 @@ def test_dropout_by_keyboard(live: "Locator") -> None:
 def test_a_table_stands_in_without_scripts(
     browser: "Browser", origin: str, every: str
 ) -> None:
-    page = Path(__file__).parents[2] / f"docs/walk/{CHAPTERS[every]}.md"
+    source = PAGES[every].rstrip("/") or "index"
+    page = Path(__file__).parents[2] / f"docs/{source}.md"
     part = page.read_text("utf-8").partition(f"<!-- live: {every} -->")[2]
     cells = re.findall(
         r"<td>(?:<data [^>]*>)?([^<]+)", part.partition("<!-- end of live -->")[0]
@@ -470,6 +528,7 @@ def test_targets_are_large_enough_for_a_finger(
                 assert min(size["width"], size["height"]) >= 23.9
         before = said(figure)
         {
+            "words": lambda: figure.get_by_role("radio", name="with").tap(),
             "query": lambda: figure.get_by_role("radio", name="starts").tap(),
             "saturation": lambda: figure.get_by_text("keep the scale").tap(),
             "leak": lambda: figure.get_by_role("radio", name="causal mask").tap(),
@@ -560,9 +619,10 @@ def test_a_script_comes_when_its_figure_does(
     page = browser.new_page(viewport={"width": 1280, "height": 600})
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{origin}/book/walk/{CHAPTERS[every]}/index.html")
+    page.goto(f"{origin}/book/{PAGES[every]}index.html")
     page.wait_for_load_state("networkidle")
-    assert not [url for url in asked if "/live/" in url]
+    in_first_screen = PAGES[every] == ""
+    assert in_first_screen == any("/live/" in url for url in asked)
     page.locator(f'[data-live="{every}"]').scroll_into_view_if_needed()
     page.locator(f'.hw-live--on[data-live="{every}"]').wait_for()
     page.wait_for_load_state("networkidle")
@@ -587,7 +647,7 @@ def test_it_works_under_a_strict_policy(
         "window.refused = []; addEventListener('securitypolicyviolation',"
         "event => refused.push([event.sourceFile, event.target.outerHTML]))"
     )
-    page.goto(f"{origin}/strict/book/walk/{CHAPTERS[every]}/index.html")
+    page.goto(f"{origin}/strict/book/{PAGES[every]}index.html")
     page.locator(f'[data-live="{every}"]').scroll_into_view_if_needed()
     page.locator(f'.hw-live--on[data-live="{every}"]').wait_for()
     refused = page.evaluate("refused")
@@ -601,10 +661,10 @@ def test_a_figure_stays_a_table_if_its_script_is_lost(
 ) -> None:
     page = browser.new_page()
     page.route(f"**/live/{every}.js", lambda route: route.abort())
-    page.goto(f"{origin}/book/walk/{CHAPTERS[every]}/index.html")
+    page.goto(f"{origin}/book/{PAGES[every]}index.html")
     figure = page.locator(f'[data-live="{every}"]')
     figure.scroll_into_view_if_needed()
     page.wait_for_load_state("networkidle")
-    assert figure.locator(".hw-live__numbers").first.is_visible()
+    figure.locator(".hw-live__numbers").first.wait_for(timeout=3000)
     assert figure.locator(".hw-live__stage").count() == 0
     page.close()
