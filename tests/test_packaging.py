@@ -159,7 +159,7 @@ def test_all_that_the_book_is_checked_with_is_pinned(
     assert asked["peers"] < peers
     assert asked["versus"] == versus - {"black", "pytokens"}
     assert asked["successors"] == successors - {"deepmerge", "tomli"}
-    assert asked["browser"] == browser - {"greenlet"}
+    assert asked["browser"] == browser - {"greenlet", "six"}
     listed = {name for name in pins if not name.startswith(CUDA)}
     assert listed == {*needed} | peers | versus | browser | successors
 
