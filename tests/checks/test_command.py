@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -248,15 +249,25 @@ def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:
     told = " ".join(capsys.readouterr().out.split())
     for words in (
         "path/to/file.py:Name or package.module:Name",
-        "--d-in N",
-        "--context-length N",
-        "--num-heads N",
-        "--causal, --no-causal",
+        "--d-in N how many numbers in a token",
+        "--context-length N how many tokens in the longest text",
+        "--num-heads N how many heads",
+        "--causal, --no-causal whether it hides the future",
         "--weights ROLE=NAME [ROLE=NAME ...]",
         "The exit status is 0 if no property fails, 1 if one does, and 2 if the code "
         "could not be checked.",
     ):
         assert words in told
+
+
+def test_the_program_says_what_it_is_and_which(capsys: Output) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "\nAttention, and what must hold of it.\n" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"headway {metadata.version('headway')}\n"
 
 
 # What is printed

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from typing import Any
 
 from headway.checks.building import build
@@ -13,7 +14,12 @@ from headway.checks.checking import check
 from headway.checks.report import Report
 from headway.checks.subject import explain
 
-_TOLD = ("d_in", "context_length", "num_heads", "causal")
+_NUMBERS = {
+    "d_in": "numbers in a token",
+    "context_length": "tokens in the longest text",
+    "num_heads": "heads",
+}
+_TOLD = (*_NUMBERS, "causal")
 _WORDS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias.
@@ -70,7 +76,13 @@ def _print(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("headway", allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        "headway",
+        description="Attention, and what must hold of it.",
+        allow_abbrev=False,
+    )
+    version = f"headway {metadata.version('headway')}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="check")
     one = commands.add_parser(
         "check",
@@ -80,10 +92,14 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     one.add_argument("target", help="path/to/file.py:Name or package.module:Name")
-    for name in _TOLD[:3]:
-        one.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N")
-    for name in _TOLD[3:]:
-        one.add_argument(f"--{name}", action=argparse.BooleanOptionalAction)
+    for name, counted in _NUMBERS.items():
+        option = f"--{name.replace('_', '-')}"
+        one.add_argument(option, type=int, metavar="N", help=f"how many {counted}")
+    one.add_argument(
+        "--causal",
+        action=argparse.BooleanOptionalAction,
+        help="whether it hides the future",
+    )
     one.add_argument("--call", help='how to call it, such as "m(x, x, x)[0]"')
     one.add_argument(
         "--weights", nargs="+", metavar="ROLE=NAME", help="such as query=q.weight"
