@@ -174,6 +174,20 @@ def test_every_source_became_a_page(pages):
     assert set(pages) == expected | {"404.html"}
 
 
+def test_shapes_stand_in_the_pages_and_nowhere_else(pages, site):
+    shown = {page for page, soup in pages.items() if soup.select(".hw-shapes")}
+    assert {"index.html", "walk/masks/index.html", "museum/heads/index.html"} <= shown
+    row = "attend.heads[0].W_query.weight"
+    others = [path for path in site.rglob("*.*") if path.suffix in (".json", ".md")]
+    others += [*site.rglob("walk/*/*.ipynb"), *site.rglob("walk/*/*.py")]
+    assert len(others) > 60
+    for path in others:
+        text = path.read_text()
+        assert "hw-shapes" not in text
+        assert row not in text
+    assert any(row in str(soup) for soup in pages.values())
+
+
 def test_no_page_loads_anything_from_another_host(pages):
     loaded = []
     for page, soup in pages.items():

@@ -3,14 +3,15 @@
 In the order in which they are best read:
 
     pages census stock                          what a page holds, and who checks it
-    fresh capture run                           a program, as in a fresh interpreter
+    fresh capture tensors run                   a program, as in a fresh interpreter
     printed rounding compare listing            what it prints
     numerals expressions prose                  what sentences say of that
     settings items account record changed plugin    all of it as tests
     prove mutants mutate faults                 whether the tests are to be trusted
-    mathml jupyter labs                         what pages are made of besides
+    mathml jupyter keep labs                    what pages are made of besides
     cells notebooks takeaway                    what a reader can take home
-    tidy cite llms offline verified build serve     the site and what belongs to it
+    tidy cite llms offline verified policy build serve  the site, what belongs to it
     shown published                             the site against its pages
     environment run_cells kernel trials reader  what a reader takes from it
+    shapes                                      what a program has made, under it
 """

@@ -11,12 +11,14 @@ import importlib.metadata
 import platform
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from proofread.environment import digest
 from proofread.pages import Program
 
 
+@cache
 def installed() -> list[str]:
     """Return what is installed, and where."""
     found = {

@@ -12,7 +12,7 @@ installed has changed.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,8 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
-from proofread.changed import installed
-from proofread.environment import digest
 from proofread.jupyter import execute
+from proofread.keep import keep, key
 
 DIRECTIVE = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
 
@@ -43,18 +42,6 @@ def code(text: str) -> list[str]:
 
 
 # ---- What has run ------------------------------------------------------------------
-
-
-def key(text: str, depends: Sequence[str]) -> str:
-    """Return a name for all that the outputs of a program may come from.
-
-    Args:
-        text: The program.
-        depends: The folders of the modules that it may import.
-    """
-    files = [path for folder in depends for path in Path(folder).rglob("*.py")]
-    modules = [part for path in sorted(files) for part in (str(path), path.read_text())]
-    return digest(text, *modules, "installed", *installed())
 
 
 def run(name: str, text: str, limit: float) -> NotebookNode:
@@ -74,17 +61,11 @@ def kept(file: Path, options: dict[str, Any]) -> NotebookNode:
     text = file.read_text(encoding="utf-8")
     if not options["execute"]:
         return read(text)
-    folder = Path(options["cache"])
-    made = folder / f"{file.stem}-{key(text, options['depends'])[:16]}.ipynb"
+    name = f"{file.stem}-{key(text, options['depends'])[:16]}.ipynb"
+    made = Path(options["cache"], name)
     if not made.is_file():
         notebook = run(file.name, text, options["limit"])
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob(f"{file.stem}-*.ipynb"):
-            old.unlink()
-        # In one step: nobody finds half a notebook.
-        part = made.with_suffix(".part")
-        nbformat.write(notebook, part)
-        part.replace(made)
+        keep(made, partial(nbformat.write, notebook))
     return nbformat.read(made, as_version=4)
 
 

@@ -22,6 +22,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from proofread.capture import captured, kept_alive, limited, main_module
 from proofread.fresh import Interpreter
+from proofread.tensors import Row, shapes
 
 if __name__ == "__main__":
     del sys.path[0]
@@ -53,7 +54,9 @@ def describe(error: BaseException) -> str:
     return f"{name}: {message}" if message else name
 
 
-def execute(code: str, page: str, line: int, limit: float) -> BaseException | None:
+def execute(
+    code: str, page: str, line: int, limit: float, made: list[Row] | None
+) -> BaseException | None:
     """Run a program as `__main__`; return what it raised."""
     with main_module(page, line, code) as module:
         interrupts: list[int] = []
@@ -73,6 +76,8 @@ def execute(code: str, page: str, line: int, limit: float) -> BaseException | No
                 raise
             return error
         finally:
+            if made is not None:
+                made += shapes(vars(module))
             if in_main:
                 signal.signal(signal.SIGINT, before)
     return None
@@ -86,6 +91,7 @@ def run(
     line: int = 0,
     limit: float = LIMIT,
     threads: int = 0,
+    made: list[Row] | None = None,
 ) -> Result:
     """Run a program as if it were pasted into a fresh interpreter.
 
@@ -96,6 +102,7 @@ def run(
         line: The line of the page above the program's first.
         limit: Seconds after which the program is stopped.
         threads: How many threads PyTorch uses; 0 for as many as by itself.
+        made: Gets the names and shapes of the tensors that it has made.
 
     Returns:
         What it printed and how it ended. That it wrote to stderr or gave a warning
@@ -109,7 +116,7 @@ def run(
         warnings.catch_warnings(record=True) as warned,
     ):
         warnings.simplefilter("always")
-        result.error = execute(code, page, line, limit)
+        result.error = execute(code, page, line, limit, made)
     result.output = stdout[0]
     for warning in warned:
         where = f"line {warning.lineno}" if warning.filename == page else "a package"
@@ -125,7 +132,8 @@ def main() -> None:
     interpreter = Interpreter(Path.cwd())
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as results:
         for text in sys.stdin:
-            result = run(interpreter=interpreter, **json.loads(text))
+            made: list[Row] = []
+            result = run(interpreter=interpreter, made=made, **json.loads(text))
             trace = ""
             if result.error is not None:
                 trace = "".join(traceback.format_exception(result.error))
@@ -133,6 +141,7 @@ def main() -> None:
                 "output": result.output,
                 "error": result.refusal,
                 "problems": result.problems,
+                "shapes": made,
                 "traceback": trace,
             }
             results.write(json.dumps(answer) + "\n")

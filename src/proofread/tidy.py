@@ -3,7 +3,8 @@
 Material for MkDocs ships the maps of its scripts, for its own developers, and what a
 search in thirty languages needs; Pygments marks each name and each space of a program,
 and no style sheet of Material asks for either. A tenth of a page is lines with nothing
-on them, and the space before those with something.
+on them, and the space before those with something. Comments speak to the tools that
+made the page; `proofread.offline` still needs two of them.
 """
 
 import re
@@ -15,6 +16,7 @@ MAP = re.compile(r"\s*(?://[#@] sourceMappingURL=\S+|/\*[#@] sourceMappingURL=.*
 UNSEEN = re.compile(r'<span class="[nw]">([^<]*)</span>')
 # Where space is as it was written.
 VERBATIM = re.compile(r"(<(pre|code|kbd|script|style|textarea)\b.*?</\2>)", re.DOTALL)
+COMMENT = re.compile(r"<!--(?! (?:end of )?online -->).*?-->\n?", re.DOTALL)
 INDENT = re.compile(r"[ \t]*\n\s*")
 # What each search in another language than English needs.
 ALWAYS = {"stemmer.support", "multi"}
@@ -44,11 +46,11 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
 
 
 def slim(html: str) -> str:
-    """Take marks out of programs that no style asks for, and empty lines elsewhere."""
+    """Take out marks that no style asks for, comments, and empty lines."""
     html = UNSEEN.sub(r"\1", html).replace("<pre><span></span>", "<pre>")
     # Each third part is the name of what was found verbatim.
     parts = VERBATIM.split(html)
-    parts[::3] = [INDENT.sub("\n", part) for part in parts[::3]]
+    parts[::3] = [INDENT.sub("\n", COMMENT.sub("", part)) for part in parts[::3]]
     del parts[2::3]
     return "".join(parts)
 

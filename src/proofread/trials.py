@@ -95,9 +95,9 @@ def read_site(docs: Path, site: Path) -> list[Page]:
 # ---- Each block alone --------------------------------------------------------------
 
 
-def job(page: Page, program: Program, block: Block) -> dict[str, Any]:
-    """Return a block as `run.py` takes it; its line is for the traceback."""
-    about = {"code": block.text + "\n", "page": str(page.path), "line": program.line}
+def job(page: str, program: Program, code: str = "") -> dict[str, Any]:
+    """Return a program as `run.py` takes it, with another text if one is given."""
+    about = {"code": code or program.code, "page": page, "line": program.line}
     marks = map(TIMEOUT.fullmatch, program.marks)
     limits = [float(mark[1]) for mark in marks if mark]
     return about | {"limit": limits[0]} if limits else about
@@ -144,7 +144,8 @@ def block_problems(reader: Reader, pages: Sequence[Page]) -> list[str]:
         for program, block in page.programs
         if not skipped(program)
     ]
-    results = run_jobs(reader, [job(*each) for each in run])
+    jobs = [job(str(page.path), one, f"{block.text}\n") for page, one, block in run]
+    results = run_jobs(reader, jobs)
     return [
         f"{page.path}, {program.name}: {said}"
         for (page, program, block), result in zip(run, results, strict=True)

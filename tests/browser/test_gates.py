@@ -33,6 +33,7 @@ LONG = {
     "labs/stacked_or_split/index.html": (18, "its programs and what they measured"),
     "labs/why_sqrt_dk/index.html": (19, "two plots, drawn as it is built"),
     "sources/errata/index.html": (17.5, "an entry and a program for each mistake"),
+    "walk/multi_head_attention/index.html": (15.5, "two pictures, many shapes"),
     "walk/scaled_dot_product/index.html": (17, "three pictures, two live figures"),
 }
 each_page = pytest.mark.parametrize("page", PAGES or ["index.html"])

@@ -9,8 +9,9 @@ import pytest
 from markdown import Markdown
 from nbformat.v4 import new_output
 
-from proofread import labs
-from proofread.labs import code, fence, key, shown
+from proofread import keep
+from proofread.keep import key
+from proofread.labs import code, fence, shown
 
 LAB = """# %% [markdown]
 # # A lab
@@ -107,7 +108,7 @@ def test_nothing_runs_twice_until_something_has_changed(
     assert "new" in built()
     assert runs(lab) == 4
 
-    monkeypatch.setattr(labs, "installed", lambda: ["torch==9"])
+    monkeypatch.setattr(keep, "installed", lambda: ["torch==9"])
     built()
     built()
     assert runs(lab) == 5

@@ -58,3 +58,9 @@ def test_empty_lines_are_taken_out_where_space_says_nothing() -> None:
     for kind in ("pre", "code", "script", "style", "textarea"):
         kept = f"<{kind} a='b'>a \n\n    b</{kind}>"
         assert slim(f"\n  \n{kept}\n\n") == f"\n{kept}\n"
+
+
+def test_comments_are_taken_out_but_for_those_of_the_archive() -> None:
+    assert slim("<p>a</p>\n<!-- b\n -->\n<p>c</p>") == "<p>a</p>\n<p>c</p>"
+    kept = "a<!-- online -->b<!-- end of online --><pre><!--c--></pre>"
+    assert slim(kept) == kept
