@@ -188,6 +188,27 @@ def test_shapes_stand_in_the_pages_and_nowhere_else(pages, site):
     assert any(row in str(soup) for soup in pages.values())
 
 
+def test_a_live_figure_is_taken_away_as_words(pages, site):
+    live = [page for page, soup in pages.items() if soup.select("[data-live]")]
+    assert len(live) >= 4
+    for page in live:
+        folder = (site / page).parent
+        made = [
+            folder.with_suffix(".md"),
+            *folder.glob("*.ipynb"),
+            *folder.glob("*.py"),
+        ]
+        assert len(made) == 3
+        captions = [
+            tag.get_text() for tag in pages[page].select("[data-live] figcaption")
+        ]
+        for text in (path.read_text() for path in made):
+            assert "data-live" not in text
+            assert "<figure" not in text
+            for caption in captions:
+                assert f"A live figure, on the site: {caption}" in text
+
+
 def test_no_page_loads_anything_from_another_host(pages):
     loaded = []
     for page, soup in pages.items():

@@ -1,12 +1,14 @@
 """Take a Markdown page apart into cells, prose and programs, as a notebook has them.
 
 What only the site understands is put into plain Markdown: boxes become titles, links
-become addresses that work anywhere, comments go, and pictures become attachments.
+become addresses that work anywhere, comments go, pictures become attachments, and a
+figure that lives on the site becomes its caption.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import unescape
 from xml.etree import ElementTree
 
 from markdown.extensions.toc import unique
@@ -31,6 +33,7 @@ LINK = (
     r"(?P<image>!?)\[(?P<text>(?:[^][]|\[[^][]*\])*)\]"
     r"\((?P<target>[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
 )
+LIVE = r"^[ \t]*<figure\b[^>]*\bdata-live\b[\s\S]*?</figure>"
 EMPTY_LINES = r"\n(?:[ \t]*\n){2,}"
 
 
@@ -93,16 +96,24 @@ def plain(text: str, address: Find) -> str:
     Args:
         text: Markdown of the site.
         address: Gives the address that a target means, or None if it has none; such
-            a link becomes its text.
+            a link becomes its text. An empty target means the page.
     """
 
     def link(match: re.Match[str]) -> str:
         url = address(match["target"])
         return f"{match['image']}[{match['text']}]({url})" if url else match["text"]
 
+    def live(match: re.Match[str]) -> str:
+        url = address("")
+        site = f"[the site]({url})" if url else "the site"
+        caption = re.search(r"<figcaption>([\s\S]*?)</figcaption>", match[0])
+        told = unescape(re.sub(r"<[^>]+>", "", caption[1])) if caption else ""
+        return f"A live figure, on {site}: {' '.join(told.split())}".rstrip(": ")
+
     text = outside_code(COMMENT, lambda match: "", text)
     text = outside_code(ATTRIBUTES, lambda match: "", text)
     text = outside_code(LINK, link, text)
+    text = outside_code(LIVE, live, text)
     return outside_code(EMPTY_LINES, lambda match: "\n\n", text)
 
 

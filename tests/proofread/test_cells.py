@@ -232,6 +232,34 @@ def test_what_only_the_site_reads_goes(text: str, left: str) -> None:
     assert plain(text, nowhere) == left
 
 
+LIVE = """Before.
+
+<figure class="a" data-live="b">
+<table><tr><td>`3`</td></tr></table>
+{}
+</figure>
+
+After.
+"""
+
+
+@pytest.mark.parametrize(
+    ("caption", "told"),
+    [
+        ("<figcaption>One &lt;\n <b>two</b>.</figcaption>", ": One < two."),
+        ("", ""),
+    ],
+)
+def test_a_live_figure_becomes_its_caption(caption: str, told: str) -> None:
+    text = LIVE.format(caption)
+    there = f"A live figure, on [the site](https://example.org/){told}"
+    assert plain(text, on_the_web) == f"Before.\n\n{there}\n\nAfter.\n"
+    here = f"A live figure, on the site{told}"
+    assert plain(text, nowhere) == f"Before.\n\n{here}\n\nAfter.\n"
+    for other in (text.replace(" data-live=", " data-lives="), f"```\n{text}```\n"):
+        assert plain(other, nowhere) == other
+
+
 def test_a_list_that_was_cut_off_stands_at_the_margin() -> None:
     assert settle("\n    a\n\n      b\nc\n    d\n") == "a\n\n  b\nc\n    d"
     assert settle("a\n    b") == "a\n    b"
