@@ -34,7 +34,7 @@ LONG = {
     "labs/why_sqrt_dk/index.html": (19, "two plots, drawn as it is built"),
     "sources/errata/index.html": (17.5, "an entry and a program for each mistake"),
     "walk/multi_head_attention/index.html": (15.5, "two pictures, many shapes"),
-    "walk/scaled_dot_product/index.html": (17, "three pictures, two live figures"),
+    "walk/scaled_dot_product/index.html": (17.5, "three pictures, two live figures"),
 }
 each_page = pytest.mark.parametrize("page", PAGES or ["index.html"])
 each_scheme = pytest.mark.parametrize("scheme", SCHEMES)
