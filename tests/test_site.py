@@ -193,12 +193,9 @@ def test_a_live_figure_is_taken_away_as_words(pages, site):
     assert len(live) >= 4
     for page in live:
         folder = (site / page).parent
-        made = [
-            folder.with_suffix(".md"),
-            *folder.glob("*.ipynb"),
-            *folder.glob("*.py"),
-        ]
-        assert len(made) == 3
+        source = page.replace("/index.html", ".html").replace(".html", ".md")
+        made = [site / source, *folder.glob("*.ipynb"), *folder.glob("*.py")]
+        assert len(made) == (3 if page.startswith("walk/") else 1)
         captions = [
             tag.get_text() for tag in pages[page].select("[data-live] figcaption")
         ]
