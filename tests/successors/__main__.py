@@ -33,6 +33,7 @@ WHAT = {
     "pictures": "article figure svg",
     "links": "article a[href]",
     "downloads": "article a[download]",
+    "shapes": "article .hw-shapes dt",
 }
 
 
