@@ -1,26 +1,72 @@
 """How a reader goes through the book: previews, keys, missing pages, and on paper."""
 
 import gzip
+import os
+import re
+import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from served import SITE, Packing, fresh, visit
 
+from proofread.serve import SiteHandler
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def served(handler: Any) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[str]:
     """Serve the site that `make site` has built."""
     assert (SITE / "index.html").is_file(), "There must be a site. Run `make site`."
-    with ThreadingHTTPServer(("127.0.0.1", 0), Packing) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(Packing) as origin:
+        yield origin
+
+
+FOLDER = "/deep/book"
+EDITED = "https://github.com/OWNER/NAME/edit/main/"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as a workflow does that publishes it from a repository."""
+    site = tmp_path_factory.mktemp("published")
+    given = {
+        "SITE_URL": f"https://example.org{FOLDER}/",
+        "REPO_URL": "https://github.com/OWNER/NAME",
+        "EDIT_URI": "edit/main/docs/",
+        "LABS": "false",
+        "NO_MKDOCS_2_WARNING": "1",
+    }
+    python = ROOT / ".venv/bin/python"  # where the templates of notebooks are
+    build = [python, "-m", "mkdocs", "build", "--strict", "--site-dir", site]
+    subprocess.run(build, cwd=ROOT, env=os.environ | given, check=True)
+    return site
+
+
+class InAFolder(SiteHandler):
+    """Serve a site below FOLDER, and its 404 page for whatever is missing there."""
+
+    def translate_path(self, path: str) -> str:
+        inside = path.startswith(f"{FOLDER}/")
+        return super().translate_path(path.removeprefix(FOLDER) if inside else "/-")
 
 
 # ---- Previews ----
@@ -148,4 +194,98 @@ def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
     page.goto((SITE / "walk/masks/index.html").as_uri())
     page.locator("article h1").wait_for()
     assert preview(page).count() == 0
+    context.close()
+
+
+# ---- A page that is missing ----
+
+
+@pytest.fixture(scope="module", params=["", FOLDER])
+def lost(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Serve a site at the root of a host, or in a folder of which it was told."""
+    if request.param:
+        site = request.getfixturevalue("published")
+        handler = partial(InAFolder, directory=str(site))
+    else:
+        handler = partial(SiteHandler, directory=str(SITE))
+    with served(handler) as origin:
+        yield origin + request.param
+
+
+@pytest.mark.parametrize("path", ["/gone", "/walk/gone/", "/a/b/c/d.html"])
+def test_a_missing_page_leads_on(browser: "Browser", lost: str, path: str) -> None:
+    context = fresh(browser)
+    page = context.new_page()
+    answer = page.goto(lost + path, wait_until="networkidle")
+    assert answer
+    assert answer.status == 404
+    title = page.get_by_role("heading", name="There is no such page")
+    assert title.evaluate("one => getComputedStyle(one).fontFamily") != "serif"
+    chapters = page.locator("article li a")
+    assert chapters.count() == len([*(ROOT / "docs/walk").glob("*.md")])
+    addresses = chapters.evaluate_all("all => all.map((one) => one.href)")
+    assert addresses[4] == f"{lost}/walk/masks/"
+    assert all(page.request.get(address).ok for address in addresses)
+    context.close()
+
+
+def test_a_missing_page_can_be_searched_for(browser: "Browser", lost: str) -> None:
+    context = fresh(browser)
+    page = context.new_page()
+    page.goto(f"{lost}/walk/gone/", wait_until="networkidle")
+    page.get_by_label("Search for").focus()
+    page.keyboard.type("padding_mask")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{lost}/?q=padding_mask")
+    result = page.locator('a.md-search-result__link[href*="/reference/masks/"]')
+    result.first.wait_for()
+    # So does the search above each page.
+    page.goto(f"{lost}/walk/gone/", wait_until="networkidle")
+    page.keyboard.press("/")
+    page.wait_for_function("document.activeElement.name === 'query'")
+    page.keyboard.type("padding_mask")
+    result.first.wait_for()
+    context.close()
+
+
+# ---- Where to edit it ----
+
+
+def test_a_page_says_where_one_edits_it(published: Path) -> None:
+    for page, file in {
+        "index.html": "docs/index.md",
+        "made/index.html": "docs/made.md",
+        "walk/masks/index.html": "docs/walk/masks.md",
+        "reference/masks/index.html": "src/headway/masks.py",
+        "labs/why_sqrt_dk/index.html": "docs/labs/why_sqrt_dk.py",
+        "labs/check_in_a_notebook/index.html": "docs/labs/check_in_a_notebook.py",
+    }.items():
+        html = (published / page).read_text("utf-8")
+        found = re.findall(r'<a href="(\S+)" rel="edit">Edit this page</a>', html)
+        assert found == [EDITED + file]
+
+
+def test_each_page_is_edited_in_a_file_of_the_project(published: Path) -> None:
+    for page in published.rglob("index.html"):
+        links = re.findall(r'href="(\S+)" rel="edit"', page.read_text("utf-8"))
+        (file,) = (link.removeprefix(EDITED) for link in links)
+        assert (ROOT / file).is_file(), page
+
+
+def test_without_a_repository_there_is_nothing_to_edit() -> None:
+    for page in SITE.rglob("*.html"):
+        html = page.read_text("utf-8")
+        assert 'rel="edit"' not in html
+        assert 'class="md-source"' not in html
+
+
+def test_the_host_of_the_source_is_not_asked(
+    browser: "Browser", published: Path
+) -> None:
+    context = fresh(browser)
+    with served(partial(InAFolder, directory=str(published))) as origin:
+        seen = visit(context, f"{origin}{FOLDER}/walk/masks/")
+        assert seen.page.locator("header .md-source").inner_text().strip() == "GitHub"
+        asked = [request.url for request in seen.requests]
+        assert [url for url in asked if not url.startswith(origin)] == []
     context.close()
