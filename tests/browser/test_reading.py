@@ -289,3 +289,84 @@ def test_the_host_of_the_source_is_not_asked(
         asked = [request.url for request in seen.requests]
         assert [url for url in asked if not url.startswith(origin)] == []
     context.close()
+
+
+# ---- On paper ----
+
+SHEET = 658  # what 18 mm on each side leave of 210
+ON_SCREEN_ONLY = """
+() => [...document.querySelectorAll(
+  "header, footer, nav, aside, button, input, select, label, form, [role=search], " +
+  ".md-sidebar, .md-skip, .md-top, .headerlink, .hw-takeaway, .hw-preview, " +
+  "details.mkdocstrings-source"
+)].filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80))
+"""
+FOLDED = """
+() => [...document.querySelectorAll("article details:not(.hw-live__tables) > *")]
+  .filter((one) => !one.closest(".mkdocstrings-source") && !one.checkVisibility())
+  .map((one) => one.outerHTML.slice(0, 80))
+"""
+WIDE = """
+(sheet) => [...document.querySelectorAll(
+  "article :is(pre, pre > code, table, svg, math)"
+)]
+  .filter((one) => one.checkVisibility())
+  .filter((one) => one.getBoundingClientRect().right > sheet + 1 ||
+                   (one.tagName !== "math" && one.scrollWidth > one.clientWidth + 1))
+  .map((one) => one.outerHTML.slice(0, 80))
+"""
+PRINTED = [
+    "walk/masks/",
+    "walk/scaled_dot_product/",
+    "walk/checks/",
+    "reference/masks/",
+    "museum/",
+    "notation/",
+    "labs/why_sqrt_dk/",
+    "sources/errata/",
+]
+
+
+@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_paper_shows_the_book_and_nothing_else(
+    browser: "Browser", host: str, name: str, scripts: bool
+) -> None:
+    sheet = {"width": SHEET, "height": 980}
+    context = fresh(
+        browser, viewport=sheet, color_scheme="dark", java_script_enabled=scripts
+    )
+    seen = visit(context, f"{host}/book/{name}")
+    if scripts:
+        seen.wake()
+    page = seen.page
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ON_SCREEN_ONLY) == []
+    assert page.evaluate(FOLDED) == []
+    assert page.evaluate(WIDE, SHEET) == []
+    paper, ink = (
+        page.evaluate(f"getComputedStyle(document.body).{what}")
+        for what in ("backgroundColor", "color")
+    )
+    assert brightness(paper) > 0.9
+    assert brightness(ink) < 0.2
+    context.close()
+
+
+def brightness(colour: str) -> float:
+    """Return how bright a colour is, from 0 to 1."""
+    return sum(map(float, re.findall(r"[\d.]+", colour)[:3])) / 3 / 255
+
+
+def test_paper_gives_the_address_of_what_lies_elsewhere(
+    browser: "Browser", host: str
+) -> None:
+    context = fresh(browser)
+    page = visit(context, f"{host}/book/walk/scaled_dot_product/").page
+    page.emulate_media(media="print")
+    after = "one => getComputedStyle(one, '::after').content"
+    paper = page.locator("article p a[href='https://arxiv.org/abs/1706.03762']").first
+    assert "https://arxiv.org/abs/1706.03762" in paper.evaluate(after)
+    inside = page.locator('article p > a[href^="../"]').first
+    assert inside.evaluate(after) == "none"
+    context.close()
