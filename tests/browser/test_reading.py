@@ -197,6 +197,164 @@ def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
     context.close()
 
 
+# ---- By keyboard ----
+
+FOCUS = """
+() => {
+  const one = document.activeElement
+  if (one === document.body) return null
+  // The line may be drawn around what shows a field.
+  const drawn = one.matches("input[name=query]") ? one.form
+    : one.matches(".md-option") ? one.nextElementSibling : one
+  const style = getComputedStyle(drawn)
+  const box = drawn.getBoundingClientRect()
+  const regions = [".md-skip", "header", ".md-sidebar", "article", "footer"]
+  let behind = drawn.parentElement
+  while (/, 0\\)|transparent/.test(getComputedStyle(behind).backgroundColor)) {
+    behind = behind.parentElement ?? document.body
+    if (behind === document.body) break
+  }
+  return {
+    what: one.outerHTML.slice(0, 100),
+    region: regions.findIndex((region) => one.closest(region)),
+    line: `${style.outlineStyle} ${style.outlineWidth}`,
+    colours: [style.outlineColor, getComputedStyle(behind).backgroundColor],
+    seen: box.width > 0 && box.height > 0 && box.right > 0 && box.bottom > 0 &&
+      box.left < innerWidth && box.top < innerHeight,
+  }
+}
+"""
+
+
+def luminance(colour: str) -> float:
+    """Return how much light a colour gives, from 0 to 1, as WCAG counts it."""
+    parts = [float(part) / 255 for part in re.findall(r"[\d.]+", colour)[:3]]
+    light = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def stops(page: "Page") -> list[dict[str, Any]]:
+    """Go through a page by the Tab key; return what has the focus at each stop."""
+    found = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.name === 'query'"):
+            page.wait_for_timeout(500)  # the search moves into the window
+        stop = page.evaluate(FOCUS)
+        if stop is None:
+            return found
+        found.append(stop)
+    raise AssertionError("the Tab key must come to an end")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["walk/masks/", "reference/masks/", "notation/"])
+def test_a_reader_sees_where_the_keys_have_led(
+    browser: "Browser", host: str, name: str, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 800}
+    context = fresh(
+        browser, viewport=size, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = visit(context, f"{host}/book/{name}").page
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = 1)")
+    found = stops(page)
+    assert len(found) > 20
+    regions = [stop["region"] for stop in found]
+    assert regions[0] == 0
+    assert regions == sorted(regions)
+    for stop in found:
+        assert stop["seen"], stop
+        assert stop["line"] == "solid 2px", stop
+        assert contrast(*stop["colours"]) >= 3, stop
+    context.close()
+
+
+@pytest.fixture
+def phone(browser: "Browser", host: str) -> Iterator["Page"]:
+    small = {"width": 360, "height": 740}
+    context = fresh(browser, viewport=small, reduced_motion="reduce")
+    seen = visit(context, host + CHAPTER)
+    yield seen.page
+    assert seen.said == []
+    context.close()
+
+
+def focused(page: "Page") -> "Locator":
+    return page.locator(":focus")
+
+
+def open_pages(page: "Page") -> "Locator":
+    button = page.get_by_role("button", name="Pages")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("#__drawer:checked").wait_for(state="attached")
+    return button
+
+
+def test_the_list_of_pages_opens_and_closes_by_key(phone: "Page") -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    button = open_pages(phone)
+    assert button.get_attribute("aria-expanded") == "true"
+    assert focused(phone).inner_text() == "The walk"
+    assert Axe().run(phone).response["violations"] == []
+    phone.keyboard.press("Tab")
+    assert focused(phone).inner_text().strip() == "1. Words become vectors"
+    phone.keyboard.press("Escape")
+    assert not phone.locator("#__drawer").is_checked()
+    assert button.evaluate("one => one === document.activeElement")
+    assert button.get_attribute("aria-expanded") == "false"
+
+
+def test_a_part_of_the_list_opens_and_closes_by_key(phone: "Page") -> None:
+    open_pages(phone)
+    phone.keyboard.press("Enter")  # back to all parts
+    assert focused(phone).inner_text().strip() == "The walk"
+    assert focused(phone).get_attribute("aria-expanded") == "false"
+    for _ in range(20):
+        phone.keyboard.press("Tab")
+        if focused(phone).inner_text().strip() == "Labs":
+            break
+    phone.keyboard.press("Space")
+    phone.keyboard.press("Tab")
+    phone.keyboard.press("Enter")
+    phone.wait_for_url("**/labs/why_sqrt_dk/")
+
+
+def test_who_leaves_the_list_closes_it(phone: "Page") -> None:
+    open_pages(phone)
+    for _ in range(30):
+        phone.keyboard.press("Tab")
+        if focused(phone).evaluate("one => !!one.closest('article')"):
+            break
+    assert not phone.locator("#__drawer").is_checked()
+    assert focused(phone).evaluate("one => !!one.closest('article')")
+
+
+@pytest.mark.parametrize("place", ["field", "result"])
+def test_the_search_gives_the_focus_back(chapter: "Page", place: str) -> None:
+    link = chapter.locator(ENTRY).first
+    link.focus()
+    chapter.keyboard.press("/")
+    chapter.wait_for_function("document.activeElement.name === 'query'")
+    chapter.keyboard.type("mask")
+    chapter.locator("a.md-search-result__link").first.wait_for()
+    if place == "result":
+        chapter.keyboard.press("ArrowDown")
+    chapter.keyboard.press("Escape")
+    assert not chapter.locator("#__search").is_checked()
+    chapter.wait_for_function(
+        "link => document.activeElement === link", arg=link.element_handle()
+    )
+
+
 # ---- A page that is missing ----
 
 
