@@ -49,3 +49,62 @@ addEventListener(
   )
   for (const figure of document.querySelectorAll("[data-live]")) near.observe(figure)
 }
+
+// On a small screen the theme opens its lists with labels, which no key reaches.
+{
+  const small = matchMedia("(max-width: 76.2344em)")
+  const drawer = document.getElementById("__drawer")
+  const list = document.querySelector(".md-sidebar--primary")
+  const menu = document.querySelector("header label[for=__drawer]")
+  const inner = list.querySelectorAll("label[for^=__nav], label[for=__toc]")
+  const labels = [menu, ...inner]
+  const adapt = () => {
+    for (const label of small.matches ? labels.splice(0) : []) {
+      const button = document.createElement("button")
+      button.type = "button"
+      button.className = "hw-opens"
+      button.append(...label.childNodes)
+      button.addEventListener("click", () => label.control.click())
+      label.append(button)
+    }
+    for (const button of document.querySelectorAll(".hw-opens")) {
+      button.tabIndex = small.matches ? 0 : -1
+      button.ariaExpanded = button.parentElement.control.checked
+    }
+    menu.firstElementChild.ariaLabel = "Pages"
+  }
+  adapt()
+  small.addEventListener("change", adapt)
+
+  // What is opened takes the focus, and what is closed gives it back.
+  const enter = (part) =>
+    [...part.querySelectorAll("a, button")]
+      .find((one) => one.checkVisibility({ visibilityProperty: true }))
+      ?.focus()
+  addEventListener("change", ({ target }) => {
+    if (!small.matches || !(target === drawer || list.contains(target))) return
+    adapt()
+    const { checked, parentElement: item } = target
+    if (target !== drawer) enter(checked ? item.querySelector("nav") : item)
+    else if (checked) enter(list)
+    else if (list.contains(document.activeElement)) enter(menu)
+  })
+  addEventListener("focusin", ({ target }) => {
+    if (drawer.checked && !list.contains(target) && !menu.contains(target)) drawer.click()
+  })
+  addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && small.matches && drawer.checked) drawer.click()
+  })
+}
+
+// Who leaves the search by Escape goes on where the search was called.
+{
+  let before
+  addEventListener("focusin", ({ target, relatedTarget }) => {
+    if (target.name === "query") before = relatedTarget
+  })
+  addEventListener("keydown", ({ key, target }) => {
+    const searching = target.closest?.(".md-search")
+    if (key === "Escape" && searching) setTimeout(() => before?.focus())
+  })
+}

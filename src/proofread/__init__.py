@@ -10,7 +10,9 @@ In the order in which they are best read:
     prove mutants mutate faults                 whether the tests are to be trusted
     mathml jupyter keep labs                    what pages are made of besides
     cells notebooks takeaway                    what a reader can take home
-    tidy cite llms offline verified policy build serve  the site, what belongs to it
+    mentioned explained                         names, and where they are explained
+    tidy cite llms offline policy verified      what belongs to the site
+    build serve                                 all of it at once
     shown published                             the site against its pages
     environment run_cells kernel trials reader  what a reader takes from it
     shapes                                      what a program has made, under it

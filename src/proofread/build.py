@@ -7,6 +7,7 @@ the site is held against the pages that it came from:
     extra:
       takeaway: {folder: walk/, project: ., note: Without an address, do this.}
       llms: true # the Markdown of each page, and a list of them in llms.txt
+      explained: walk/ # these pages explain what the reference lists
       policy: "default-src 'self'" # for browsers; scripts are added
       archive: book.zip # the whole site, as it works without a server
       verified: {packages: [torch], sentence: !ENV VERIFIED} # for a template
@@ -23,6 +24,7 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
 from proofread.environment import CannotInstallError, build_wheel
+from proofread.explained import explain
 from proofread.llms import publish
 from proofread.offline import pack
 from proofread.policy import write_policy
@@ -72,6 +74,8 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
         make_takeaways(config)
         if config.extra.get("llms"):
             publish(docs, site, config)
+        if folder := config.extra.get("explained"):
+            explain(docs, site, config.nav or [], folder)
         if rest := config.extra.get("policy"):
             write_policy(site, rest)
     except (ValueError, CannotInstallError) as error:

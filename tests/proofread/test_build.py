@@ -100,6 +100,23 @@ def test_each_page_has_the_policy_of_the_site(book: Path) -> None:
         assert f"; {rest}" in html.partition("<script")[0]
 
 
+def test_a_name_that_no_page_explains_fails_with_one_sentence(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nav = "nav: [{Home: index.md}, {1. A: walk/a.md}]\n"
+    (book / "mkdocs.yml").write_text(CONFIG + nav + "extra: {explained: walk/}\n")
+    entry = '<h2 id="thing.f" class="doc doc-heading">f</h2>'
+    (book / "docs/index.md").write_text(f"# Home\n\n::: thing\n\n{entry}\n")
+    assert build.main([]) == 1
+    assert capsys.readouterr().err == (
+        "a chapter must import or name what the reference lists; got none of f.\n"
+    )
+    with (book / "docs/walk/a.md").open("a") as page:
+        page.write("\nThis is `f`.\n")
+    assert build.main([]) == 0
+    assert "Explained in" in (book / "site/index.html").read_text()
+
+
 def test_the_archive_holds_all_that_belongs_to_the_site(book: Path) -> None:
     (book / "mkdocs.yml").write_text(
         CONFIG + TAKEAWAY.replace("}}", "}, archive: a.zip}")

@@ -1,0 +1,530 @@
+"""How a reader goes through the book: previews, keys, missing pages, and on paper."""
+
+import gzip
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from served import SITE, Packing, fresh, visit
+
+from proofread.serve import SiteHandler
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def served(handler: Any) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[str]:
+    """Serve the site that `make site` has built."""
+    assert (SITE / "index.html").is_file(), "There must be a site. Run `make site`."
+    with served(Packing) as origin:
+        yield origin
+
+
+FOLDER = "/deep/book"
+EDITED = "https://github.com/OWNER/NAME/edit/main/"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as a workflow does that publishes it from a repository."""
+    site = tmp_path_factory.mktemp("published")
+    given = {
+        "SITE_URL": f"https://example.org{FOLDER}/",
+        "REPO_URL": "https://github.com/OWNER/NAME",
+        "EDIT_URI": "edit/main/docs/",
+        "LABS": "false",
+        "NO_MKDOCS_2_WARNING": "1",
+    }
+    python = ROOT / ".venv/bin/python"  # where the templates of notebooks are
+    build = [python, "-m", "mkdocs", "build", "--strict", "--site-dir", site]
+    subprocess.run(build, cwd=ROOT, env=os.environ | given, check=True)
+    return site
+
+
+class InAFolder(SiteHandler):
+    """Serve a site below FOLDER, and its 404 page for whatever is missing there."""
+
+    def translate_path(self, path: str) -> str:
+        inside = path.startswith(f"{FOLDER}/")
+        return super().translate_path(path.removeprefix(FOLDER) if inside else "/-")
+
+
+# ---- Previews ----
+
+CHAPTER = "/book/walk/masks/"
+ENTRY = 'article a[href$="#headway.masks.hide_by_boolean"]'
+
+
+@pytest.fixture
+def chapter(browser: "Browser", host: str) -> Iterator["Page"]:
+    context = fresh(browser)
+    seen = visit(context, host + CHAPTER)
+    yield seen.page
+    assert seen.said == []
+    context.close()
+
+
+def preview(page: "Page") -> "Locator":
+    return page.locator("#hw-preview")
+
+
+def shown(page: "Page") -> "Locator":
+    preview(page).wait_for(state="visible")
+    return preview(page)
+
+
+def test_the_script_of_previews_is_small() -> None:
+    script = (SITE / "assets/preview.js").read_bytes()
+    assert len(gzip.compress(script, 6)) <= 1536
+
+
+def test_a_link_to_an_entry_shows_its_signature(chapter: "Page") -> None:
+    link = chapter.locator(ENTRY).first
+    link.hover()
+    text = shown(chapter).inner_text()
+    assert "hide_by_boolean(" in text
+    assert "Hand the boolean mask to the attention function" in text
+    assert "Explained in" not in text
+    assert link.get_attribute("aria-describedby") == "hw-preview"
+    assert preview(chapter).get_attribute("role") == "tooltip"
+    from axe_playwright_python.sync_playwright import Axe
+
+    assert Axe().run(chapter).response["violations"] == []
+    inner = preview(chapter).locator("[id], [href], [tabindex], button")
+    assert inner.count() == 0
+
+
+def test_a_link_to_a_section_shows_its_first_words(chapter: "Page", host: str) -> None:
+    chapter.goto(f"{host}/book/reference/masks/", wait_until="networkidle")
+    chapter.locator('.hw-explained a[href$="#two-more-masks"]').hover()
+    text = shown(chapter).inner_text()
+    first, second = text.strip().split("\n", 1)
+    assert first == "Two more masks"
+    assert len(second) > 20
+
+
+def test_a_preview_can_be_hovered_and_dismissed(chapter: "Page") -> None:
+    link = chapter.locator(ENTRY).first
+    link.hover()
+    shown(chapter).hover()
+    chapter.wait_for_timeout(500)
+    assert preview(chapter).is_visible()
+    chapter.keyboard.press("Escape")
+    assert preview(chapter).is_hidden()
+    assert link.get_attribute("aria-describedby") is None
+    chapter.mouse.move(0, 0)
+    link.hover()
+    shown(chapter)
+    chapter.mouse.move(0, 0)
+    preview(chapter).wait_for(state="hidden")
+
+
+def test_a_preview_comes_by_key(chapter: "Page") -> None:
+    link = chapter.locator(ENTRY).first
+    link.scroll_into_view_if_needed()
+    chapter.keyboard.press("Shift")  # so that the browser shows the focus
+    link.focus()
+    shown(chapter)
+    box, at = preview(chapter).bounding_box(), link.bounding_box()
+    assert box
+    assert at
+    assert box["y"] >= at["y"] + at["height"] - 1 or box["y"] + box["height"] <= at["y"]
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1280
+    chapter.keyboard.press("Tab")
+    preview(chapter).wait_for(state="hidden")
+
+
+def test_a_page_is_asked_for_once(chapter: "Page") -> None:
+    asked: list[str] = []
+    chapter.on("request", lambda request: asked.append(request.url))
+    for _ in range(2):
+        for name in ("hide_by_boolean", "hide_by_renormalising"):
+            chapter.locator(f'article a[href$="#headway.masks.{name}"]').first.hover()
+            shown(chapter).get_by_text(name).first.wait_for()
+            chapter.keyboard.press("Escape")
+    assert [url for url in asked if url.endswith("/")] == [
+        chapter.url.partition("/walk")[0] + "/reference/masks/"
+    ]
+
+
+@pytest.mark.parametrize("selector", ['article a[href^="#"]', "article a[download]"])
+def test_what_is_here_or_no_page_has_no_preview(chapter: "Page", selector: str) -> None:
+    asked: list[str] = []
+    chapter.on("request", lambda request: asked.append(request.url))
+    chapter.locator(selector).first.hover()
+    chapter.wait_for_timeout(800)
+    assert preview(chapter).is_hidden()
+    assert [url for url in asked if not url.endswith("favicon.svg")] == []
+
+
+def test_a_finger_gets_the_page_and_no_preview(browser: "Browser", host: str) -> None:
+    context = fresh(browser, has_touch=True, is_mobile=True)
+    page = visit(context, host + CHAPTER).page
+    page.evaluate("addEventListener('click', (event) => event.preventDefault(), true)")
+    page.locator(ENTRY).first.tap()
+    page.wait_for_timeout(800)
+    assert preview(page).is_hidden()
+    context.close()
+
+
+def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
+    context = fresh(browser)
+    page = context.new_page()
+    page.goto((SITE / "walk/masks/index.html").as_uri())
+    page.locator("article h1").wait_for()
+    assert preview(page).count() == 0
+    context.close()
+
+
+# ---- By keyboard ----
+
+FOCUS = """
+() => {
+  const one = document.activeElement
+  if (one === document.body) return null
+  // The line may be drawn around what shows a field.
+  const drawn = one.matches("input[name=query]") ? one.form
+    : one.matches(".md-option") ? one.nextElementSibling : one
+  const style = getComputedStyle(drawn)
+  const box = drawn.getBoundingClientRect()
+  const regions = [".md-skip", "header", ".md-sidebar", "article", "footer"]
+  let behind = drawn.parentElement
+  while (/, 0\\)|transparent/.test(getComputedStyle(behind).backgroundColor)) {
+    behind = behind.parentElement ?? document.body
+    if (behind === document.body) break
+  }
+  return {
+    what: one.outerHTML.slice(0, 100),
+    region: regions.findIndex((region) => one.closest(region)),
+    line: `${style.outlineStyle} ${style.outlineWidth}`,
+    colours: [style.outlineColor, getComputedStyle(behind).backgroundColor],
+    seen: box.width > 0 && box.height > 0 && box.right > 0 && box.bottom > 0 &&
+      box.left < innerWidth && box.top < innerHeight,
+  }
+}
+"""
+
+
+def luminance(colour: str) -> float:
+    """Return how much light a colour gives, from 0 to 1, as WCAG counts it."""
+    parts = [float(part) / 255 for part in re.findall(r"[\d.]+", colour)[:3]]
+    light = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def stops(page: "Page") -> list[dict[str, Any]]:
+    """Go through a page by the Tab key; return what has the focus at each stop."""
+    found = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.name === 'query'"):
+            page.wait_for_timeout(500)  # the search moves into the window
+        stop = page.evaluate(FOCUS)
+        if stop is None:
+            return found
+        found.append(stop)
+    raise AssertionError("the Tab key must come to an end")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["walk/masks/", "reference/masks/", "notation/"])
+def test_a_reader_sees_where_the_keys_have_led(
+    browser: "Browser", host: str, name: str, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 800}
+    context = fresh(
+        browser, viewport=size, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = visit(context, f"{host}/book/{name}").page
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = 1)")
+    found = stops(page)
+    assert len(found) > 20
+    regions = [stop["region"] for stop in found]
+    assert regions[0] == 0
+    assert regions == sorted(regions)
+    for stop in found:
+        assert stop["seen"], stop
+        assert stop["line"] == "solid 2px", stop
+        assert contrast(*stop["colours"]) >= 3, stop
+    context.close()
+
+
+@pytest.fixture
+def phone(browser: "Browser", host: str) -> Iterator["Page"]:
+    small = {"width": 360, "height": 740}
+    context = fresh(browser, viewport=small, reduced_motion="reduce")
+    seen = visit(context, host + CHAPTER)
+    yield seen.page
+    assert seen.said == []
+    context.close()
+
+
+def focused(page: "Page") -> "Locator":
+    return page.locator(":focus")
+
+
+def open_pages(page: "Page") -> "Locator":
+    button = page.get_by_role("button", name="Pages")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("#__drawer:checked").wait_for(state="attached")
+    return button
+
+
+def test_the_list_of_pages_opens_and_closes_by_key(phone: "Page") -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    button = open_pages(phone)
+    assert button.get_attribute("aria-expanded") == "true"
+    assert focused(phone).inner_text() == "The walk"
+    assert Axe().run(phone).response["violations"] == []
+    phone.keyboard.press("Tab")
+    assert focused(phone).inner_text().strip() == "1. Words become vectors"
+    phone.keyboard.press("Escape")
+    assert not phone.locator("#__drawer").is_checked()
+    assert button.evaluate("one => one === document.activeElement")
+    assert button.get_attribute("aria-expanded") == "false"
+
+
+def test_a_part_of_the_list_opens_and_closes_by_key(phone: "Page") -> None:
+    open_pages(phone)
+    phone.keyboard.press("Enter")  # back to all parts
+    assert focused(phone).inner_text().strip() == "The walk"
+    assert focused(phone).get_attribute("aria-expanded") == "false"
+    for _ in range(20):
+        phone.keyboard.press("Tab")
+        if focused(phone).inner_text().strip() == "Labs":
+            break
+    phone.keyboard.press("Space")
+    phone.keyboard.press("Tab")
+    phone.keyboard.press("Enter")
+    phone.wait_for_url("**/labs/why_sqrt_dk/")
+
+
+def test_who_leaves_the_list_closes_it(phone: "Page") -> None:
+    open_pages(phone)
+    for _ in range(30):
+        phone.keyboard.press("Tab")
+        if focused(phone).evaluate("one => !!one.closest('article')"):
+            break
+    assert not phone.locator("#__drawer").is_checked()
+    assert focused(phone).evaluate("one => !!one.closest('article')")
+
+
+@pytest.mark.parametrize("place", ["field", "result"])
+def test_the_search_gives_the_focus_back(chapter: "Page", place: str) -> None:
+    link = chapter.locator(ENTRY).first
+    link.focus()
+    chapter.keyboard.press("/")
+    chapter.wait_for_function("document.activeElement.name === 'query'")
+    chapter.keyboard.type("mask")
+    chapter.locator("a.md-search-result__link").first.wait_for()
+    if place == "result":
+        chapter.keyboard.press("ArrowDown")
+    chapter.keyboard.press("Escape")
+    assert not chapter.locator("#__search").is_checked()
+    chapter.wait_for_function(
+        "link => document.activeElement === link", arg=link.element_handle()
+    )
+
+
+# ---- A page that is missing ----
+
+
+@pytest.fixture(scope="module", params=["", FOLDER])
+def lost(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Serve a site at the root of a host, or in a folder of which it was told."""
+    if request.param:
+        site = request.getfixturevalue("published")
+        handler = partial(InAFolder, directory=str(site))
+    else:
+        handler = partial(SiteHandler, directory=str(SITE))
+    with served(handler) as origin:
+        yield origin + request.param
+
+
+@pytest.mark.parametrize("path", ["/gone", "/walk/gone/", "/a/b/c/d.html"])
+def test_a_missing_page_leads_on(browser: "Browser", lost: str, path: str) -> None:
+    context = fresh(browser)
+    page = context.new_page()
+    answer = page.goto(lost + path, wait_until="networkidle")
+    assert answer
+    assert answer.status == 404
+    title = page.get_by_role("heading", name="There is no such page")
+    assert title.evaluate("one => getComputedStyle(one).fontFamily") != "serif"
+    chapters = page.locator("article li a")
+    assert chapters.count() == len([*(ROOT / "docs/walk").glob("*.md")])
+    addresses = chapters.evaluate_all("all => all.map((one) => one.href)")
+    assert addresses[4] == f"{lost}/walk/masks/"
+    assert all(page.request.get(address).ok for address in addresses)
+    context.close()
+
+
+def test_a_missing_page_can_be_searched_for(browser: "Browser", lost: str) -> None:
+    context = fresh(browser)
+    page = context.new_page()
+    page.goto(f"{lost}/walk/gone/", wait_until="networkidle")
+    page.get_by_label("Search for").focus()
+    page.keyboard.type("padding_mask")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{lost}/?q=padding_mask")
+    result = page.locator('a.md-search-result__link[href*="/reference/masks/"]')
+    result.first.wait_for()
+    # So does the search above each page.
+    page.goto(f"{lost}/walk/gone/", wait_until="networkidle")
+    page.keyboard.press("/")
+    page.wait_for_function("document.activeElement.name === 'query'")
+    page.keyboard.type("padding_mask")
+    result.first.wait_for()
+    context.close()
+
+
+# ---- Where to edit it ----
+
+
+def test_a_page_says_where_one_edits_it(published: Path) -> None:
+    for page, file in {
+        "index.html": "docs/index.md",
+        "made/index.html": "docs/made.md",
+        "walk/masks/index.html": "docs/walk/masks.md",
+        "reference/masks/index.html": "src/headway/masks.py",
+        "labs/why_sqrt_dk/index.html": "docs/labs/why_sqrt_dk.py",
+        "labs/check_in_a_notebook/index.html": "docs/labs/check_in_a_notebook.py",
+    }.items():
+        html = (published / page).read_text("utf-8")
+        found = re.findall(r'<a href="(\S+)" rel="edit">Edit this page</a>', html)
+        assert found == [EDITED + file]
+
+
+def test_each_page_is_edited_in_a_file_of_the_project(published: Path) -> None:
+    for page in published.rglob("index.html"):
+        links = re.findall(r'href="(\S+)" rel="edit"', page.read_text("utf-8"))
+        (file,) = (link.removeprefix(EDITED) for link in links)
+        assert (ROOT / file).is_file(), page
+
+
+def test_without_a_repository_there_is_nothing_to_edit() -> None:
+    for page in SITE.rglob("*.html"):
+        html = page.read_text("utf-8")
+        assert 'rel="edit"' not in html
+        assert 'class="md-source"' not in html
+
+
+def test_the_host_of_the_source_is_not_asked(
+    browser: "Browser", published: Path
+) -> None:
+    context = fresh(browser)
+    with served(partial(InAFolder, directory=str(published))) as origin:
+        seen = visit(context, f"{origin}{FOLDER}/walk/masks/")
+        assert seen.page.locator("header .md-source").inner_text().strip() == "GitHub"
+        asked = [request.url for request in seen.requests]
+        assert [url for url in asked if not url.startswith(origin)] == []
+    context.close()
+
+
+# ---- On paper ----
+
+SHEET = 658  # what 18 mm on each side leave of 210
+ON_SCREEN_ONLY = """
+() => [...document.querySelectorAll(
+  "header, footer, nav, aside, button, input, select, label, form, [role=search], " +
+  ".md-sidebar, .md-skip, .md-top, .headerlink, .hw-takeaway, .hw-preview, " +
+  "details.mkdocstrings-source"
+)].filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80))
+"""
+FOLDED = """
+() => [...document.querySelectorAll("article details:not(.hw-live__tables) > *")]
+  .filter((one) => !one.closest(".mkdocstrings-source") && !one.checkVisibility())
+  .map((one) => one.outerHTML.slice(0, 80))
+"""
+WIDE = """
+(sheet) => [...document.querySelectorAll(
+  "article :is(pre, pre > code, table, svg, math)"
+)]
+  .filter((one) => one.checkVisibility())
+  .filter((one) => one.getBoundingClientRect().right > sheet + 1 ||
+                   (one.tagName !== "math" && one.scrollWidth > one.clientWidth + 1))
+  .map((one) => one.outerHTML.slice(0, 80))
+"""
+PRINTED = [
+    "walk/masks/",
+    "walk/scaled_dot_product/",
+    "walk/checks/",
+    "reference/masks/",
+    "museum/",
+    "notation/",
+    "labs/why_sqrt_dk/",
+    "sources/errata/",
+]
+
+
+@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_paper_shows_the_book_and_nothing_else(
+    browser: "Browser", host: str, name: str, scripts: bool
+) -> None:
+    sheet = {"width": SHEET, "height": 980}
+    context = fresh(
+        browser, viewport=sheet, color_scheme="dark", java_script_enabled=scripts
+    )
+    seen = visit(context, f"{host}/book/{name}")
+    if scripts:
+        seen.wake()
+    page = seen.page
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ON_SCREEN_ONLY) == []
+    assert page.evaluate(FOLDED) == []
+    assert page.evaluate(WIDE, SHEET) == []
+    paper, ink = (
+        page.evaluate(f"getComputedStyle(document.body).{what}")
+        for what in ("backgroundColor", "color")
+    )
+    assert brightness(paper) > 0.9
+    assert brightness(ink) < 0.2
+    context.close()
+
+
+def brightness(colour: str) -> float:
+    """Return how bright a colour is, from 0 to 1."""
+    return sum(map(float, re.findall(r"[\d.]+", colour)[:3])) / 3 / 255
+
+
+def test_paper_gives_the_address_of_what_lies_elsewhere(
+    browser: "Browser", host: str
+) -> None:
+    context = fresh(browser)
+    page = visit(context, f"{host}/book/walk/scaled_dot_product/").page
+    page.emulate_media(media="print")
+    after = "one => getComputedStyle(one, '::after').content"
+    paper = page.locator("article p a[href='https://arxiv.org/abs/1706.03762']").first
+    assert "https://arxiv.org/abs/1706.03762" in paper.evaluate(after)
+    inside = page.locator('article p > a[href^="../"]').first
+    assert inside.evaluate(after) == "none"
+    context.close()
