@@ -11,6 +11,16 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Request
 
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 SITE = Path(__file__).parents[2] / "site"
 # What a host of static pages packs on its way.
 PACKED = {".html", ".css", ".js", ".json", ".svg", ".txt", ".xml"}

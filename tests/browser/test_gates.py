@@ -4,7 +4,6 @@ import gzip
 import re
 import threading
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -395,17 +394,3 @@ def test_every_link_of_the_markdown_leads_somewhere() -> None:
                 lost.append((file.name, url))
     assert lost == []
     assert len(files) > 30
-
-
-# What html5lib, which is older, does not know yet.
-YOUNG = {"unexpected-char-in-data"}
-
-
-@each_page
-def test_the_markup_is_well_formed(page: str) -> None:
-    import html5lib
-
-    parser = html5lib.HTMLParser()
-    parser.parse((SITE / page).read_text("utf-8"))
-    errors = Counter(name for _, name, _ in parser.errors)
-    assert {name: n for name, n in errors.items() if name not in YOUNG} == {}
