@@ -10,7 +10,8 @@ In the order in which they are best read:
     prove mutants mutate faults                 whether the tests are to be trusted
     mathml jupyter labs                         what pages are made of besides
     cells notebooks takeaway                    what a reader can take home
-    tidy cite llms offline verified build serve     the site and what belongs to it
+    tidy sought cite llms offline               the site and what belongs to it
+    verified build serve                        all of it, built and shown
     shown published                             the site against its pages
     environment run_cells kernel trials reader  what a reader takes from it
 """

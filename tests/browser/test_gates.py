@@ -27,6 +27,7 @@ PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"
 SCHEMES = ["light", "dark"]
 KB = 1024
 PAGE, HTML, REQUESTS = 130 * KB, 15 * KB, 15
+INDEX = 70 * KB  # of the search; nearly all of it is the text of the book
 # Pages with more HTML than that, how much they may have, and why.
 LONG = {
     "labs/stacked_or_split/index.html": (18, "its programs and what they measured"),
@@ -187,6 +188,9 @@ def test_one_key_skips_to_the_text(chapter: "Page") -> None:
         ("MultiHead", "walk/multi_head_attention/"),
         ("MultiHead", "reference/multi_head_attention/"),
         ("W_query", "walk/self_attention/"),
+        ("register_buffer", "museum/masks/"),
+        ("num_heads must divide d_out", "walk/multi_head_attention/"),
+        ("no leak from the future", "walk/checks/"),
     ],
 )
 def test_the_search_finds_by_keyboard(
@@ -323,6 +327,11 @@ def test_the_text_of_a_page_is_light(page: str) -> None:
     most, _ = LONG.get(page, (HTML / KB, ""))
     assert size <= most * KB
     assert page not in LONG or size > HTML, "it needs no exception"
+
+
+def test_the_index_of_the_search_is_light() -> None:
+    index = (SITE / "search/search_index.json").read_bytes()
+    assert len(gzip.compress(index, 6)) <= INDEX
 
 
 def test_no_exception_is_for_a_page_that_is_gone() -> None:
