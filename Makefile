@@ -67,7 +67,7 @@ peers: .cache/peers/installed  ## check attention published by others: no false 
 
 browser: site .cache/browser/installed  ## try the site in a chromium, which must be installed
 	@echo '== The site in a browser'
-	@.cache/browser/bin/python -m pytest -q tests/browser
+	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
 
 lighthouse: site  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
 	@echo '== Scores and HTML of the site'
