@@ -16,7 +16,7 @@ EXTRA = import sys, tomllib; file = open("pyproject.toml", "rb"); \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check lint site takeaway browser peers mutate versus successors format record prove install clean python port
+.PHONY: help serve test check lint site takeaway browser lighthouse peers mutate versus successors format record prove install clean python port
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -42,7 +42,7 @@ test: .venv/installed  ## run every test, and every program in the book and the 
 	@echo '== The same by pytest-codeblocks alone'
 	@$(RUN) pytest -q --codeblocks docs README.md
 
-check: test lint takeaway  ## what CI runs, but for browser and peers: tests, style, site, takeaway
+check: test lint takeaway  ## what CI runs, but for browser, lighthouse and peers: tests, style, site, takeaway
 
 lint: .venv/installed  ## check format, style and types
 	@echo '== Format'
@@ -67,7 +67,11 @@ peers: .cache/peers/installed  ## check attention published by others: no false 
 
 browser: site .cache/browser/installed  ## try the site in a chromium, which must be installed
 	@echo '== The site in a browser'
-	@.cache/browser/bin/python -m pytest -q tests/browser
+	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
+
+lighthouse: site  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
+	@echo '== Scores and HTML of the site'
+	@.venv/bin/python tests/lighthouse
 
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'

@@ -4,7 +4,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -437,7 +436,8 @@ def test_labs_look_like_the_rest_of_the_book(pages):
 def test_no_program_is_found_twice(site):
     found = json.loads((site / "search/search_index.json").read_text())["docs"]
     texts = "".join(part["text"] for part in found if part["location"][:5] == "labs/")
-    assert texts.count("def page_svg(") == texts.count("def added(") == 1
+    names = texts.split()
+    assert names.count("page_svg") == names.count("added") == 1
 
 
 # ---- What is published beside the pages ----
@@ -476,20 +476,3 @@ def test_every_link_of_the_archive_names_a_file_in_it(unpacked, pages):
                 dead.append((path, url))
     assert dead == []
     assert len([*unpacked.rglob("*.html")]) == len(pages) - 1  # no page is missing
-
-
-def test_the_archive_can_be_searched_in_a_browser(unpacked, tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no chromium to read the archive with")
-    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu"]
-    command += ["--enable-logging=stderr", "--virtual-time-budget=20000"]
-    command += [f"--user-data-dir={tmp_path}", "--dump-dom"]
-    page = f"{(unpacked / 'index.html').as_uri()}?q=scaled_dot"
-    done = subprocess.run([*command, page], capture_output=True, text=True, timeout=200)
-    assert "CONSOLE" not in done.stderr
-    soup = BeautifulSoup(done.stdout, "html.parser")
-    found = [tag["href"] for tag in soup.select("a.md-search-result__link")]
-    assert any("/walk/scaled_dot_product/index.html" in url for url in found)
-    files = {unquote(urlsplit(url).path) for url in found}
-    assert all(Path(file).is_file() for file in files)

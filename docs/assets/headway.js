@@ -1,15 +1,23 @@
 // Repairs of the theme, for those who do not see the page or do not use a mouse.
 
-new MutationObserver(() => {
-  // It puts each copy button into a landmark of its own, without a name.
-  for (const nav of document.querySelectorAll("nav.md-code__nav:not([role])")) {
-    nav.setAttribute("role", "none")
-  }
-  // A wide table scrolls; the arrow keys need a focus to scroll it.
-  for (const box of document.querySelectorAll(".md-typeset__scrollwrap")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
-  }
-}).observe(document.documentElement, { childList: true, subtree: true })
+{
+  // A wide table scrolls; the arrow keys need a focus to scroll it. One is measured when
+  // it has been laid out: to ask before makes the browser lay out all of the page.
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0
+    }
+  })
+  new MutationObserver(() => {
+    // It puts each copy button into a landmark of its own, without a name.
+    for (const nav of document.querySelectorAll("nav.md-code__nav:not([role])")) {
+      nav.setAttribute("role", "none")
+    }
+    for (const box of document.querySelectorAll(".md-typeset__scrollwrap")) {
+      sizes.observe(box)
+    }
+  }).observe(document.documentElement, { childList: true, subtree: true })
+}
 
 // It turns pages on single letters, which speech input types by accident.
 addEventListener(

@@ -11,8 +11,8 @@ In the order in which they are best read:
     mathml jupyter keep labs                    what pages are made of besides
     cells notebooks takeaway                    what a reader can take home
     mentioned explained                         names, and where they are explained
-    tidy cite llms offline policy verified      what belongs to the site
-    build serve                                 all of it at once
+    tidy sought cite llms offline policy        the site and what belongs to it
+    verified build serve                        all of it, built and shown
     shown published                             the site against its pages
     environment run_cells kernel trials reader  what a reader takes from it
     shapes                                      what a program has made, under it

@@ -9,6 +9,7 @@ the site is held against the pages that it came from:
       llms: true # the Markdown of each page, and a list of them in llms.txt
       explained: walk/ # these pages explain what the reference lists
       policy: "default-src 'self'" # for browsers; scripts are added
+      unsought: ["#cite$"] # sections that the search need not find
       archive: book.zip # the whole site, as it works without a server
       verified: {packages: [torch], sentence: !ENV VERIFIED} # for a template
 """
@@ -29,6 +30,7 @@ from proofread.llms import publish
 from proofread.offline import pack
 from proofread.policy import write_policy
 from proofread.published import census
+from proofread.sought import shorten
 from proofread.takeaway import make
 from proofread.tidy import tidy
 from proofread.verified import verified
@@ -70,6 +72,7 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
     """Add to a site what MkDocs does not make; tell what is wrong with it."""
     docs, site = Path(config.docs_dir), Path(config.site_dir)
     tidy(site, languages(config))
+    shorten(site, config.extra.get("unsought", ()))
     try:
         make_takeaways(config)
         if config.extra.get("llms"):

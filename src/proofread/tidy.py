@@ -1,10 +1,11 @@
 """Take out of a built site what no reader needs.
 
 Material for MkDocs ships the maps of its scripts, for its own developers, and what a
-search in thirty languages needs; Pygments marks each name and each space of a program,
-and no style sheet of Material asks for either. A tenth of a page is lines with nothing
-on them, and the space before those with something. Comments speak to the tools that
-made the page; `proofread.offline` still needs two of them.
+search in thirty languages needs. Pygments marks each name, space, bracket and operator
+of a program; these are told by their form, and to mark them doubles what a browser has
+to keep of a page of programs. A tenth of a page is lines with nothing on them, and the
+space before those with something. Comments speak to the tools that made the page;
+`proofread.offline` still needs two of them.
 """
 
 import re
@@ -13,7 +14,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 MAP = re.compile(r"\s*(?://[#@] sourceMappingURL=\S+|/\*[#@] sourceMappingURL=.*?\*/)")
-UNSEEN = re.compile(r'<span class="[nw]">([^<]*)</span>')
+UNSEEN = re.compile(r'<span class="[nwpo]">([^<]*)</span>')
 # Where space is as it was written.
 VERBATIM = re.compile(r"(<(pre|code|kbd|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 COMMENT = re.compile(r"<!--(?! (?:end of )?online -->).*?-->\n?", re.DOTALL)
@@ -46,7 +47,7 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
 
 
 def slim(html: str) -> str:
-    """Take out marks that no style asks for, comments, and empty lines."""
+    """Take out marks in programs that tell nothing, comments, and empty lines."""
     html = UNSEEN.sub(r"\1", html).replace("<pre><span></span>", "<pre>")
     # Each third part is the name of what was found verbatim.
     parts = VERBATIM.split(html)

@@ -14,21 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from served import FLAGS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[2]
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def missing() -> str | None:

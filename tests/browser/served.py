@@ -11,6 +11,16 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Request
 
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 SITE = Path(__file__).parents[2] / "site"
 # What a host of static pages packs on its way.
 PACKED = {".html", ".css", ".js", ".json", ".svg", ".txt", ".xml"}
@@ -70,14 +80,14 @@ class Visit:
             self.page.wait_for_load_state("networkidle")
 
 
-def visit(context: "BrowserContext", url: str) -> Visit:
-    """Open a page, and wait until it asks for nothing more."""
+def visit(context: "BrowserContext", url: str, until: str = "networkidle") -> Visit:
+    """Open a page; if not told otherwise, wait until it asks for nothing more."""
     page = context.new_page()
     seen = Visit(page)
     page.on("request", lambda request: seen.requests.append(request))
     page.on("console", lambda message: seen.said.append(message.text))
     page.on("pageerror", lambda error: seen.said.append(str(error)))
-    page.goto(url, wait_until="networkidle")
+    page.goto(url, wait_until=until)
     return seen
 
 

@@ -45,12 +45,14 @@ def test_the_languages_of_the_search_stay(site: Path) -> None:
     assert "tinyseg.js" in names(site)
 
 
-def test_only_marks_that_no_style_asks_for_are_taken_out() -> None:
+def test_only_marks_that_tell_nothing_are_taken_out() -> None:
     kept = (
         '<span class="k">def</span> <span class="nf">f</span><span class="n"><a>T</a>'
     )
     assert slim(kept) == kept
     assert slim('<span class="w">  </span><span class="n">a</span>') == "  a"
+    assert slim('<span class="o">@</span> <span class="p">[]</span>') == "@ []"
+    assert slim(kept := '<span class="ow">in</span>') == kept
 
 
 def test_empty_lines_are_taken_out_where_space_says_nothing() -> None:
