@@ -33,8 +33,7 @@ LONG = {
     "labs/stacked_or_split/index.html": (16, "its programs and what they measured"),
     "labs/why_sqrt_dk/index.html": (17.5, "four plots, drawn as it is built"),
     "sources/errata/index.html": (16.5, "an entry and a program for each mistake"),
-    "walk/multi_head_attention/index.html": (15.5, "two pictures, many shapes"),
-    "walk/scaled_dot_product/index.html": (17.5, "three pictures, two live figures"),
+    "walk/scaled_dot_product/index.html": (17, "three pictures, two live figures"),
 }
 # What is seen in a visit is shared by the tests of a page, so these stay together.
 each_page = pytest.mark.parametrize(
