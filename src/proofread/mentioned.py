@@ -44,6 +44,8 @@ class Sentences(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin code, or what has no sentences."""
         self.depth += tag in AROUND
+        if self.depth:  # code with a link in it leads somewhere already
+            self.start = -1
         if re.fullmatch("h[1-6]", tag):
             self.heading = dict(attrs).get("id") or self.heading
         if tag == "code" and not (attrs or self.depth):

@@ -126,6 +126,13 @@ def test_a_mention_on_the_page_of_its_entry_stays_there(book: Path) -> None:
     assert '<a href="#pack.two.f"><code>f</code></a>' in read(book, "reference/two")
 
 
+def test_code_that_leads_somewhere_already_is_left_alone(book: Path) -> None:
+    page = book / "site/index.html"
+    own = '<code><a href="/">f</a></code>'
+    page.write_text(page.read_text().replace("<p>It", f"<p>{own} It"))
+    assert f"<p>{own} It has <a " in read(book, ".")
+
+
 def test_a_name_that_no_chapter_knows_is_an_error(book: Path) -> None:
     page = book / "site/reference/two/index.html"
     more = entries("pack.two.h", "pack.two.unknown")
