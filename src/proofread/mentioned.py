@@ -43,7 +43,9 @@ class Sentences(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin code, or what has no sentences."""
-        self.depth += tag in AROUND
+        if tag in AROUND:
+            self.depth += 1
+            self.start = -1  # code that is a link within is none to us
         if re.fullmatch("h[1-6]", tag):
             self.heading = dict(attrs).get("id") or self.heading
         if tag == "code" and not (attrs or self.depth):
