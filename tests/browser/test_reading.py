@@ -228,7 +228,8 @@ FOCUS = """
 
 def luminance(colour: str) -> float:
     """Return how much light a colour gives, from 0 to 1, as WCAG counts it."""
-    parts = [float(part) / 255 for part in re.findall(r"[\d.]+", colour)[:3]]
+    most = 1 if colour.startswith("color(") else 255
+    parts = [float(part) / most for part in re.findall(r"[\d.]+", colour)[:3]]
     light = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
 
@@ -243,9 +244,12 @@ def stops(page: "Page") -> list[dict[str, Any]]:
     found = []
     for _ in range(400):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.name === 'query'"):
-            page.wait_for_timeout(500)  # the search moves into the window
         stop = page.evaluate(FOCUS)
+        for _ in range(10):
+            if stop is None or stop["seen"]:
+                break
+            page.wait_for_timeout(50)  # it is being scrolled to
+            stop = page.evaluate(FOCUS)
         if stop is None:
             return found
         found.append(stop)
@@ -456,12 +460,13 @@ ON_SCREEN_ONLY = """
 () => [...document.querySelectorAll(
   "header, footer, nav, aside, button, input, select, label, form, [role=search], " +
   ".md-sidebar, .md-skip, .md-top, .headerlink, .hw-takeaway, .hw-preview, " +
-  "details.mkdocstrings-source"
+  "details.mkdocstrings-source, details.hw-shapes"
 )].filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80))
 """
 FOLDED = """
 () => [...document.querySelectorAll("article details:not(.hw-live__tables) > *")]
-  .filter((one) => !one.closest(".mkdocstrings-source") && !one.checkVisibility())
+  .filter((one) => !one.closest(".mkdocstrings-source, .hw-shapes"))
+  .filter((one) => !one.checkVisibility())
   .map((one) => one.outerHTML.slice(0, 80))
 """
 WIDE = """

@@ -42,6 +42,7 @@ def book(tmp_path: Path) -> Path:
             HEADING.format(1, "two", "Two <code>early</code>")
             + HEADING.format(2, "a", "A")
             + '<p><a href="/"><code>g</code></a> and <code class="x">g</code>\n'
+            + '<code><a href="/">g</a></code>\n'
             + "<code>g</code></p>\n"
             + HEADING.format(2, "b-b", "B, <em>b</em>"),
         ),
@@ -116,6 +117,7 @@ def test_the_first_mention_on_a_page_leads_to_the_entry(book: Path) -> None:
     assert "Two <code>early</code>" in chapter
     assert (
         '<p><a href="/"><code>g</code></a> and <code class="x">g</code>\n'
+        '<code><a href="/">g</a></code>\n'
         f"{link.format('../../', 'g', 'g')}</p>"
     ) in chapter
 
