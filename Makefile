@@ -42,7 +42,7 @@ test: .venv/installed  ## run every test, and every program in the book and the 
 	@echo '== The same by pytest-codeblocks alone'
 	@$(RUN) pytest -q --codeblocks docs README.md
 
-check: test lint takeaway  ## what CI runs, but for browser, lighthouse and peers: tests, style, site, takeaway
+check: test lint takeaway browser lighthouse  ## what CI runs, but for the peers
 
 lint: .venv/installed  ## check format, style and types
 	@echo '== Format'
