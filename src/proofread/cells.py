@@ -1,8 +1,8 @@
 """Take a Markdown page apart into cells, prose and programs, as a notebook has them.
 
 What only the site understands is put into plain Markdown: boxes become titles, links
-become addresses that work anywhere, comments go, pictures become attachments, and a
-figure that lives on the site becomes its caption.
+become addresses that work anywhere, comments and what only gives a place go, pictures
+become attachments, and a figure that lives on the site becomes its caption.
 """
 
 import re
@@ -34,6 +34,7 @@ LINK = (
     r"\((?P<target>[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
 )
 LIVE = r"^[ \t]*<figure\b[^>]*\bdata-live\b[\s\S]*?</figure>"
+PLACE = r"^[ \t]*</?div\b[^>]*>[ \t]*$"
 EMPTY_LINES = r"\n(?:[ \t]*\n){2,}"
 
 
@@ -114,6 +115,7 @@ def plain(text: str, address: Find) -> str:
     text = outside_code(ATTRIBUTES, lambda match: "", text)
     text = outside_code(LINK, link, text)
     text = outside_code(LIVE, live, text)
+    text = outside_code(PLACE, lambda match: "", text)
     return outside_code(EMPTY_LINES, lambda match: "\n\n", text)
 
 

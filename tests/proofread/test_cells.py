@@ -260,6 +260,14 @@ def test_a_live_figure_becomes_its_caption(caption: str, told: str) -> None:
         assert plain(other, nowhere) == other
 
 
+def test_what_only_gives_a_place_goes() -> None:
+    opened, closed = '<div class="b" markdown>\n<div markdown>', "</div>\n  </div>"
+    text = f"A.\n\n{opened}\n\nC.\n\n{closed}\n\nD.\n"
+    assert plain(text, nowhere) == "A.\n\nC.\n\nD.\n"
+    for other in ("A <div>b</div>.\n", "<div>b\n", f"```\n{text}```\n", "<divan>\n"):
+        assert plain(other, nowhere) == other
+
+
 def test_a_list_that_was_cut_off_stands_at_the_margin() -> None:
     assert settle("\n    a\n\n      b\nc\n    d\n") == "a\n\n  b\nc\n    d"
     assert settle("a\n    b") == "a\n    b"
