@@ -84,11 +84,12 @@ addEventListener(
   adapt()
   small.addEventListener("change", adapt)
 
-  // What is opened takes the focus, and what is closed gives it back.
+  // What is opened takes the focus, and what is closed gives it back. A list that still
+  // slides in is not scrolled to: it would stay beside the place where it belongs.
   const enter = (part) =>
     [...part.querySelectorAll("a, button")]
       .find((one) => one.checkVisibility({ visibilityProperty: true }))
-      ?.focus()
+      ?.focus({ preventScroll: true })
   addEventListener("change", ({ target }) => {
     if (!small.matches || !(target === drawer || list.contains(target))) return
     adapt()

@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from served import SITE, Packing, fresh, visit
+from served import FLAGS, SITE, Packing, fresh, visit
 
 from proofread.serve import SiteHandler
 
@@ -340,6 +341,73 @@ def test_who_leaves_the_list_closes_it(phone: "Page") -> None:
             break
     assert not phone.locator("#__drawer").is_checked()
     assert focused(phone).evaluate("one => !!one.closest('article')")
+
+
+@pytest.fixture
+def touched(browser: "Browser", host: str) -> Iterator["Page"]:
+    """Open a chapter on a phone with a touch screen, where things move."""
+    small = {"width": 360, "height": 740}
+    context = fresh(browser, viewport=small, is_mobile=True, has_touch=True)
+    seen = visit(context, host + CHAPTER)
+    yield seen.page
+    assert seen.said == []
+    context.close()
+
+
+def test_a_list_that_a_finger_opens_comes_into_view(touched: "Page") -> None:
+    touched.locator("header label[for=__drawer]").tap()
+    touched.locator(".md-nav--primary label[for=__toc]:visible").tap()
+    entry = touched.locator(".md-nav--primary .md-nav--secondary a").first
+    entry.wait_for()
+    touched.wait_for_timeout(600)  # it slides in
+    left, right = entry.evaluate(
+        "one => [one.getBoundingClientRect().left, one.getBoundingClientRect().right]"
+    )
+    assert left >= 0 and right > 100
+
+
+@pytest.mark.parametrize("written", ["softmax", "sofmax", "softmacks softmx"])
+def test_the_search_answers_without_keys(touched: "Page", written: str) -> None:
+    """As when it is pasted or dictated; a letter may be wrong."""
+    touched.locator(".md-header__button[for=__search]").tap()
+    touched.locator(".md-search__input").fill(written)
+    found = touched.locator(".md-search-result__item mark", has_text="softmax")
+    found.first.wait_for()
+
+
+@pytest.mark.parametrize("size", [16, 32])
+def test_large_text_fits_too(host: str, browser: "Browser", size: int) -> None:
+    flags = [*FLAGS, f"--blink-settings=defaultFontSize={size}"]
+    path = shutil.which("chromium")
+    large = browser.browser_type.launch(executable_path=path, args=flags)
+    context = fresh(large, viewport={"width": 360, "height": 740}, is_mobile=True)
+    for name in ("", "walk/scaled_dot_product/", "walk/multi_head_attention/"):
+        seen = visit(context, f"{host}/book/{name}")
+        seen.wake()
+        assert seen.page.evaluate("document.documentElement.scrollWidth") == 360
+        drawer = seen.page.locator(".md-sidebar--primary")
+        assert drawer.bounding_box()["width"] < 330  # what is beside it closes it
+    large.close()
+
+
+def test_the_way_to_the_top_hides_no_text(touched: "Page") -> None:
+    for y in (2000, 1800):
+        touched.evaluate("y => scrollTo({ top: y, behavior: 'instant' })", y)
+        touched.wait_for_timeout(300)
+    box = touched.get_by_role("button", name="Back to top").bounding_box()
+    assert 24 <= box["width"] <= 48
+    assert 24 <= box["height"] <= 48
+    assert box["y"] > 600
+
+
+def test_a_small_footer_names_the_pages_before_and_after(touched: "Page") -> None:
+    titles = touched.locator(".md-footer__title .md-ellipsis")
+    assert titles.count() == 2
+    for title in titles.all():
+        assert title.is_visible()
+        assert title.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+    for link in touched.locator("footer a").all():
+        assert link.bounding_box()["height"] >= 24
 
 
 @pytest.mark.parametrize("place", ["field", "result"])
