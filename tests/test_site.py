@@ -440,6 +440,14 @@ def test_no_program_is_found_twice(site):
     assert names.count("page_svg") == names.count("added") == 1
 
 
+def test_the_search_shows_the_caption_of_a_figure_and_not_its_numbers(site):
+    found = json.loads((site / "search/search_index.json").read_text())["docs"]
+    texts = " ".join(part["text"] for part in found)
+    assert "One query and six keys with random numbers." in texts  # a live figure
+    assert "Scores of one query, not yet divided" not in texts  # its table
+    assert "many ways to look at once" not in texts  # in a picture
+
+
 # ---- What is published beside the pages ----
 
 

@@ -165,7 +165,8 @@ def figure(rows: Sequence[Sequence[Panel]], caption: str) -> str:
     lines = ['<figure class="hw-figure">']
     for number, row in enumerate(rows):
         margin = ";margin-top:20px" if number else ""
-        lines.append(f'<div class="hw-panels" style="{style}{margin}">')
+        opening = '<div class="hw-panels" data-search-exclude=""'
+        lines.append(f'{opening} style="{style}{margin}">')
         lines.extend(str(panel) for panel in row)
         lines.append("</div>")
     return "\n".join([*lines, f"<figcaption>{caption}</figcaption>", "</figure>", ""])
