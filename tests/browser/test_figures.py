@@ -132,7 +132,7 @@ def test_words_by_mouse(browser: "Browser", origin: str) -> None:
         for reader, word in enumerate(WORDS):
             pick(live, word)
             for power in (0, 6, 2.25):
-                slide(live, "How picky is it?", power)
+                slide(live, "How picky is the word?", power)
                 compare_words(live, reader, 2**power)
 
 

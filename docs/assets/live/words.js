@@ -53,7 +53,7 @@ hwLive.start("words", (figure, stage, say) => {
   })
   const range = { min: 0, max: 6, step: 0.25, value: 0 }
   const write = (power) => `× ${round(2 ** power, power % 1 ? 1 : 0)}`
-  const picky = hwLive.slide("How picky is it?", range, write, (power) => {
+  const picky = hwLive.slide("How picky is the word?", range, write, (power) => {
     factor = 2 ** power
     look()
   })
