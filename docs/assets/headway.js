@@ -106,6 +106,18 @@ addEventListener(
   })
 }
 
+// Who goes back on a phone wants to leave the list or the search first, not the page.
+if (window.CloseWatcher) {
+  let watcher
+  addEventListener("change", ({ target }) => {
+    if (!target.matches("#__drawer, #__search")) return
+    watcher?.destroy()
+    if (!target.checked) return
+    watcher = new CloseWatcher()
+    watcher.onclose = () => target.checked && target.click()
+  })
+}
+
 // Who leaves the search by Escape goes on where the search was called.
 {
   let before

@@ -392,6 +392,24 @@ def test_a_smaller_screen_and_larger_text_fit_too(
     large.close()
 
 
+# Escape is what "back" is on a phone; here none of the scripts sees the key.
+UNSEEN = """
+addEventListener("keydown", (event) => event.stopImmediatePropagation(), true)
+"""
+
+
+@pytest.mark.parametrize("opened", ["__drawer", "__search"])
+def test_back_closes_what_is_open(touched: "Page", opened: str) -> None:
+    touched.add_init_script(UNSEEN)
+    touched.reload(wait_until="networkidle")
+    toggle = touched.locator(f"#{opened}")
+    for _ in range(2):
+        touched.locator(f".md-header__button[for={opened}]").tap()
+        assert toggle.is_checked()
+        touched.keyboard.press("Escape")
+        assert not toggle.is_checked()
+
+
 def test_the_way_to_the_top_hides_no_text(touched: "Page") -> None:
     for y in (2000, 1800):
         touched.evaluate("y => scrollTo({ top: y, behavior: 'instant' })", y)
