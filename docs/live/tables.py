@@ -51,7 +51,9 @@ class Table:
     """
 
     def __init__(self, name: str, caption: str, heads: Sequence[str | tuple[str, int]]):
-        self._opening = f'<table class="hw-live__numbers" data-name="{name}" data-search-exclude>'
+        self._opening = (
+            f'<table class="hw-live__numbers" data-name="{name}" data-search-exclude>'
+        )
         self._caption = f"<caption>{escape(caption)}</caption>"
         self._head = "".join(map(_head, heads))
         self._rows: list[str] = []
