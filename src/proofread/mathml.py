@@ -54,8 +54,10 @@ class _Formulas(Treeprocessor):
             # arithmatex escapes these, and only these, for HTML.
             latex = html.unescape(latex)
             # A long formula scrolls, and the arrow keys need a focus to scroll it.
+            # As text, without its roots and fractions, it would be another formula.
             element.attrib.update(
                 {"tabindex": "0", "role": "group", "aria-label": "formula"}
+                | {"data-search-exclude": ""}
             )
         element.set("class", "hw-math")
         # The stash gives the markup back as it is; in the tree it would be escaped.

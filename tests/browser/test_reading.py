@@ -1,6 +1,7 @@
 """How a reader goes through the book: previews, keys, missing pages, and on paper."""
 
 import gzip
+import json
 import os
 import re
 import shutil
@@ -196,6 +197,56 @@ def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
     page.locator("article h1").wait_for()
     assert preview(page).count() == 0
     context.close()
+
+
+# ---- At a desk ----
+
+
+@pytest.mark.parametrize("name", ["embedding", "causal_attention", "masks", "pytorch"])
+def test_what_a_program_prints_is_read_to_its_end(
+    chapter: "Page", host: str, name: str
+) -> None:
+    chapter.goto(f"{host}/book/walk/{name}/")
+    cut = """all => all.filter(one => one.scrollWidth > one.clientWidth)
+        .map(one => one.textContent)"""
+    assert chapter.locator(".language-text pre > code").evaluate_all(cut) == []
+
+
+def test_a_picture_stands_in_the_column_of_its_text(chapter: "Page", host: str) -> None:
+    chapter.goto(f"{host}/book/")
+    sides = """one => {
+        const { left, right } = one.getBoundingClientRect()
+        return [left, right]
+    }"""
+    heading = chapter.locator("article h2").first.evaluate(sides)
+    assert chapter.locator("article .hw-figure").evaluate(sides) == heading
+
+
+def test_the_way_back_to_the_top_covers_no_text(chapter: "Page") -> None:
+    chapter.mouse.wheel(0, 1500)
+    chapter.wait_for_function("scrollY > 1400")
+    chapter.mouse.wheel(0, -300)
+    button = chapter.locator(".md-top:not([hidden])")
+    button.wait_for()
+    box = button.bounding_box()
+    text = chapter.locator("article").bounding_box()
+    assert box["x"] > text["x"] + text["width"]
+    assert box["height"] < 60
+    assert box["y"] + box["height"] < chapter.viewport_size["height"]
+
+
+def test_the_search_does_not_find_everything(chapter: "Page") -> None:
+    chapter.keyboard.press("/")
+    chapter.wait_for_function("document.activeElement.name === 'query'")
+    chapter.keyboard.type("xqzzwvk")
+    chapter.get_by_text("No matching documents").wait_for()
+    assert chapter.locator("a.md-search-result__link").count() == 0
+
+
+def test_the_search_shows_no_formula_without_its_root() -> None:
+    index = json.loads((SITE / "search/search_index.json").read_text("utf-8"))
+    texts = [entry["text"] for entry in index["docs"]]
+    assert [text for text in texts if "softmax\u2061(" in text] == []
 
 
 # ---- By keyboard ----

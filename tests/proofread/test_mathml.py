@@ -34,7 +34,8 @@ def test_a_formula_in_a_line(markdown):
 def test_a_formula_on_its_own_can_be_scrolled_to(markdown):
     html = markdown.convert("$$\n\\begin{aligned} a &< b \\end{aligned}\n$$")
     assert html.startswith(
-        '<div aria-label="formula" class="hw-math" role="group" tabindex="0">'
+        '<div aria-label="formula" class="hw-math" data-search-exclude="" role="group"'
+        ' tabindex="0">'
         '<math display="block">'
     )
     assert "<mi>a</mi>" in html

@@ -44,7 +44,7 @@ hwLive.start("words", (figure, stage, say) => {
     const from = first === reader ? "itself" : `“${words[first]}”`
     const most = reader ? `takes most from ${from}` : "has no word before it"
     const collected = product([weights], X)[0].map((number) => round(number))
-    say(`“${words[reader]}” ${most}. It becomes (${collected.join(", ")}).`)
+    say(`“${words[reader]}” ${most}.\nIt becomes (${collected.join(", ")}).`)
   }
 
   const pick = hwLive.choose("Which word looks?", words, reader, (t) => {
