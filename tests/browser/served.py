@@ -64,11 +64,12 @@ class Visit:
 
     def wire(self) -> int:
         """Count the bytes of all answers, their heads too."""
-        # A browser does not say how large the script of a worker is.
+        # Its head first: to ask for that waits for the answer. A browser does not say
+        # how large the script of a worker is.
         return sum(
-            Packing.sent[urlsplit(request.url).path]
-            + request.sizes()["responseHeadersSize"]
-            for request in self.requests
+            request.sizes()["responseHeadersSize"]
+            + Packing.sent[urlsplit(request.url).path]
+            for request in [*self.requests]
         )
 
     def wake(self) -> None:
