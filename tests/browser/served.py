@@ -1,6 +1,7 @@
 """The built site on a server of this computer, and what a browser does with a page."""
 
 import gzip
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler
@@ -48,7 +49,8 @@ class Packing(SimpleHTTPRequestHandler):
         self.sent[self.path.partition("?")[0]] = len(body)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(BrokenPipeError):  # the browser is on another page already
+            self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
         """Say nothing."""
