@@ -77,13 +77,20 @@ CHAPTER = "/book/walk/masks/"
 ENTRY = 'article a[href$="#headway.masks.hide_by_boolean"]'
 
 
-@pytest.fixture
-def chapter(browser: "Browser", host: str) -> Iterator["Page"]:
-    context = fresh(browser)
+@contextmanager
+def reading(browser: "Browser", host: str, **options: object) -> Iterator["Page"]:
+    """Open a chapter, and expect no word on the console."""
+    context = fresh(browser, **options)
     seen = visit(context, host + CHAPTER)
     yield seen.page
     assert seen.said == []
     context.close()
+
+
+@pytest.fixture
+def chapter(browser: "Browser", host: str) -> Iterator["Page"]:
+    with reading(browser, host) as page:
+        yield page
 
 
 def preview(page: "Page") -> "Locator":
@@ -335,11 +342,8 @@ def test_a_reader_sees_where_the_keys_have_led(
 @pytest.fixture
 def phone(browser: "Browser", host: str) -> Iterator["Page"]:
     small = {"width": 360, "height": 740}
-    context = fresh(browser, viewport=small, reduced_motion="reduce")
-    seen = visit(context, host + CHAPTER)
-    yield seen.page
-    assert seen.said == []
-    context.close()
+    with reading(browser, host, viewport=small, reduced_motion="reduce") as page:
+        yield page
 
 
 def focused(page: "Page") -> "Locator":
