@@ -31,7 +31,7 @@ help:  ## list the targets
 	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
-	@$(RUN) proofread.serve --port $(PORT)
+	@$(RUN) proofread.website.serve --port $(PORT)
 
 test: .venv/installed  ## run every test, and every program in the book and the README
 	@echo '== Tests of the package and of the tool, with coverage'
@@ -58,7 +58,7 @@ site: .venv/installed  ## build the book into site/; a warning is an error
 
 takeaway: site  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
-	@$(RUN) proofread.reader docs site --constraints constraints.txt --kernel \
+	@$(RUN) proofread.verify.reader docs site --constraints constraints.txt --kernel \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
@@ -75,13 +75,13 @@ lighthouse: site  ## score the site with Lighthouse, and check its HTML; asks fo
 
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'
-	@$(RUN) proofread.mutate docs README.md -n 2
+	@$(RUN) proofread.mutation.pages docs README.md -n 2
 	@echo '== Mutants of the package; this takes half an hour'
-	@OMP_WAIT_POLICY=PASSIVE $(RUN) proofread.faults tests/mutants.toml
+	@OMP_WAIT_POLICY=PASSIVE $(RUN) proofread.mutation.package tests/mutants.toml
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
-	@.cache/versus/bin/python tests/versus docs/walk
+	@.cache/versus/bin/python tests/versus docs/basics
 
 successors: .cache/successors/installed  ## build the book with what may follow MkDocs
 	@echo '== The same pages, three generators'
@@ -99,7 +99,7 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows
 	@.venv/bin/python docs/live
 
 prove: .venv/installed  ## run every program alone, shuffled, and in other ways; all must agree
-	@$(RUN) proofread.prove docs README.md
+	@$(RUN) proofread.verify.prove docs README.md
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
@@ -137,4 +137,4 @@ python:
 
 # Before anything slow: nobody should wait to hear that a port is taken.
 port: python
-	@PYTHONPATH=src $(BASE) -m proofread.serve --check --port $(PORT)
+	@PYTHONPATH=src $(BASE) -m proofread.website.serve --check --port $(PORT)

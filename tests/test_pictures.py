@@ -581,10 +581,10 @@ def test_one_rule_two_masks() -> None:
 
 def test_the_path_leads_to_each_chapter_in_order() -> None:
     nav = re.findall(
-        r"- (\d+)\. (.+): walk/(.+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8")
+        r"- (\d+)\. (.+): basics/(.+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8")
     )
     links = list(figure(FIGURES / "stages.svg").iter("a"))
-    assert [link.attrib["href"] for link in links] == [f"walk/{n[2]}/" for n in nav]
+    assert [link.attrib["href"] for link in links] == [f"basics/{n[2]}/" for n in nav]
     for (number, title, _), link in zip(nav, links, strict=True):
         bold = [
             text.text or "" for text in link.iter("text") if text.get("font-weight")

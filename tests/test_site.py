@@ -18,11 +18,11 @@ import pytest
 from bs4 import BeautifulSoup
 from mkdocs.utils.yaml import yaml_load
 
-from proofread.labs import code
-from proofread.pages import fences, programs
-from proofread.published import census, problems
-from proofread.takeaway import built
-from proofread.trials import Page, read_site
+from proofread.markdown_ext.labs import code
+from proofread.page.markdown import fences, programs
+from proofread.verify.site_matches_pages import census, problems
+from proofread.website.takeaway.downloads import built
+from proofread.verify.trials import Page, read_site
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -175,10 +175,10 @@ def test_every_source_became_a_page(pages):
 
 def test_shapes_stand_in_the_pages_and_nowhere_else(pages, site):
     shown = {page for page, soup in pages.items() if soup.select(".hw-shapes")}
-    assert {"index.html", "walk/masks/index.html", "museum/heads/index.html"} <= shown
+    assert {"index.html", "basics/masks/index.html", "museum/heads/index.html"} <= shown
     row = "attend.heads[0].W_query.weight"
     others = [path for path in site.rglob("*.*") if path.suffix in (".json", ".md")]
-    others += [*site.rglob("walk/*/*.ipynb"), *site.rglob("walk/*/*.py")]
+    others += [*site.rglob("basics/*/*.ipynb"), *site.rglob("basics/*/*.py")]
     assert len(others) > 60
     for path in others:
         text = path.read_text()
@@ -194,7 +194,7 @@ def test_a_live_figure_is_taken_away_as_words(pages, site):
         folder = (site / page).parent
         source = page.replace("/index.html", ".html").replace(".html", ".md")
         made = [site / source, *folder.glob("*.ipynb"), *folder.glob("*.py")]
-        assert len(made) == (3 if page.startswith("walk/") else 1)
+        assert len(made) == (3 if page.startswith("basics/") else 1)
         captions = [
             tag.get_text() for tag in pages[page].select("[data-live] figcaption")
         ]
@@ -395,20 +395,20 @@ def test_each_chapter_and_no_other_page_can_be_taken_away(site, pages):
         name: [a["href"] for a in soup.select("a[download]")]
         for name, soup in pages.items()
     }
-    chapters = {path.stem for path in DOCS.glob("walk/*.md")}
+    chapters = {path.stem for path in DOCS.glob("basics/*.md")}
     assert {name: files for name, files in offers.items() if files} == {
-        f"walk/{stem}/index.html": [f"{stem}.ipynb", f"{stem}.py"] for stem in chapters
+        f"basics/{stem}/index.html": [f"{stem}.ipynb", f"{stem}.py"] for stem in chapters
     }
     made = {path.relative_to(site) for path in site.rglob("*.ipynb")}
-    assert made == {Path(f"walk/{stem}/{stem}.ipynb") for stem in chapters}
+    assert made == {Path(f"basics/{stem}/{stem}.ipynb") for stem in chapters}
 
 
 def test_what_is_taken_away_is_whole(site):
-    for path in sorted(site.glob("walk/*/*.ipynb")):
+    for path in sorted(site.glob("basics/*/*.ipynb")):
         notebook = nbformat.read(path, nbformat.NO_CONVERT)
         nbformat.validate(notebook)
         compile(path.with_suffix(".py").read_text(), path.name, "exec")
-        page = DOCS / f"walk/{path.stem}.md"
+        page = DOCS / f"basics/{path.stem}.md"
         words = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
         prose = "\n".join(cell.source for cell in words)
         # Nothing is left of what only the site understands.

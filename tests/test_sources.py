@@ -123,7 +123,7 @@ def problem(figure: dict[str, Any], pages: dict[str, str] | None = None) -> str 
     held = any(holds(figure["value"], output) for output in under)
     verdict = figure["verdict"]
     expected = {
-        "reproduces": held and name.startswith("walk/"),
+        "reproduces": held and name.startswith("basics/"),
         "only with the fault": held and name == ERRATA and not in_a_chapter(figure),
         "refuted": not held,
         "depends on the platform": figure["id"] in DROPPED
@@ -204,7 +204,7 @@ def test_only_dropout_depends_on_the_platform() -> None:
 
 @every_figure
 def test_a_figure_without_a_page_is_found(figure: dict[str, Any]) -> None:
-    assert problem(figure | {"page": "walk/nowhere.md"}) == "no page walk/nowhere.md"
+    assert problem(figure | {"page": "basics/nowhere.md"}) == "no page basics/nowhere.md"
     assert problem(figure | {"heading": "Nowhere"}) is not None
 
 
@@ -252,7 +252,7 @@ def test_each_numbered_output_of_e_has_a_program_in_a_chapter() -> None:
     numbered = [figure for figure in FIGURES if figure["source"] == "E"]
     assert len(numbered) == 25
     for figure in numbered:
-        assert figure["page"].startswith("walk/") or figure["id"] in DROPPED
+        assert figure["page"].startswith("basics/") or figure["id"] in DROPPED
 
 
 def test_the_pages_say_what_the_ledger_says() -> None:

@@ -15,7 +15,7 @@ import yaml
 from pytest_codeblocks import extract_from_file
 
 import headway
-from proofread.pages import programs
+from proofread.page.markdown import programs
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
@@ -308,9 +308,9 @@ def test_there_are_programs_to_run() -> None:
         for page in [
             "README.md",
             "docs/index.md",
-            *(f"docs/walk/{stem}.md" for stem in titled("walk")),
+            *(f"docs/basics/{stem}.md" for stem in titled("walk")),
         ]
     }
     assert len(counts) >= 12
     assert min(counts["README.md"], counts["docs/index.md"]) >= 1
-    assert min(n for page, n in counts.items() if "/walk/" in page) >= 3
+    assert min(n for page, n in counts.items() if "/basics/" in page) >= 3

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from figures import FIGURES, Figure
 
-from proofread.numerals import Page
+from proofread.page.prose_numbers import Page
 
 DOCS = Path(__file__).parent.parent
 

@@ -184,28 +184,28 @@ FIGURES = {
         "and from itself.",
     ),
     "query": Figure(
-        "walk/scaled_dot_product",
+        "basics/scaled_dot_product",
         query,
         "Every word asks once: its scores, its weights, and the context it collects.",
     ),
     "saturation": Figure(
-        "walk/scaled_dot_product",
+        "basics/scaled_dot_product",
         saturation,
         "One query and six keys with random numbers. The wider they are, the farther "
         "their scores lie apart.",
     ),
     "leak": Figure(
-        "walk/masks",
+        "basics/masks",
         leak,
         "A token is changed. Rows above it that move have seen the future.",
     ),
     "heads": Figure(
-        "walk/multi_head_attention",
+        "basics/multi_head_attention",
         heads,
         "Three tokens of six numbers, projected and split into heads.",
     ),
     "dropout": Figure(
-        "walk/dropout",
+        "basics/dropout",
         dropout,
         "One draw changes the sum of a row; over many draws the mean stays.",
     ),

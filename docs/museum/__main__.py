@@ -20,7 +20,7 @@ from markdown.extensions.toc import slugify
 from headway.checks import Report
 from headway.checks.checking import PROPERTIES
 from headway.checks.report import CHAPTERS
-from proofread.numerals import Page
+from proofread.page.prose_numbers import Page
 
 HALL = Path(__file__).parent.parent / "museum.md"
 ROOMS = ("masks", "softmax", "heads", "dropout", "padding", "state")
@@ -116,7 +116,7 @@ def columns(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
     for number, (name, _, stem) in enumerate(PROPERTIES, 1):
         count = sum(name in broken for broken in failed.values())
         chapter = CHAPTERS[stem].partition(".")[0]
-        where = f"[chapter {chapter}](walk/{stem}.md)"
+        where = f"[chapter {chapter}](basics/{stem}.md)"
         lines.append(f"{number}. **{name}**, broken by {count}; {where}")
     return declared("\n".join(lines), "counted by a run")
 

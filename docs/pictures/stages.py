@@ -13,7 +13,7 @@ CONFIGURATION = Path(__file__).parents[2] / "mkdocs.yml"
 
 def chapters() -> list[tuple[str, str, str]]:
     """Read number, title and stem of each chapter where their order stands."""
-    entry = r"^ +- (\d+)\. (.+): walk/(\w+)\.md$"
+    entry = r"^ +- (\d+)\. (.+): basics/(\w+)\.md$"
     return re.findall(entry, CONFIGURATION.read_text("utf-8"), flags=re.MULTILINE)
 
 
@@ -121,7 +121,7 @@ def _column(path: list[tuple[str, str, str]], *, more: bool) -> Panel:
                 y + PITCH - 3,
                 stroke_dasharray="3 3" if last else "none",
             )
-        panel.add(f'<a href="walk/{stem}/">')
+        panel.add(f'<a href="basics/{stem}/">')
         # All of the row can be clicked, not only its ink.
         panel.rect(2, y - 2, 304, TILE + 4, fill="none", pointer_events="all")
         panel.rect(

@@ -17,7 +17,7 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
-from proofread.numerals import Page
+from proofread.page.prose_numbers import Page
 
 DOCS = Path(__file__).parent.parent
 NAV = DOCS.parent / "mkdocs.yml"
@@ -174,8 +174,8 @@ def parts(ledger: Entry, docs: Path) -> dict[tuple[str, str], str]:
         made[page, "figures"] = declared(figures(own, page))
         if letter == "E":  # most of its programs are missing in the copy at hand
             made[page, "programs"] = programs(own, page)
-    for path in sorted(docs.glob("walk/*.md")):
-        page = f"walk/{path.name}"
+    for path in sorted(docs.glob("basics/*.md")):
+        page = f"basics/{path.name}"
         made[page, "reproduced"] = reproduced(ledger, page, path.read_text("utf-8"))
     return made
 

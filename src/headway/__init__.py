@@ -7,37 +7,37 @@ from headway.examples import (
     six_by_rows,
     quick_brown_fox,
 )
-from headway.embedding import Vocabulary, embed
-from headway.simple_attention import (
+from headway.basics.embedding import Vocabulary, embed
+from headway.basics.simple_attention import (
     similarity_scores,
     naive_softmax,
     stable_softmax,
     context_vectors,
 )
-from headway.scaled_dot_product import (
+from headway.basics.scaled_dot_product import (
     attention_scores,
     masked_softmax,
     attention_weights,
     attention,
     fused_attention,
 )
-from headway.self_attention import SelfAttentionV1, SelfAttentionV2
-from headway.masks import (
+from headway.basics.self_attention import SelfAttentionV1, SelfAttentionV2
+from headway.basics.masks import (
     causal_mask,
     padding_mask,
     hide_by_renormalising,
     hide_by_minus_infinity,
     hide_by_boolean,
 )
-from headway.causal_attention import CausalAttention
-from headway.stacked_heads import MultiHeadAttentionWrapper
-from headway.multi_head_attention import (
+from headway.basics.causal_attention import CausalAttention
+from headway.basics.stacked_heads import MultiHeadAttentionWrapper
+from headway.basics.multi_head_attention import (
     AttentionFunction,
     split_heads,
     merge_heads,
     MultiHeadAttention,
 )
-from headway.pytorch import to_torch, from_torch, from_gpt2
+from headway.basics.pytorch import to_torch, from_torch, from_gpt2
 
 __all__ = [
     "Example",

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 PAGES = {
     "words": "",
-    "query": "walk/scaled_dot_product/",
-    "saturation": "walk/scaled_dot_product/",
-    "leak": "walk/masks/",
-    "heads": "walk/multi_head_attention/",
-    "dropout": "walk/dropout/",
+    "query": "basics/scaled_dot_product/",
+    "saturation": "basics/scaled_dot_product/",
+    "leak": "basics/masks/",
+    "heads": "basics/multi_head_attention/",
+    "dropout": "basics/dropout/",
 }
 WORDS, SIX = six_tokens()
 every_figure = pytest.mark.parametrize("name", PAGES)

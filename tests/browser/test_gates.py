@@ -17,7 +17,7 @@ import pytest
 from bs4 import BeautifulSoup
 from served import SITE, Packing, address, fresh, visit
 
-from proofread.pages import programs
+from proofread.page.markdown import programs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -33,7 +33,7 @@ LONG = {
     "labs/stacked_or_split/index.html": (16, "its programs and what they measured"),
     "labs/why_sqrt_dk/index.html": (17.5, "four plots, drawn as it is built"),
     "sources/errata/index.html": (16.5, "an entry and a program for each mistake"),
-    "walk/scaled_dot_product/index.html": (17, "three pictures, two live figures"),
+    "basics/scaled_dot_product/index.html": (17, "three pictures, two live figures"),
 }
 # What is seen in a visit is shared by the tests of a page, so these stay together.
 each_page = pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_list_of_pages_opens_without_scripts(browser: "Browser", host: str) 
 @pytest.fixture
 def chapter(browser: "Browser", host: str) -> Iterator["Page"]:
     context = fresh(browser, permissions=["clipboard-read", "clipboard-write"])
-    yield visit(context, f"{host}/book/walk/self_attention/").page
+    yield visit(context, f"{host}/book/basics/self_attention/").page
     context.close()
 
 
@@ -194,12 +194,12 @@ def test_one_key_skips_to_the_text(chapter: "Page") -> None:
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("scaled_dot", "walk/scaled_dot_product/"),
-        ("scaled_dot", "reference/scaled_dot_product/"),
-        ("MultiHead", "walk/multi_head_attention/"),
-        ("MultiHead", "reference/multi_head_attention/"),
-        ("W_query", "walk/self_attention/"),
-        ("query may look got mask.dtype", "walk/masks/"),
+        ("scaled_dot", "basics/scaled_dot_product/"),
+        ("scaled_dot", "reference/basics/scaled_dot_product/"),
+        ("MultiHead", "basics/multi_head_attention/"),
+        ("MultiHead", "reference/basics/multi_head_attention/"),
+        ("W_query", "basics/self_attention/"),
+        ("query may look got mask.dtype", "basics/masks/"),
     ],
 )
 def test_the_search_finds_by_keyboard(
@@ -222,12 +222,12 @@ def test_the_search_finds_by_keyboard(
     chapter.keyboard.press("ArrowDown")
     first = chapter.locator(":focus").get_attribute("href")
     chapter.keyboard.press("Enter")
-    chapter.wait_for_url(lambda url: "walk/self_attention/" not in url or "?h=" in url)
+    chapter.wait_for_url(lambda url: "basics/self_attention/" not in url or "?h=" in url)
     assert urlsplit(chapter.url).path == urlsplit(urljoin(host, first)).path
     chapter.locator("mark").first.wait_for(state="attached")
 
 
-@pytest.mark.parametrize("name", ["walk/self_attention", "walk/masks", "made"])
+@pytest.mark.parametrize("name", ["basics/self_attention", "basics/masks", "made"])
 def test_the_copy_button_copies_the_program(
     chapter: "Page", host: str, name: str
 ) -> None:
@@ -255,7 +255,7 @@ def test_the_archive_can_be_searched(browser: "Browser", tmp_path: Path) -> None
     results.first.wait_for()
     found = results.evaluate_all("all => all.map(one => one.href)")
     files = {unquote(urlsplit(url).path) for url in found}
-    assert any("/walk/scaled_dot_product/index.html" in file for file in files)
+    assert any("/basics/scaled_dot_product/index.html" in file for file in files)
     assert all(Path(file).is_file() for file in files)
     assert seen.said == []
     context.close()

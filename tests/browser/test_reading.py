@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from served import FLAGS, SITE, Packing, fresh, visit
 
-from proofread.serve import SiteHandler
+from proofread.website.serve import SiteHandler
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -73,8 +73,8 @@ class InAFolder(SiteHandler):
 
 # ---- Previews ----
 
-CHAPTER = "/book/walk/masks/"
-ENTRY = 'article a[href$="#headway.masks.hide_by_boolean"]'
+CHAPTER = "/book/basics/masks/"
+ENTRY = 'article a[href$="#headway.basics.masks.hide_by_boolean"]'
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def test_a_link_to_an_entry_shows_its_signature(chapter: "Page") -> None:
 
 
 def test_a_link_to_a_section_shows_its_first_words(chapter: "Page", host: str) -> None:
-    chapter.goto(f"{host}/book/reference/masks/", wait_until="networkidle")
+    chapter.goto(f"{host}/book/reference/basics/masks/", wait_until="networkidle")
     chapter.locator('.hw-explained a[href$="#two-more-masks"]').hover()
     text = shown(chapter).inner_text()
     first, second = text.strip().split("\n", 1)
@@ -169,11 +169,11 @@ def test_a_page_is_asked_for_once(chapter: "Page") -> None:
     chapter.on("request", lambda request: asked.append(request.url))
     for _ in range(2):
         for name in ("hide_by_boolean", "hide_by_renormalising"):
-            chapter.locator(f'article a[href$="#headway.masks.{name}"]').first.hover()
+            chapter.locator(f'article a[href$="#headway.basics.masks.{name}"]').first.hover()
             shown(chapter).get_by_text(name).first.wait_for()
             chapter.keyboard.press("Escape")
     assert [url for url in asked if url.endswith("/")] == [
-        chapter.url.partition("/walk")[0] + "/reference/masks/"
+        chapter.url.partition("/walk")[0] + "/reference/basics/masks/"
     ]
 
 
@@ -200,7 +200,7 @@ def test_a_finger_gets_the_page_and_no_preview(browser: "Browser", host: str) ->
 def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
     context = fresh(browser)
     page = context.new_page()
-    page.goto((SITE / "walk/masks/index.html").as_uri())
+    page.goto((SITE / "basics/masks/index.html").as_uri())
     page.locator("article h1").wait_for()
     assert preview(page).count() == 0
     context.close()
@@ -213,7 +213,7 @@ def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
 def test_what_a_program_prints_is_read_to_its_end(
     chapter: "Page", host: str, name: str
 ) -> None:
-    chapter.goto(f"{host}/book/walk/{name}/")
+    chapter.goto(f"{host}/book/basics/{name}/")
     cut = """all => all.filter(one => one.scrollWidth > one.clientWidth)
         .map(one => one.textContent)"""
     assert chapter.locator(".language-text pre > code").evaluate_all(cut) == []
@@ -317,7 +317,7 @@ def stops(page: "Page") -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["walk/masks/", "reference/masks/", "notation/"])
+@pytest.mark.parametrize("name", ["basics/masks/", "reference/basics/masks/", "notation/"])
 def test_a_reader_sees_where_the_keys_have_led(
     browser: "Browser", host: str, name: str, scheme: str, width: int
 ) -> None:
@@ -439,7 +439,7 @@ def test_a_smaller_screen_and_larger_text_fit_too(
     path = shutil.which("chromium")
     large = browser.browser_type.launch(executable_path=path, args=flags)
     context = fresh(large, viewport={"width": width, "height": 740}, is_mobile=True)
-    for name in ("", "walk/scaled_dot_product/", "walk/masks/"):
+    for name in ("", "basics/scaled_dot_product/", "basics/masks/"):
         seen = visit(context, f"{host}/book/{name}")
         seen.wake()
         assert seen.page.evaluate("document.documentElement.scrollWidth") == width
@@ -518,7 +518,7 @@ def lost(request: pytest.FixtureRequest) -> Iterator[str]:
         yield origin + request.param
 
 
-@pytest.mark.parametrize("path", ["/gone", "/walk/gone/", "/a/b/c/d.html"])
+@pytest.mark.parametrize("path", ["/gone", "/basics/gone/", "/a/b/c/d.html"])
 def test_a_missing_page_leads_on(browser: "Browser", lost: str, path: str) -> None:
     context = fresh(browser)
     page = context.new_page()
@@ -528,9 +528,9 @@ def test_a_missing_page_leads_on(browser: "Browser", lost: str, path: str) -> No
     title = page.get_by_role("heading", name="There is no such page")
     assert title.evaluate("one => getComputedStyle(one).fontFamily") != "serif"
     chapters = page.locator("article li a")
-    assert chapters.count() == len([*(ROOT / "docs/walk").glob("*.md")])
+    assert chapters.count() == len([*(ROOT / "docs/basics").glob("*.md")])
     addresses = chapters.evaluate_all("all => all.map((one) => one.href)")
-    assert addresses[4] == f"{lost}/walk/masks/"
+    assert addresses[4] == f"{lost}/basics/masks/"
     assert all(page.request.get(address).ok for address in addresses)
     context.close()
 
@@ -538,15 +538,15 @@ def test_a_missing_page_leads_on(browser: "Browser", lost: str, path: str) -> No
 def test_a_missing_page_can_be_searched_for(browser: "Browser", lost: str) -> None:
     context = fresh(browser)
     page = context.new_page()
-    page.goto(f"{lost}/walk/gone/", wait_until="networkidle")
+    page.goto(f"{lost}/basics/gone/", wait_until="networkidle")
     page.get_by_label("Search for").focus()
     page.keyboard.type("padding_mask")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{lost}/?q=padding_mask")
-    result = page.locator('a.md-search-result__link[href*="/reference/masks/"]')
+    result = page.locator('a.md-search-result__link[href*="/reference/basics/masks/"]')
     result.first.wait_for()
     # So does the search above each page.
-    page.goto(f"{lost}/walk/gone/", wait_until="networkidle")
+    page.goto(f"{lost}/basics/gone/", wait_until="networkidle")
     page.keyboard.press("/")
     page.wait_for_function("document.activeElement.name === 'query'")
     page.keyboard.type("padding_mask")
@@ -561,8 +561,8 @@ def test_a_page_says_where_one_edits_it(published: Path) -> None:
     for page, file in {
         "index.html": "docs/index.md",
         "made/index.html": "docs/made.md",
-        "walk/masks/index.html": "docs/walk/masks.md",
-        "reference/masks/index.html": "src/headway/masks.py",
+        "basics/masks/index.html": "docs/basics/masks.md",
+        "reference/basics/masks/index.html": "src/headway/basics/masks.py",
         "labs/why_sqrt_dk/index.html": "docs/labs/why_sqrt_dk.py",
         "labs/check_in_a_notebook/index.html": "docs/labs/check_in_a_notebook.py",
     }.items():
@@ -590,7 +590,7 @@ def test_the_host_of_the_source_is_not_asked(
 ) -> None:
     context = fresh(browser)
     with served(partial(InAFolder, directory=str(published))) as origin:
-        seen = visit(context, f"{origin}{FOLDER}/walk/masks/")
+        seen = visit(context, f"{origin}{FOLDER}/basics/masks/")
         assert seen.page.locator("header .md-source").inner_text().strip() == "GitHub"
         asked = [request.url for request in seen.requests]
         assert [url for url in asked if not url.startswith(origin)] == []
@@ -623,10 +623,10 @@ WIDE = """
   .map((one) => one.outerHTML.slice(0, 80))
 """
 PRINTED = [
-    "walk/masks/",
-    "walk/scaled_dot_product/",
-    "walk/checks/",
-    "reference/masks/",
+    "basics/masks/",
+    "basics/scaled_dot_product/",
+    "basics/checks/",
+    "reference/basics/masks/",
     "museum/",
     "notation/",
     "labs/why_sqrt_dk/",
@@ -669,7 +669,7 @@ def test_paper_gives_the_address_of_what_lies_elsewhere(
     browser: "Browser", host: str
 ) -> None:
     context = fresh(browser)
-    page = visit(context, f"{host}/book/walk/scaled_dot_product/").page
+    page = visit(context, f"{host}/book/basics/scaled_dot_product/").page
     page.emulate_media(media="print")
     after = "one => getComputedStyle(one, '::after').content"
     paper = page.locator("article p a[href='https://arxiv.org/abs/1706.03762']").first

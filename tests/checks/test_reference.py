@@ -58,7 +58,7 @@ def test_the_example_prints_what_it_says() -> None:
 def test_the_chapters_are_those_of_the_book() -> None:
     nav = (ROOT / "mkdocs.yml").read_text("utf-8")
     titles = dict(
-        re.findall(r"^ +- (?=\d+\. )(.+): walk/(\w+)\.md$", nav, re.MULTILINE)
+        re.findall(r"^ +- (?=\d+\. )(.+): basics/(\w+)\.md$", nav, re.MULTILINE)
     )
     titles = {stem: title for title, stem in titles.items()}
     assert {stem: titles[stem] for stem in CHAPTERS} == CHAPTERS

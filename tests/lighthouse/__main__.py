@@ -33,7 +33,7 @@ PINS = ("package.json", "package-lock.json")
 # Lighthouse refuses such an answer, so here it is a page like others.
 KINDS = {
     "home": "index.html",
-    "chapter": "walk/scaled_dot_product/index.html",
+    "chapter": "basics/scaled_dot_product/index.html",
     "museum": "museum/masks/index.html",
     "reference": "reference/checks/index.html",
     "lab": "labs/why_sqrt_dk/index.html",

@@ -18,7 +18,7 @@ from pathlib import Path
 import nbconvert
 from bs4 import BeautifulSoup
 
-from proofread.published import census
+from proofread.verify.site_matches_pages import census
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = {

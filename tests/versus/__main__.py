@@ -1,6 +1,6 @@
 """Measure proofread and four other tools on the same pages, in one run.
 
-    python tests/versus docs/walk
+    python tests/versus docs/basics
 
 The tools run the pages as they are in turn, three times, and then their mutants, of
 which they run only what is new. A mutant is caught if a test fails, of a program that
@@ -27,12 +27,12 @@ from xml.etree import ElementTree
 import tools
 from tools import TOOLS, Tool
 
-from proofread.mutants import Mutant, mutants
-from proofread.mutate import SETTINGS, break_pages, caught
-from proofread.pages import pages
+from proofread.mutation.page_mutants import Mutant, mutants
+from proofread.mutation.pages import SETTINGS, break_pages, caught
+from proofread.page.markdown import pages
 
 HERE = Path(__file__).parent
-US = Tool("proofread", ["-p", "proofread.plugin", "--proofread"])
+US = Tool("proofread", ["-p", "proofread.pytest_plugin.plugin", "--proofread"])
 Pages = Mapping[str, str]
 Broken = Mapping[str, tuple[str, Mutant]]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from proofread.cells import Cell
-from proofread.mutants import FENCES, Mutant
-from proofread.notebooks import notebook
-from proofread.pages import programs
+from proofread.website.takeaway.cells import Cell
+from proofread.mutation.page_mutants import FENCES, Mutant
+from proofread.website.takeaway.notebook import notebook
+from proofread.page.markdown import programs
 
 SYBIL = """\
 from sybil import Sybil
@@ -156,7 +156,7 @@ def flipped(line: str, which: int) -> str:
 
 
 def mutants(text: str) -> Iterator[Mutant]:
-    """Break a page of pytest-examples in the ways that `proofread.mutants` has."""
+    """Break a page of pytest-examples in the ways that `proofread.mutation.page_mutants` has."""
     lines = text.splitlines(keepends=True)
     first: list[tuple[int, str]] = []
     for turn, program in enumerate(programs(text)):

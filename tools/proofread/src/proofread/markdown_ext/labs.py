@@ -1,0 +1,158 @@
+"""Programs in cells become pages with their outputs: a Markdown extension.
+
+A page that measures prints something else each time, so nothing of it is recorded. It
+holds a line
+
+    <!--lab: NAME.py-->
+
+and in the place of it come the cells of that program (in the percent format), each
+followed by what it showed when it ran. A cell that fails fails the build. What has run
+is kept, and runs anew only if the program, the modules that it depends on, or anything
+installed has changed.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+from nbformat import NotebookNode
+
+from proofread.run.jupyter import execute
+from proofread.caching import keep, key
+
+DIRECTIVE = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
+
+
+def read(text: str) -> NotebookNode:
+    """Return a program in cells as a notebook that has not run."""
+    return jupytext.reads(text, fmt="py:percent")
+
+
+def code(text: str) -> list[str]:
+    """Return the code of each cell of a program."""
+    cells = read(text).cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
+# ---- What has run ------------------------------------------------------------------
+
+
+def run(name: str, text: str, limit: float) -> NotebookNode:
+    """Return a program as a notebook that has run.
+
+    Raises:
+        ValueError: If a cell fails, or takes longer than the limit.
+    """
+    notebook = read(text)
+    if stopped := execute(notebook, limit):
+        raise ValueError(f"a lab must run; {name} does not:\n{stopped}")
+    return notebook
+
+
+def kept(file: Path, options: dict[str, Any]) -> NotebookNode:
+    """Return a program as a notebook that has run, now or before."""
+    text = file.read_text(encoding="utf-8")
+    if not options["execute"]:
+        return read(text)
+    name = f"{file.stem}-{key(text, options['depends'])[:16]}.ipynb"
+    made = Path(options["cache"], name)
+    if not made.is_file():
+        notebook = run(file.name, text, options["limit"])
+        keep(made, partial(nbformat.write, notebook))
+    return nbformat.read(made, as_version=4)
+
+
+# ---- What a page shows -------------------------------------------------------------
+
+
+def fence(kind: str, text: str) -> str:
+    """Return text as a fence, longer than any in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{kind}\n{text.rstrip()}\n{ticks}"
+
+
+def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
+    """Return Markdown for an output of a cell.
+
+    Args:
+        output: What the cell showed.
+        stash: Puts HTML aside, so that nothing looks for Markdown in it, and gives
+            what stands for it.
+
+    Raises:
+        ValueError: If a page cannot show it.
+    """
+    data = output.get("data", {})
+    if output.output_type == "stream" and output.name == "stdout":
+        return fence("text", output.text)
+    if "text/html" in data:
+        # A search would find the numbers along the axes of a drawing.
+        return stash(
+            f'<div class="hw-output" data-search-exclude>{data["text/html"]}</div>'
+        )
+    if "text/markdown" in data:
+        text = data["text/markdown"].strip()
+        return f'<div class="hw-output" markdown="block">\n\n{text}\n\n</div>'
+    if {*data} == {"text/plain"}:
+        return fence("text", data["text/plain"])
+    raise ValueError(
+        "an output must be text, Markdown or HTML; got "
+        f"{', '.join(data) or output.get('text', output.output_type)}."
+    )
+
+
+class _Labs(Preprocessor):
+    def __init__(self, md: Markdown, options: dict[str, Any]) -> None:
+        super().__init__(md)
+        self.options = options
+
+    def run(self, lines: list[str]) -> list[str]:
+        return DIRECTIVE.sub(self.cells, "\n".join(lines)).split("\n")
+
+    def cells(self, match: re.Match[str]) -> str:
+        file = Path(self.options["folder"], match["name"])
+        notebook = kept(file, self.options)
+        show = partial(self.cell, file.name)
+        return "\n\n".join(show(cell) for cell in notebook.cells)
+
+    def cell(self, name: str, cell: NotebookNode) -> str:
+        if cell.cell_type == "markdown":
+            return cell.source
+        parts = [fence("python", cell.source)]
+        for output in cell.outputs:
+            try:
+                parts.append(shown(output, self.md.htmlStash.store))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return "\n\n".join(parts)
+
+
+class Labs(Extension):
+    """Put programs and what they showed into pages."""
+
+    def __init__(self, **options: Any) -> None:
+        self.config = {
+            "folder": ["docs", "where the programs are"],
+            "cache": [".cache/labs", "where what has run is kept"],
+            "depends": [[], "folders of the modules that they import"],
+            "execute": [True, "whether they run at all"],
+            "limit": [600, "the seconds that a cell may take"],
+        }
+        super().__init__(**options)
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Work after odd characters are taken out (30) and before fences (25)."""
+        md.preprocessors.register(_Labs(md, self.getConfigs()), "labs", 28)
+
+
+def makeExtension(**options: Any) -> Labs:  # noqa: N802
+    """Make the extension, under the name that Markdown looks for."""
+    return Labs(**options)

@@ -1,0 +1,142 @@
+"""Under each program of a page, the shapes of the tensors that it makes.
+
+A Markdown extension. What stands there is not typed: the programs run, as they do for
+the tests, and what they have named at the end is listed, in a part of the page that is
+folded up and that no search looks into. `proofread.run.tensor_shapes` tells what is listed. Of a
+program that ends in its error it is what was made until then; one that is skipped, or
+makes no tensor, has no such part.
+
+What has run is kept, and runs anew only if the program, the modules that it depends on,
+or anything installed has changed. If one is missing, those of all pages run, in one
+process, so that PyTorch is loaded once, and not at all if none has changed.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+
+from proofread.website.takeaway.cells import last
+from proofread.verify.reader_environment import digest
+from proofread.caching import keep, key
+from proofread.website.takeaway.notebook import skipped
+from proofread.page.markdown import Program, pages, programs
+from proofread.run.tensor_shapes import Row
+from proofread.verify.trials import Reader, job, run_jobs
+
+# A generator may make several pages at once; what one runs, the next one finds.
+ONE = Lock()
+Known = dict[str, list[Row]]
+
+
+# ---- What has run ------------------------------------------------------------------
+
+
+def name_of(program: Program) -> str:
+    """Return a name for a program and how it ends."""
+    return digest(program.code, program.recorded[1])
+
+
+def running(text: str) -> list[Program]:
+    """Return the programs of a page that run everywhere."""
+    return [program for program in programs(text) if not skipped(program)]
+
+
+def run(found: Sequence[tuple[str, Program]]) -> Known:
+    """Run programs, each with the name of its page; return what they made.
+
+    Raises:
+        ValueError: If one does not end as its page says.
+    """
+    jobs = [job(page, program) for page, program in found]
+    results = run_jobs(Reader(Path(sys.executable)), jobs)
+    made: Known = {}
+    for (page, program), result in zip(found, results, strict=True):
+        if "shapes" not in result or bool(result["error"]) != bool(program.error):
+            said = result["traceback"] or "\n".join(result["problems"])
+            raise ValueError(
+                "a program must end as its page says, to show its shapes; "
+                f"{page}, {program.name} does not:\n"
+                f"{said.rstrip() or 'it ends without its error'}"
+            )
+        made[name_of(program)] = result["shapes"]
+    return made
+
+
+def known(text: str, options: dict[str, Any]) -> Known:
+    """Return what the programs of a page have made, now or before."""
+    parts = [*options["depends"], Path(__file__).parent]
+    file = Path(options["cache"], f"shapes-{key('', parts)[:16]}.json")
+    with ONE:
+        made: Known = json.loads(file.read_text()) if file.is_file() else {}
+        here = [("this page", program) for program in running(text)]
+        if all(name_of(program) in made for _, program in here):
+            return made
+        found = [
+            (str(path), program)
+            for path in pages([Path(options["folder"])])
+            for program in running(path.read_text(encoding="utf-8"))
+        ]
+        # Once, and with the name of its page if that is known.
+        new = {name_of(one): (page, one) for page, one in [*here, *found]}
+        made |= run([new[name] for name in new if name not in made])
+        keep(file, lambda part: part.write_text(json.dumps(made)))
+    return made
+
+
+# ---- What a page shows -------------------------------------------------------------
+
+
+def details(found: Sequence[Row]) -> str:
+    """Return HTML for shapes, on one line."""
+    items = "".join(f"<dt>{escape(n, quote=False)}</dt><dd>{s}</dd>" for n, s in found)
+    return (
+        '<details class="hw-shapes" data-search-exclude><summary>Shapes</summary>'
+        f"<dl>{items}</dl></details>"
+    )
+
+
+class _Shapes(Preprocessor):
+    def __init__(self, md: Markdown, options: dict[str, Any]) -> None:
+        super().__init__(md)
+        self.options = options
+
+    def run(self, lines: list[str]) -> list[str]:
+        text = "\n".join(lines)
+        if found := running(text):
+            made = known(text, self.options)
+            # From the bottom, so that the line numbers above stay true.
+            for program in reversed(found):
+                if rows := made[name_of(program)]:
+                    below = last(program)
+                    part = self.md.htmlStash.store(details(rows))
+                    lines[below.end : below.end] = ["", below.indent + part, ""]
+        return lines
+
+
+class Shapes(Extension):
+    """Put the shapes of its tensors under each program."""
+
+    def __init__(self, **options: Any) -> None:
+        self.config = {
+            "folder": ["docs", "where the pages are"],
+            "cache": [".cache/shapes", "where what has run is kept"],
+            "depends": [[], "folders of the modules that they import"],
+        }
+        super().__init__(**options)
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Work after odd characters are taken out (30) and before labs (28)."""
+        md.preprocessors.register(_Shapes(md, self.getConfigs()), "shapes", 29)
+
+
+def makeExtension(**options: Any) -> Shapes:  # noqa: N802
+    """Make the extension, under the name that Markdown looks for."""
+    return Shapes(**options)

@@ -1,0 +1,174 @@
+"""Rewrite what pages say their programs print: `pytest --record`.
+
+Programs may run in many processes; what they did is gathered here, in one, and here
+the pages are written, each as a whole and only if every program on it held still.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from proofread.page import prose_lint as prose
+from proofread.page.lint import Problem
+from proofread.output.compare import difference
+from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
+
+Account = dict[str, Any]
+ADVICE = (
+    "prints something else in another order, with another number of threads; round "
+    "what it prints (`:.3f`), or print what does not depend on the last digits"
+)
+
+
+class CannotRecordError(Exception):
+    """A page that must be left as it is, and why."""
+
+
+def fence(output: str, indent: str) -> list[str]:
+    """Return the lines of a fence around output."""
+    body = output.removesuffix("\n").split("\n")
+    ticks = "```"
+    while any(line.lstrip().startswith(ticks) for line in body):
+        ticks += "`"
+    # An empty line is indented too: pytest-codeblocks loses one that is not.
+    return [indent + line for line in (f"{ticks}text", *body, ticks)]
+
+
+def put(
+    lines: list[str], below: Fence, comment: str, old: Fence | None, text: str
+) -> str:
+    """Put an output into the lines of a page; say what was done."""
+    if old is None:
+        new = ["", below.indent + comment, "", *fence(text, below.indent)]
+        lines[below.end : below.end] = new
+        return "added"
+    if text:
+        lines[old.line - 1 : old.end] = fence(text, old.indent)
+        return "changed"
+    # The comment and the empty lines around it go with what they announced.
+    del lines[below.end : old.end]
+    return "removed"
+
+
+def rewrite(text: str, results: dict[int, Account]) -> tuple[str, list[str]]:
+    """Return a page with these results, by line, and what is now other than it was."""
+    lines = text.split("\n")
+    changes: list[str] = []
+    # From the bottom, so that the line numbers above stay true.
+    for program in reversed(programs(text)):
+        if (result := results.get(program.line)) is None:
+            continue
+        output, error = program.recorded
+        above = program.output or program.fence
+        parts = [
+            ("error", above, ERROR, program.error, error, result["error"]),
+            ("output", program.fence, OUTPUT, program.output, output, result["output"]),
+        ]
+        for what, below, comment, old, before, after in parts:
+            if before != after:
+                done = put(lines, below, comment, old, after)
+                changed = difference(before, after, exact=True)
+                changes.insert(0, f"{program.line}: {what} {done}\n{changed}")
+    return "\n".join(lines), changes
+
+
+def write(page: Path, text: str) -> None:
+    """Replace a page in one step: whoever reads it sees the old one or the new one."""
+    page = page.resolve()  # a link stays one
+    newline = "\r\n" if b"\r\n" in page.read_bytes() else "\n"
+    temporary = page.with_name(f".{page.name}.recording")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline=newline)
+        shutil.copymode(page, temporary)
+        temporary.replace(page)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+class Recorder:
+    """Gathers what programs print, and writes it to their pages.
+
+    Args:
+        root: The folder that pages are named from.
+        problems: Finds what is wrong with a page; one that has any is not written.
+    """
+
+    def __init__(self, root: Path, problems: Callable[[str], Sequence[Problem]]):
+        self.root = root
+        self.problems = problems
+        self.runs: dict[str, dict[int, list[Account]]] = {}
+        self.failed: set[str] = set()
+        self.said: list[str] = []
+
+    def add(self, account: Account, *, passed: bool) -> None:
+        """Take note of a run."""
+        runs = self.runs.setdefault(account["page"], {})
+        runs.setdefault(account["line"], []).append(account)
+        if not passed:
+            self.failed.add(account["page"])
+
+    def write(self) -> bool:
+        """Write the pages whose programs held still; say whether all did."""
+        kept = True
+        for page, runs in sorted(self.runs.items()):
+            try:
+                self.said += self.write_page(page, runs)
+            except CannotRecordError as error:
+                self.said.append(f"{page}: left as it was: {error}")
+                kept = False
+        return kept
+
+    def write_page(self, page: str, runs: dict[int, list[Account]]) -> list[str]:
+        """Write a page, and return what is now other than it was."""
+        if page in self.failed:
+            raise CannotRecordError("a program on it fails.")
+        text = (self.root / page).read_text(encoding="utf-8")
+        code = {program.line: program.code for program in programs(text)}
+        for line, accounts in sorted(runs.items()):
+            if any(account["code"] != code.get(line) for account in accounts):
+                raise CannotRecordError("it changed while its programs ran.")
+            check_steady(line, accounts)
+        results = {line: accounts[0] for line, accounts in runs.items()}
+        new, changes = rewrite(text, results)
+        check_read_back(new, [results.get(line) for line in code])
+        if found := self.problems(new):
+            line, sentence = found[0]
+            raise CannotRecordError(f"line {line}: {sentence}.")
+        computed = prose.compute(new)
+        if computed != new:
+            shown = difference(new, computed, exact=True)
+            changes.append(f" numbers in the prose computed anew\n{shown}")
+        if computed != text:
+            write(self.root / page, computed)
+        return [f"{page}:{change}" for change in changes]
+
+
+def check_steady(line: int, accounts: Sequence[Account]) -> None:
+    """Refuse a program that ran but once, or not always the same."""
+    if {account["again"] for account in accounts} != {False, True}:
+        raise CannotRecordError(f"line {line}: the program must run a second time.")
+    first = accounts[0]
+    for other in accounts[1:]:
+        for part in ("output", "error"):
+            if wrong := difference(first[part], other[part], exact=True):
+                raise CannotRecordError(f"line {line}: the program {ADVICE}:\n{wrong}")
+
+
+def check_read_back(text: str, results: Sequence[Account | None]) -> None:
+    """Refuse an output that a page cannot hold."""
+    # As it will be when it is read from its file.
+    read = text.replace("\r\n", "\n").replace("\r", "\n")
+    for program, result in zip(programs(read), results, strict=True):
+        if result is not None:
+            check_part(program, "output", program.recorded[0], result)
+            check_part(program, "error", program.recorded[1], result)
+
+
+def check_part(program: Program, part: str, recorded: str, result: Account) -> None:
+    """Refuse it in one sentence."""
+    if recorded != result[part]:
+        raise CannotRecordError(
+            f"line {result['line']}: {part} must be whole lines of plain text; "
+            f"got {part}={result[part]!r}."
+        )

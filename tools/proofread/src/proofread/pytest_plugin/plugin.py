@@ -1,0 +1,110 @@
+"""A pytest plugin: each program of a Markdown page is a test, and so is the page.
+
+It is loaded by `-p proofread.pytest_plugin.plugin`, and does nothing until it is asked to:
+
+    pytest --proofread docs     runs each program and compares what it prints
+    pytest --record docs        rewrites what is recorded
+    pytest --changed docs       leaves out what has passed and cannot have changed
+"""
+
+import os
+import random
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from proofread.pytest_plugin.summary import CACHE, Account
+from proofread.pytest_plugin.changed import Keys
+from proofread.run.isolation import Interpreter
+from proofread.pytest_plugin.items import INTERPRETER, Page, Run
+from proofread.pytest_plugin.settings import inexact, wanted
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Name the options and the settings."""
+    group = parser.getgroup("proofread", "programs in Markdown pages")
+    flag = {"action": "store_true", "default": False}
+    group.addoption("--proofread", help="run them and compare what they print", **flag)
+    group.addoption("--record", help="rewrite what the pages say they print", **flag)
+    group.addoption(
+        "--changed", help="leave out what passed and has not changed", **flag
+    )
+    group.addoption("--shuffle", type=int, metavar="SEED", help="in another order")
+    group.addoption(
+        "--compare",
+        choices=["auto", "exact", "tokens"],
+        default="auto",
+        help="auto: exact in the reference environment, else token by token",
+    )
+    group.addoption("--results", type=Path, metavar="FILE", help="write JSON")
+    parser.addini("proofread_kinds", "what a fence may say that is not run", "args")
+    parser.addini("proofread_reference", "where outputs are exact", "linelist")
+    parser.addini("proofread_limit", "seconds that a program may run", default="")
+    parser.addini("proofread_width", "characters in a line of code", default="0")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse what makes no sense, and keep the account of this run."""
+    config.addinivalue_line("markers", "timeout(seconds): how long a program may run")
+    if not wanted(config):
+        return
+    if config.option.record and "CI" in os.environ:
+        raise pytest.UsageError(
+            f"--record must not be used where CI is set; got CI={os.environ['CI']}."
+        )
+    if config.option.record and config.option.changed:
+        raise pytest.UsageError("--record must not be combined with --changed.")
+    config.stash[INTERPRETER] = Interpreter(config.rootpath)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Account(config), "proofread-account")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Look into a folder with pages whatever its name, if one above it was named.
+
+    By itself pytest would pass over `docs/build`, which a site publishes.
+    """
+    name = collection_path.name
+    passed_over = any(fnmatch(name, text) for text in config.getini("norecursedirs"))
+    if not wanted(config) or not passed_over or name.startswith("."):
+        return None
+    start = config.invocation_params.dir
+    named = [(start / text.partition("::")[0]).resolve() for text in config.args]
+    above = {*collection_path.resolve().parents} & {*named} - {config.rootpath}
+    return False if above and any(collection_path.glob("**/*.md")) else None
+
+
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> pytest.Collector | None:
+    """Read each Markdown page."""
+    if wanted(parent.config) and file_path.suffix == ".md":
+        return Page.from_parent(parent, path=file_path)
+    return None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Order the programs, and leave out those that nothing can have changed."""
+    if not wanted(config):
+        return
+    if config.option.shuffle is not None:
+        random.Random(config.option.shuffle).shuffle(items)  # noqa: S311
+    # What runs again does so in another order.
+    again = [item for item in items if isinstance(item, Run) and item.again]
+    items[:] = [*(item for item in items if item not in {*again}), *again[::-1]]
+    if config.option.changed:
+        keys = Keys(
+            config.rootpath, (inexact(config), config.getini("proofread_limit"))
+        )
+        passed = set(config.cache.get(CACHE, []))
+        for item in items:
+            if isinstance(item, Run):
+                item.key = keys.of(item.program)
+        same = [i for i in items if isinstance(i, Run) and i.key in passed]
+        config.hook.pytest_deselected(items=same)
+        items[:] = [item for item in items if item not in {*same}]

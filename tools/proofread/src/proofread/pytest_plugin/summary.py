@@ -1,0 +1,65 @@
+"""Gather what the tests of all pages did, wherever they ran, and sum it up."""
+
+import json
+from typing import Any
+
+import pytest
+
+from proofread.page.record import Recorder
+from proofread.pytest_plugin.settings import fences, inexact
+
+CACHE = "proofread/passed"
+
+
+class Account:
+    """Gathers what the tests report, wherever they ran, and sums it up."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.results: dict[str, dict[str, Any]] = {}
+        self.skipped: list[str] = []
+        self.recorder = Recorder(config.rootpath, lambda text: fences(config, text))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take note of a program."""
+        if report.skipped and isinstance(report.longrepr, tuple):
+            if ".md::" in report.nodeid and not report.nodeid.endswith("-again]"):
+                self.skipped.append(f"{report.nodeid}: {report.longrepr[2]}")
+        elif report.when == "call":
+            account: Any = dict(report.user_properties).get("proofread")
+            if account is not None:
+                self.results[report.nodeid] = {**account, "outcome": report.outcome}
+                self.recorder.add(account, passed=report.passed)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write what is to be written."""
+        option = self.config.option
+        if option.record and not self.recorder.write():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if option.changed:
+            passed = set(self.config.cache.get(CACHE, []))
+            for result in self.results.values():
+                if result["outcome"] == "passed":
+                    passed.add(result["key"])
+            self.config.cache.set(CACHE, sorted(passed))
+        if option.results:
+            text = json.dumps(self.results, indent=1, sort_keys=True)
+            option.results.write_text(text + "\n", encoding="utf-8")
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say how many programs ran, how they were compared, and which did not."""
+        write = terminalreporter.write_line
+        for line in self.recorder.said:
+            write(line)
+        ran = [result for result in self.results.values() if not result["again"]]
+        refused = sum(
+            bool(result["error"]) and result["outcome"] == "passed" for result in ran
+        )
+        why = inexact(self.config)
+        how = f"token by token ({why})" if why else "exactly"
+        write(
+            f"proofread: {len(ran)} programs ran, {refused} of them refused as "
+            f"recorded, {len(self.skipped)} skipped; outputs compared {how}"
+        )
+        for line in self.skipped:
+            write(f"  skipped: {line}")

@@ -1,0 +1,65 @@
+"""Say in each page of a built site what a browser may load and run for it.
+
+The policy stands in `mkdocs.yml`, without a word on scripts:
+
+    extra: {policy: "default-src 'self'; img-src 'self' data:"}
+
+A script runs if it is a file of the site, or if it stood in one of the pages when the
+site was built. So each page names the hashes of all of them: a theme may go from page
+to page without loading anew, and then the policy of the first page holds for all.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from proofread.website.slim_html import rewrite
+
+SCRIPT = re.compile(r"<script\b(?P<marks>[^>]*)>(?P<text>.*?)</script>", re.DOTALL)
+DATA = re.compile(r'\bsrc=|\btype="?application/(?:ld\+)?json')
+# Nothing before it may load anything, and browsers want it at the very top.
+ENCODING = re.compile(r"<meta\s+charset=[^>]*>", re.IGNORECASE)
+
+
+def inline(page: str) -> list[str]:
+    """Return the scripts that stand in a page."""
+    found = SCRIPT.finditer(page)
+    return [one["text"] for one in found if not DATA.search(one["marks"])]
+
+
+def digest(script: str) -> str:
+    """Return how a policy names a script."""
+    sha = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(sha).decode()}'"
+
+
+def policy_for(pages: Iterable[str], rest: str) -> str:
+    """Return a policy that lets the scripts of some pages run, and the site's files."""
+    known = {digest(script) for page in pages for script in inline(page)}
+    return " ".join(["script-src 'self'", *sorted(known)]) + f"; {rest}"
+
+
+def write_policy(site: Path, rest: str) -> None:
+    """Write the policy into each page of a site.
+
+    Args:
+        site: The folder that the site was built into.
+        rest: What the policy says of all but scripts.
+
+    Raises:
+        ValueError: If the policy cannot be an attribute, or a page does not say how
+            it is encoded.
+    """
+    if '"' in rest:
+        raise ValueError(f'policy must have no "; got policy={rest!r}.')
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    policy = policy_for(pages.values(), rest)
+    mark = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    for path, page in pages.items():
+        if not ENCODING.search(page):
+            raise ValueError(
+                f"{path} must have a <meta charset> for the policy to follow; got none."
+            )
+        rewrite(path, lambda text: ENCODING.sub(lambda it: it[0] + mark, text, count=1))

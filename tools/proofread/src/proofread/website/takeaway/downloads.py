@@ -1,0 +1,165 @@
+"""Make a notebook and a program of each chapter, for the reader to take away.
+
+    python -m proofread.website.takeaway.downloads --pages 'walk/*.md' docs site
+
+Both are written next to the page in the site: STEM.ipynb with the recorded outputs,
+and STEM.py in cells, with the outputs as comments. `proofread.build` does the same
+after MkDocs has built the site.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+from urllib.parse import urljoin, urlsplit
+
+from proofread.website.takeaway.cells import Cell, Find, cells
+from proofread.website.takeaway.notebook import notebook, program
+
+CANONICAL = re.compile(r'<link rel="canonical" href="([^"]*)"')
+
+
+# ---- Where things are --------------------------------------------------------------
+
+
+def built(source: PurePosixPath, site: Path) -> Path | None:
+    """Return the HTML that MkDocs made of a page, if it is there."""
+    folder = site / source.parent
+    plain = folder / f"{source.stem}.html"
+    if source.stem in ("index", "README"):
+        plain = folder / "index.html"
+    places = (folder / source.stem / "index.html", plain)
+    return next((place for place in places if place.is_file()), None)
+
+
+def addresses(source: PurePosixPath, site: Path) -> Find:
+    """Return what finds the address on the web that a link of a page means.
+
+    A site that was built without knowing its address has none, nor have links to it.
+    """
+    page = built(source, site)
+    known = CANONICAL.search(page.read_text(encoding="utf-8")) if page else None
+
+    def find(target: str) -> str | None:
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            return target
+        if page is None or known is None:
+            return None
+        url = unescape(known[1])
+        if not parts.path or parts.path.startswith("/"):
+            return urljoin(url, target)
+        file = PurePosixPath(normpath(source.parent / parts.path))
+        html = built(file, site) or site / file
+        up = "../" * (len(page.parent.relative_to(site).parts))
+        there = str(html.relative_to(site)).removesuffix("index.html")
+        anchor = f"#{parts.fragment}" if parts.fragment else ""
+        return urljoin(url, f"{up}{there}") + anchor
+
+    return find
+
+
+def files(folders: Sequence[Path]) -> Find:
+    """Return what reads a file that a page includes, from the first folder with it."""
+
+    def read(name: str) -> str | None:
+        found = (folder / name for folder in folders if (folder / name).is_file())
+        file = next(found, None)
+        return file.read_text(encoding="utf-8") if file else None
+
+    return read
+
+
+# ---- All pages ---------------------------------------------------------------------
+
+
+def make(
+    docs: Path,
+    site: Path,
+    pages: str,
+    *,
+    folders: Sequence[Path] = (),
+    note: str = "",
+    wheel: str = "",
+) -> list[Path]:
+    """Write the notebook and the program of each page next to its HTML.
+
+    Args:
+        docs: The folder of the pages.
+        site: The folder that the site was built into.
+        pages: Which pages, as a pattern relative to docs.
+        folders: Where the files are that pages include.
+        note: Markdown that the reader sees first, if the site has no wheel for him.
+        wheel: The wheel that the pages need, as a path within the site.
+
+    Raises:
+        ValueError: If no page fits, if the site has not one of them, or if a picture
+            cannot be included.
+    """
+    written: list[Path] = []
+    for path in sorted(docs.glob(pages)):
+        source = PurePosixPath(path.relative_to(docs).as_posix())
+        html = built(source, site)
+        if html is None:
+            raise ValueError(f"{site} must have each page of {docs}; got no {source}.")
+        find = addresses(source, site)
+        text = path.read_text(encoding="utf-8")
+        try:
+            found = cells(text, find, files(folders))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        up = PurePosixPath(*[".."] * len(source.parent.parts))
+        url = find(str(up / wheel)) if wheel else None
+        found = about(find(""), url, note) + found
+        for suffix, content in ((".ipynb", notebook(found)), (".py", program(found))):
+            written.append(html.parent / (path.stem + suffix))
+            written[-1].write_text(content, encoding="utf-8", newline="\n")
+    if not written:
+        raise ValueError(f"pages must name a page in {docs}; got pages={pages!r}.")
+    return written
+
+
+def about(url: str | None, wheel: str | None, note: str) -> list[Cell]:
+    """Return cells that say where all this comes from, and install what it needs.
+
+    Args:
+        url: The address of the page, if it is known.
+        wheel: The address of what is to be installed, if there is one.
+        note: What to say if there is none.
+    """
+    told = [f"This was made from the page <{url}>."] if url else []
+    told += [note] if note and not wheel else []
+    found = [Cell("about", "\n".join(told))] if told else []
+    if wheel:
+        found.append(Cell("install", f"%pip install --quiet {wheel}", command=True))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the take-aways of the pages; return 1 if that cannot be."""
+    parser = argparse.ArgumentParser(prog="python -m proofread.website.takeaway.downloads")
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("site", type=Path)
+    parser.add_argument("--pages", default="**/*.md", help="a pattern within docs")
+    parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("--note", default="", help="what the reader sees first")
+    options = parser.parse_args(arguments)
+    try:
+        make(
+            options.docs,
+            options.site,
+            options.pages,
+            folders=options.include,
+            note=options.note,
+        )
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

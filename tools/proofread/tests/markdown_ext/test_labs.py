@@ -1,0 +1,184 @@
+"""What a lab shows is never older than the lab, nor than what it imports."""
+
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from markdown import Markdown
+from nbformat.v4 import new_output
+
+from proofread import caching as keep
+from proofread.caching import key
+from proofread.markdown_ext.labs import code, fence, shown
+
+LAB = """# %% [markdown]
+# # A lab
+#
+# See [a page](page.md).
+
+# %%
+from pathlib import Path
+
+with open({log!r}, "a") as log:
+    log.write("ran ")
+
+# %%
+from IPython.display import HTML, Markdown, display
+
+print("a < b")
+display(Markdown("- **three**"))
+display(HTML("<figure><svg><text>*4*</text></svg></figure>"))
+7
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "module.py").write_text("x = 1\n")
+    file = tmp_path / "lab.py"
+    file.write_text(LAB.format(log=str(tmp_path / "log")))
+    return file
+
+
+@pytest.fixture
+def built(lab: Path) -> Callable[..., str]:
+    def build(**options: object) -> str:
+        folder = lab.parent
+        given = {
+            "folder": str(folder),
+            "cache": str(folder / "cache" / "labs"),
+            "depends": [str(folder / "package")],
+        }
+        extensions = ["pymdownx.superfences", "md_in_html", "proofread.markdown_ext.labs"]
+        markdown = Markdown(
+            extensions=extensions, extension_configs={"proofread.markdown_ext.labs": given | options}
+        )
+        return markdown.convert("Before.\n\n<!--lab: lab.py-->\n\nAfter.\n")
+
+    return build
+
+
+def runs(lab: Path) -> int:
+    log = lab.parent / "log"
+    return log.read_text().count("ran") if log.exists() else 0
+
+
+def test_a_page_shows_the_cells_and_what_they_showed(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    html = built()
+    texts = [
+        "<p>Before.</p>",
+        "<h1>A lab</h1>",
+        '<a href="page.md">',
+        "from",
+        "pathlib",
+        "a &lt; b",
+        "<strong>three</strong>",
+        "<text>*4*</text>",
+        "<code>7\n",
+        "<p>After.</p>",
+    ]
+    assert re.search(".*".join(map(re.escape, texts)), html, re.DOTALL)
+    assert html.count("hw-output") == 2
+    assert '<div class="hw-output" data-search-exclude><figure>' in html
+    assert not re.search(r"<p>\s*<div|<!--lab|\x02", html)
+
+
+def test_nothing_runs_twice_until_something_has_changed(
+    lab: Path, built: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = built()
+    assert runs(lab) == 1
+    assert built() == first
+    assert runs(lab) == 1
+
+    module = lab.parent / "package" / "module.py"
+    module.write_text("x = 2\n")
+    built()
+    assert runs(lab) == 2
+    module.with_name("new.py").write_text("")
+    built()
+    assert runs(lab) == 3
+
+    lab.write_text(lab.read_text() + "\n# %%\nprint('new')\n")
+    assert "new" in built()
+    assert runs(lab) == 4
+
+    monkeypatch.setattr(keep, "installed", lambda: ["torch==9"])
+    built()
+    built()
+    assert runs(lab) == 5
+    # Of each lab only what ran last is kept.
+    (one,) = (lab.parent / "cache" / "labs").iterdir()
+    assert one.suffix == ".ipynb"
+
+
+def test_a_cell_that_fails_fails_the_build_and_is_not_kept(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    lab.write_text("# %%\nprint(1)\n\n# %%\n1 / 0\n")
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"lab\.py does not:") as error:
+            built()
+        assert "ZeroDivisionError" in str(error.value)
+        assert "\x1b" not in str(error.value)
+    assert not [*lab.parent.rglob("*.ipynb")]
+
+
+def test_a_cell_that_takes_too_long_fails_the_build(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    lab.write_text("# %%\nimport time\ntime.sleep(60)\n")
+    with pytest.raises(ValueError, match=r"lab\.py does not"):
+        built(limit=1)
+
+
+def test_what_a_page_cannot_show_fails_the_build(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    lab.write_text("# %%\nimport sys\nprint('careful', file=sys.stderr)\n")
+    with pytest.raises(ValueError, match=r"lab\.py: an output must .*; got careful"):
+        built()
+
+
+def test_a_lab_that_may_not_run_shows_its_code(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    html = built(execute=False)
+    assert runs(lab) == 0
+    assert "display" in html
+    assert "hw-output" not in html
+    assert not (lab.parent / "cache").exists()
+
+
+def test_a_key_knows_the_names_of_modules(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x")
+    one = key("", [str(tmp_path)])
+    (tmp_path / "a.py").rename(tmp_path / "b.py")
+    assert len({one, key("", [str(tmp_path)]), key("x", []), key("", [])}) == 4
+
+
+def test_the_code_of_the_cells() -> None:
+    text = "# %% [markdown]\n# Words.\n\n# %%\nx = 1\n\n\n# %%\ndef f():\n    ...\n"
+    assert code(text) == ["x = 1", "def f():\n    ..."]
+
+
+def test_a_fence_is_longer_than_those_in_it() -> None:
+    assert fence("text", "a\n\n") == "```text\na\n```"
+    assert fence("python", "x = '````'\n") == "`````python\nx = '````'\n`````"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"image/png": "", "text/plain": "<Figure>"}, "image/png, text/plain"),
+        ({}, "display_data"),
+    ],
+)
+def test_other_outputs_are_refused(data: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=textwrap.dedent(f"got {said}")):
+        shown(new_output("display_data", data), str)

@@ -1,0 +1,401 @@
+"""The shapes under a program are those of the tensors that it makes, and no others."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from markdown import Markdown
+from material.plugins.search.plugin import Parser
+
+from proofread import caching as keep
+
+from proofread.markdown_ext import shapes
+
+from proofread.run.worker import tensor_shapes as tensors
+from proofread.page.markdown import OUTPUT
+
+ROOT = Path(__file__).parents[2]
+
+# ---- What is listed ----------------------------------------------------------------
+
+LISTED = {
+    "in order": ("b = torch.ones(2, 3)\na = b.sum()", {"b": "(2, 3)", "a": "()"}),
+    "as at the end": ("a = torch.ones(2)\na = a.repeat(3)", {"a": "(6,)"}),
+    "types": (
+        "a = torch.ones(2, dtype=torch.float64)\nb = a > 0\nc = torch.arange(3)",
+        {"a": "(2,) float64", "b": "(2,) bool", "c": "(3,) int64"},
+    ),
+    "not what is hidden, deleted, or no tensor": (
+        "_a = b = torch.ones(2)\ndef f():\n    c = b\nf()\nd = 3\ne = [b, d]\ndel b",
+        {},
+    ),
+    "nothing in nothing": ("a, b, c, d = [], (), {}, torch.nn.Dropout(0.5)", {}),
+    "lists that differ": (
+        "a = [torch.ones(2), torch.ones(3)]",
+        {"a[0]": "(2,)", "a[1]": "(3,)"},
+    ),
+    "lists of the same": ("a = 2 * (torch.ones(3),)", {"a": "2 tensors of (3,)"}),
+    "a list of one": ("a = [torch.ones(3)]", {"a[0]": "(3,)"}),
+    "long lists": (
+        "a = [torch.ones(n) for n in range(10)]",
+        {**{f"a[{n}]": f"({n},)" for n in range(8)}, "a": "and 2 more"},
+    ),
+    "dictionaries": (
+        "a = {'x': torch.ones(2), 3: torch.ones(2)}",
+        {"a['x']": "(2,)", "a[3]": "(2,)"},
+    ),
+    "long dictionaries": (
+        "a = {n: torch.ones(2) for n in range(9)}",
+        {"a": "9 tensors of (2,)"},
+    ),
+    "modules": ("a = torch.nn.Linear(3, 2)", {"a.weight": "(2, 3)"}),
+    "a bias that is more than one": (
+        "a = torch.nn.Module()\na.bias = torch.nn.Parameter(torch.ones(2, 2))\n"
+        "a.register_buffer('mask_bias', torch.ones(3))",
+        {"a.bias": "(2, 2)", "a.mask_bias": "(3,)"},
+    ),
+    "modules in modules": (
+        "a = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(5))",
+        {
+            "a[0].weight": "(2, 3)",
+            "a[1].weight": "(5,)",
+            "a[1].running_mean": "(5,)",
+            "a[1].running_var": "(5,)",
+            "a[1].num_batches_tracked": "() int64",
+        },
+    ),
+    "large modules": (
+        "a = torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(9))",
+        {"a": "9 tensors of (2, 3)"},
+    ),
+    "lazy modules": (
+        "a = torch.nn.LazyConv1d(2, 3, bias=False)",
+        {"a.weight": "not known yet"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LISTED)
+def test_what_is_listed(what: str) -> None:
+    code, expected = LISTED[what]
+    names: dict[str, object] = {}
+    exec(f"import torch\n{code}", names)  # noqa: S102
+    assert [*tensors.shapes(names)] == [*expected.items()]
+
+
+def test_without_pytorch_there_is_no_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"a": torch.ones(2)}
+    monkeypatch.delitem(sys.modules, "torch")
+    assert tensors.shapes(names) == []
+
+
+# ---- On a page ---------------------------------------------------------------------
+
+PAGE = f"""# Title
+
+```python
+import torch
+
+x = torch.ones(2, 3)
+print(3 < 4)
+```
+
+{OUTPUT}
+
+```text
+True
+```
+
+Between.
+
+!!! note
+
+    ```python
+    import torch
+
+    inside = {{"a<b": torch.arange(2)}}
+    ```
+
+    Inside.
+
+<!--pytest.mark.xfail-->
+
+```python
+import torch
+
+until = torch.ones(4)
+1 / 0
+after = torch.ones(5)
+```
+
+<!--proofread:error-->
+
+```text
+ZeroDivisionError: division by zero
+```
+
+<!--pytest.mark.skip(reason="needs a GPU; until 2031-05-07")-->
+
+```python
+import torch
+
+there = torch.ones(6).cuda()
+```
+
+```python
+print()
+```
+
+The end.
+"""
+START = (
+    '<details class="hw-shapes" data-search-exclude><summary>Shapes</summary><dl><dt>'
+)
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    Path("package").mkdir()
+    Path("package/module.py").write_text("x = 1\n")
+
+    def build(text: str = PAGE) -> str:
+        names = ["admonition", "pymdownx.superfences", "proofread.markdown_ext.shapes"]
+        options = {"proofread.markdown_ext.shapes": {"depends": ["package"]}}
+        return Markdown(extensions=names, extension_configs=options).convert(text)
+
+    return build
+
+
+def test_they_stand_under_the_output_of_each_program(
+    built: Callable[..., str],
+) -> None:
+    soup = BeautifulSoup(built(), "html.parser")
+    found = soup.select("details.hw-shapes")
+    assert [one.get_text("|") for one in found] == [
+        "Shapes|x|(2, 3)",
+        "Shapes|inside['a<b']|(2,) int64",
+        "Shapes|until|(4,)",
+    ]
+    above = [one.find_previous_sibling(class_="highlight").get_text() for one in found]
+    assert [text.strip().split("\n")[-1] for text in above] == [
+        "True",
+        'inside = {"a<b": torch.arange(2)}',
+        "ZeroDivisionError: division by zero",
+    ]
+    below = [one.find_next_sibling("p") for one in found[:2]]
+    assert [one.get_text() for one in below] == ["Between.", "Inside."]
+    assert found[1].parent["class"] == ["admonition", "note"]
+
+
+def test_the_markup_is_small_and_alone(built: Callable[..., str]) -> None:
+    html = built()
+    assert f"{START}x</dt><dd>(2, 3)</dd></dl></details>" in html
+    assert f"{START}inside['a&lt;b']</dt><dd>(2,) int64</dd>" in html
+    assert "<p><details" not in html
+    assert "\x02" not in html
+
+
+def test_no_search_looks_into_them(built: Callable[..., str]) -> None:
+    parser = Parser()
+    parser.feed(built())
+    parser.close()
+    text = "".join(part for section in parser.data for part in section.text)
+    assert "until = torch" in text
+    assert "The end." in text
+    assert "Shapes" not in text
+    assert "(2, 3)</" not in text
+
+
+def test_a_page_without_programs_is_left_as_it_is(
+    built: Callable[..., str], tmp_path: Path
+) -> None:
+    text = "# Title\n\n```text\n3\n```\n"
+    assert built(text) == Markdown(extensions=["pymdownx.superfences"]).convert(text)
+    assert not (tmp_path / ".cache").exists()
+
+
+# ---- What has run ------------------------------------------------------------------
+
+
+def page(code: str, below: str = "") -> str:
+    return f"```python\n{code}\n```\n{below}"
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """List the programs that run, by their first line, once for each process."""
+    started: list[list[str]] = []
+
+    def run_jobs(reader: object, jobs: list[dict[str, str]]) -> object:
+        started.append([job["code"].partition("\n")[0] for job in jobs])
+        return real(reader, jobs)
+
+    real = shapes.run_jobs
+    monkeypatch.setattr(shapes, "run_jobs", run_jobs)
+    return started
+
+
+def test_nothing_runs_twice_until_something_has_changed(
+    built: Callable[..., str],
+    ran: list[list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = built(page("a = 1"))
+    assert built(page("a = 1")) == first
+    assert ran == [["a = 1"]]
+    built(page("a = 2"))
+    assert ran[1:] == [["a = 2"]]
+
+    (tmp_path / "package/module.py").write_text("x = 2\n")
+    built(page("a = 1"))
+    assert ran[2:] == [["a = 1"]]
+
+    monkeypatch.setattr(keep, "installed", lambda: ["torch==9"])
+    built(page("a = 1"))
+    built(page("a = 1"))
+    assert ran[3:] == [["a = 1"]]
+    # What no page can ask for any more is gone.
+    (one,) = (tmp_path / ".cache/shapes").iterdir()
+    assert one.suffix == ".json"
+
+
+def test_what_all_pages_miss_runs_in_one_process(
+    built: Callable[..., str], ran: list[list[str]], tmp_path: Path
+) -> None:
+    for name in "ab":
+        (tmp_path / f"docs/{name}.md").write_text(page(f"{name} = 1"))
+    for name in "bac":
+        built(page(f"{name} = 1"))
+    assert ran == [["b = 1", "a = 1"], ["c = 1"]]
+
+
+WRONG = {
+    "fails": (page("1 / 0"), r"Traceback[\s\S]*ZeroDivisionError: division by zero$"),
+    "does not fail": (
+        page("print()", "\n<!--proofread:error-->\n\n```text\nError\n```\n"),
+        "it ends without its error$",
+    ),
+    "ends the interpreter": (
+        page("import os\nos.kill(os.getpid(), 9)"),
+        "it ended the interpreter, with status -9$",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_a_program_that_does_not_end_as_its_page_says(
+    how: str, built: Callable[..., str], tmp_path: Path
+) -> None:
+    text, said = WRONG[how]
+    sentence = "a program must end as its page says, to show its shapes; "
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf"^{sentence}this page, top does not:"):
+            built(text)
+    (tmp_path / "docs/wrong.md").write_text(text)
+    place = "docs/wrong.md, top does not:\n"
+    with pytest.raises(ValueError, match=f"^{sentence}{place}{said}"):
+        built(page("a = 1"))
+
+
+def test_who_builds_a_page_does_not_load_pytorch(
+    built: Callable[..., str], tmp_path: Path
+) -> None:
+    html = built()
+    program = (
+        "import json, sys\nfrom markdown import Markdown\n"
+        "names = ['admonition', 'pymdownx.superfences', 'proofread.markdown_ext.shapes']\n"
+        "options = {'proofread.markdown_ext.shapes': {'depends': ['package']}}\n"
+        "md = Markdown(extensions=names, extension_configs=options)\n"
+        "print(json.dumps([md.convert(sys.stdin.read()), 'torch' in sys.modules]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=PAGE,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert json.loads(done.stdout) == [html, False]
+
+
+# ---- The book ----------------------------------------------------------------------
+
+# Each program goes on in a child of its own, of a parent that has run nothing.
+FRESH = """
+import contextlib, json, os, sys
+
+import torch
+import headway, headway.checks
+
+def look(names, shown):
+    own = {name for name, one in names.items()
+           if isinstance(one, torch.Tensor) and name[0] != "_"}
+    missing = own - {name for name, _ in shown}
+    if missing:
+        return f"{missing} is missing"
+    for name, said in shown:
+        one = eval(name, names)
+        if isinstance(one, torch.Tensor):
+            there = [one]
+        elif isinstance(one, torch.nn.Module):
+            there = [t for n, t in one.state_dict().items() if t.dim() > 1]
+        else:
+            there = [*(one.values() if isinstance(one, dict) else one)]
+        (true,) = {(t.shape, t.dtype) for t in there}
+        count = "" if isinstance(one, torch.Tensor) else f"{len(there)} tensors of "
+        kind = "" if true[1] == torch.float32 else f" {true[1]}"[:1] + str(true[1])[6:]
+        if said != f"{count}{tuple(true[0])}{kind}":
+            return f"{name} is {true}, not {said}"
+    return ""
+
+for code, shown in json.load(sys.stdin):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        names = {"__name__": "__main__"}
+        with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+            with contextlib.suppress(Exception):
+                exec(code, names)
+        try:
+            said = look(names, shown)
+        except Exception as error:
+            said = repr(error)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        print(json.dumps(answer.read()))
+    os.wait()
+"""
+
+
+def test_a_fresh_interpreter_gives_the_same_for_each_block_of_the_book(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    options = {"folder": "docs", "cache": ".cache/shapes", "depends": ["src/headway"]}
+    asked = []
+    for path in sorted(Path("docs").rglob("*.md")):
+        text = path.read_text("utf-8")
+        made = shapes.known(text, options)
+        for one in shapes.running(text):
+            asked.append((path, one.line, one.code, made[shapes.name_of(one)]))
+    done = subprocess.run(
+        [sys.executable, "-c", FRESH],
+        input=json.dumps([(code, shown) for _, _, code, shown in asked]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    wrong = [(str(p), line, s) for (p, line, _, _), s in zip(asked, said, strict=True)]
+    assert [one for one in wrong if one[2]] == []
+    assert len(asked) > 150

@@ -1,0 +1,76 @@
+"""Another project can install the tool alone, and it brings what it needs."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import proofread
+from proofread.run.isolation import imported
+from proofread.page.markdown import OUTPUT
+
+SOURCE = Path(__file__).parents[2] / "src" / "proofread"
+PROJECT = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("proofread")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    subprocess.run(command, cwd=SOURCE, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    return folder / "site"
+
+
+def test_it_holds_all_modules(installed: Path) -> None:
+    names = {path.name for path in (installed / "proofread").iterdir()}
+    assert names == {path.name for path in SOURCE.glob("*.py")}
+
+
+def test_pytest_finds_the_plugin_by_itself(installed: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = f"```python\nprint(3)\n```\n\n{OUTPUT}\n\n```text\n{{}}\n```\n"
+    for number, status in ((3, 0), (4, 1)):
+        page.write_text(text.format(number))
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "pytest", "--proofread", page.name],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(installed)},
+            capture_output=True,
+            text=True,
+        )
+        assert "proofread: 1 programs ran" in done.stdout
+        assert done.returncode == status
+
+
+def test_it_names_what_it_imports() -> None:
+    named = {
+        re.split(r"[<>=]", text)[0].lower()
+        for text in PROJECT["project"]["dependencies"]
+    }
+    of = packages_distributions()
+    needed = {
+        distribution.lower().replace("_", "-")
+        for path in SOURCE.glob("*.py")
+        for name in imported(path.read_text(encoding="utf-8"))
+        if (top := name.partition(".")[0])
+        not in {*sys.stdlib_module_names, "proofread"}
+        for distribution in of[top]
+    }
+    # Started by its name, not imported.
+    assert named == needed | {"pytest-xdist"}
+
+
+def test_the_package_lists_its_modules() -> None:
+    lines = [line for line in (proofread.__doc__ or "").splitlines() if "    " in line]
+    names = [name for line in lines for name in line.strip().split("  ")[0].split()]
+    assert sorted(names) == sorted(
+        path.stem for path in SOURCE.glob("*.py") if path.stem != "__init__"
+    )
