@@ -31,7 +31,7 @@ help:  ## list the targets
 	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
-	@$(RUN) proofread.website.serve --port $(PORT)
+	@$(RUN) proofread serve --port $(PORT)
 
 test: .venv/installed  ## run every test, and every program in the book and the README
 	@echo '== Tests of the package and of the tool, with coverage'
@@ -54,11 +54,11 @@ lint: .venv/installed  ## check format, style and types
 
 site: .venv/installed  ## build the book into site/; a warning is an error
 	@echo '== Site'
-	@$(RUN) proofread.build
+	@$(RUN) proofread build
 
 takeaway: site  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
-	@$(RUN) proofread.verify.reader docs site --constraints constraints.txt --kernel \
+	@$(RUN) proofread reader docs site --constraints constraints.txt \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
@@ -75,9 +75,9 @@ lighthouse: site  ## score the site with Lighthouse, and check its HTML; asks fo
 
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'
-	@$(RUN) proofread.mutation.pages docs README.md -n 2
+	@$(RUN) proofread mutate-pages docs README.md -n 2
 	@echo '== Mutants of the package; this takes half an hour'
-	@OMP_WAIT_POLICY=PASSIVE $(RUN) proofread.mutation.package tests/mutants.toml
+	@OMP_WAIT_POLICY=PASSIVE $(RUN) proofread mutate-package tests/mutants.toml
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
@@ -99,17 +99,17 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows
 	@.venv/bin/python docs/live
 
 prove: .venv/installed  ## run every program alone, shuffled, and in other ways; all must agree
-	@$(RUN) proofread.verify.prove docs README.md
+	@$(RUN) proofread prove docs README.md
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
 clean:  ## remove all that make made, .venv too
-	rm -rf .venv site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info
+	rm -rf .venv site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info tools/*/src/*.egg-info
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tools tests docs -name __pycache__ -prune -exec rm -rf {} +
 
-.venv/installed: .venv/pyvenv.cfg constraints.txt pyproject.toml
-	$(RUN) pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[docs,test,dev]'
+.venv/installed: .venv/pyvenv.cfg constraints.txt pyproject.toml tools/proofread/pyproject.toml
+	$(RUN) pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[docs,test,dev]' -e tools/proofread
 	@# Else each lab is built with a warning about connections that stay on this computer.
 	@mkdir -p .venv/etc/ipython
 	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
@@ -137,4 +137,4 @@ python:
 
 # Before anything slow: nobody should wait to hear that a port is taken.
 port: python
-	@PYTHONPATH=src $(BASE) -m proofread.website.serve --check --port $(PORT)
+	@PYTHONPATH=tools/proofread/src $(BASE) -m proofread serve --check --port $(PORT)

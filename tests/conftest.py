@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import jaxtyping
 import pytest
 
-pytest_plugins = ["pytester"]
-
 # Idle threads sleep instead of spinning: on a busy machine the run takes a sixth of the
 # time. It is read when torch is loaded, and changes no number.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -7,6 +7,7 @@ import jaxtyping
 import numpy
 import pytest
 import torch
+from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 from torch import Tensor, nn
 
 from headway import (
@@ -35,7 +36,6 @@ from headway import (
     split_heads,
     to_torch,
 )
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
 Case = tuple[str, Callable[[], object], str]
 

@@ -21,8 +21,8 @@ from mkdocs.utils.yaml import yaml_load
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import fences, programs
 from proofread.verify.site_matches_pages import census, problems
-from proofread.website.takeaway.downloads import built
 from proofread.verify.trials import Page, read_site
+from proofread.website.paths import built
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -397,7 +397,8 @@ def test_each_chapter_and_no_other_page_can_be_taken_away(site, pages):
     }
     chapters = {path.stem for path in DOCS.glob("basics/*.md")}
     assert {name: files for name, files in offers.items() if files} == {
-        f"basics/{stem}/index.html": [f"{stem}.ipynb", f"{stem}.py"] for stem in chapters
+        f"basics/{stem}/index.html": [f"{stem}.ipynb", f"{stem}.py"]
+        for stem in chapters
     }
     made = {path.relative_to(site) for path in site.rglob("*.ipynb")}
     assert made == {Path(f"basics/{stem}/{stem}.ipynb") for stem in chapters}

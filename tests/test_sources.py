@@ -204,7 +204,9 @@ def test_only_dropout_depends_on_the_platform() -> None:
 
 @every_figure
 def test_a_figure_without_a_page_is_found(figure: dict[str, Any]) -> None:
-    assert problem(figure | {"page": "basics/nowhere.md"}) == "no page basics/nowhere.md"
+    assert (
+        problem(figure | {"page": "basics/nowhere.md"}) == "no page basics/nowhere.md"
+    )
     assert problem(figure | {"heading": "Nowhere"}) is not None
 
 

@@ -3,13 +3,15 @@
 import itertools
 import math
 
+import oracles
 import pytest
 import torch
+from compare import close, printed
+from largest import Largest
+from sizes import B, D, H, S, T, V, draw
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from compare import close, printed
 from headway import (
     attention,
     attention_scores,
@@ -19,8 +21,6 @@ from headway import (
     masked_softmax,
     six_tokens,
 )
-from largest import Largest
-from sizes import B, D, H, S, T, V, draw
 
 SDPA = "scaled_dot_product_attention"
 LEADING = [(), (B,), (B, H), (B, 1, H)]

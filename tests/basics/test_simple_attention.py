@@ -2,11 +2,12 @@
 
 import math
 
+import oracles
 import pytest
 import torch
-
-import oracles
 from compare import close, printed
+from sizes import D, S, T, draw
+
 from headway import (
     context_vectors,
     naive_softmax,
@@ -15,7 +16,6 @@ from headway import (
     six_tokens,
     stable_softmax,
 )
-from sizes import D, S, T, draw
 
 
 def test_figure_e03_scores_of_the_second_token() -> None:

@@ -222,7 +222,9 @@ def test_the_search_finds_by_keyboard(
     chapter.keyboard.press("ArrowDown")
     first = chapter.locator(":focus").get_attribute("href")
     chapter.keyboard.press("Enter")
-    chapter.wait_for_url(lambda url: "basics/self_attention/" not in url or "?h=" in url)
+    chapter.wait_for_url(
+        lambda url: "basics/self_attention/" not in url or "?h=" in url
+    )
     assert urlsplit(chapter.url).path == urlsplit(urljoin(host, first)).path
     chapter.locator("mark").first.wait_for(state="attached")
 

@@ -169,7 +169,9 @@ def test_a_page_is_asked_for_once(chapter: "Page") -> None:
     chapter.on("request", lambda request: asked.append(request.url))
     for _ in range(2):
         for name in ("hide_by_boolean", "hide_by_renormalising"):
-            chapter.locator(f'article a[href$="#headway.basics.masks.{name}"]').first.hover()
+            chapter.locator(
+                f'article a[href$="#headway.basics.masks.{name}"]'
+            ).first.hover()
             shown(chapter).get_by_text(name).first.wait_for()
             chapter.keyboard.press("Escape")
     assert [url for url in asked if url.endswith("/")] == [
@@ -317,7 +319,9 @@ def stops(page: "Page") -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["basics/masks/", "reference/basics/masks/", "notation/"])
+@pytest.mark.parametrize(
+    "name", ["basics/masks/", "reference/basics/masks/", "notation/"]
+)
 def test_a_reader_sees_where_the_keys_have_led(
     browser: "Browser", host: str, name: str, scheme: str, width: int
 ) -> None:

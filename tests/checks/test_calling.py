@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from sizes import B, D, H, T, draw
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -17,7 +18,6 @@ from headway.checks import check
 from headway.checks.calling import Call, Cut, ways
 from headway.checks.finding import find, redraw
 from headway.checks.subject import Subject, Told, explain, in_type
-from sizes import B, D, H, T, draw
 
 WIDTH = 15
 

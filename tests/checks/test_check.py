@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 from right import MASKED, NAMED, OfThree
+from sizes import CONTEXT, D_IN, E, H
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from wrong import EQUATION, LEAK, SIZES, Attention, function, past
 
 from headway import MultiHeadAttention
 from headway.checks import Report, check
-from sizes import CONTEXT, D_IN, E, H
 
 LONG = "longer than the context"
 

@@ -3,17 +3,17 @@
 import itertools
 from dataclasses import replace
 
+import oracles
 import pytest
 import torch
+from compare import close
+from sizes import D_IN, B, D, H, T, draw
 from torch import Tensor
 
-import oracles
-from compare import close
 from headway.checks.equation import Recipe, compute
 from headway.checks.hypotheses import HYPOTHESES, Hypothesis
 from headway.checks.projections import Projections
 from headway.checks.report import CHAPTERS
-from sizes import D_IN, B, D, H, T, draw
 
 D_OUT = 23
 GROUPS, GROUPED = 2, 6  # heads of keys, heads of queries

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from sizes import D_IN, E
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -9,7 +10,6 @@ from headway.checks import check
 from headway.checks.calling import Call
 from headway.checks.naming import roles, unknown
 from headway.checks.subject import Subject, Told
-from sizes import D_IN, E
 
 
 def named(*names: str, shape: tuple[int, ...] = (2, 3)) -> nn.Module:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from sizes import D_IN, B, D, E, H, T, V, draw
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention
 
@@ -15,7 +16,6 @@ from headway.checks.calling import Call
 from headway.checks.projections import Projections, find, small
 from headway.checks.stored import bias, bias_of, matrices, oriented
 from headway.checks.subject import Subject, Told
-from sizes import D_IN, B, D, E, H, T, V, draw
 
 GROUPED = 6  # heads of queries, where two share the keys of one
 

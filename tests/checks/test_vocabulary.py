@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from sizes import CONTEXT, D_IN, E, H, T
 from torch import Tensor, nn
 
 from headway.checks.vocabulary import (
@@ -18,7 +19,6 @@ from headway.checks.vocabulary import (
     triangle,
     widths,
 )
-from sizes import CONTEXT, D_IN, E, H, T
 
 
 class Silent(nn.Module):

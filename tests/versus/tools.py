@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from proofread.website.takeaway.cells import Cell
 from proofread.mutation.page_mutants import FENCES, Mutant
-from proofread.website.takeaway.notebook import notebook
 from proofread.page.markdown import programs
+from proofread.website.takeaway.cells import Cell
+from proofread.website.takeaway.notebook import notebook
 
 SYBIL = """\
 from sybil import Sybil

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import proofread
-from proofread.run.isolation import imported
 from proofread.page.markdown import OUTPUT
+from proofread.run.isolation import imported
 
-SOURCE = Path(__file__).parents[2] / "src" / "proofread"
+SOURCE = Path(__file__).parents[3] / "tools/proofread/src/proofread"
 PROJECT = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))
 
 

@@ -8,7 +8,7 @@ import torch._dynamo  # noqa: F401  # cannot be loaded twice
 
 from proofread.page.markdown import fences
 
-TEXT = (Path(__file__).parents[2] / "docs" / "made.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / "docs" / "made.md").read_text(encoding="utf-8")
 EXAMPLES = TEXT.partition("### What each failure looks like")[2].partition("\n## ")[0]
 TITLES = re.findall(r"^\*\*(.+)\.\*\*$", EXAMPLES, re.MULTILINE)
 FOUND = fences(EXAMPLES)

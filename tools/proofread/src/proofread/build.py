@@ -1,4 +1,4 @@
-"""Build the site and all that belongs to it: `python -m proofread.build`.
+"""Build the site and all that belongs to it: `proofread build`.
 
 MkDocs makes the pages. Then each page of a folder that `mkdocs.yml` names gets its
 notebook and its program, which install the wheel of a project that the site offers, and
@@ -25,15 +25,15 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
 from proofread.verify.reader_environment import CannotInstallError, build_wheel
+from proofread.verify.site_matches_pages import census
+from proofread.website.build_info import verified
 from proofread.website.crosslinks import explain
+from proofread.website.csp import write_policy
 from proofread.website.llms import publish
 from proofread.website.offline_zip import pack
-from proofread.website.csp import write_policy
-from proofread.verify.site_matches_pages import census
 from proofread.website.search_index import shorten
-from proofread.website.takeaway.downloads import make
 from proofread.website.slim_html import tidy
-from proofread.website.build_info import verified
+from proofread.website.takeaway.downloads import make
 
 
 def make_wheel(config: MkDocsConfig, project: str) -> str:
@@ -91,7 +91,7 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build a site; return 1 if that fails, or if it shows what no page has."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.build")
+    parser = argparse.ArgumentParser(prog="proofread build")
     parser.add_argument("--config-file", default="mkdocs.yml")
     file = parser.parse_args(arguments).config_file
     config = load_config(file)
@@ -104,7 +104,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for sentence in found:
         print(sentence, file=sys.stderr)
     return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

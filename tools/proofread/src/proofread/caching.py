@@ -1,11 +1,32 @@
 """Keep what took long to make, until what it was made from has changed."""
 
+import hashlib
+import importlib.metadata
 import os
+import platform
+import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
-from proofread.pytest_plugin.changed import installed
-from proofread.verify.reader_environment import digest
+
+def digest(*parts: str | bytes) -> str:
+    """Return a short name for some contents, which knows where each of them ends."""
+    whole = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        whole.update(len(data).to_bytes(8, "big") + data)
+    return whole.hexdigest()
+
+
+@cache
+def installed() -> list[str]:
+    """Return what is installed, and where."""
+    found = {
+        f"{distribution.name}=={distribution.version}"
+        for distribution in importlib.metadata.distributions()
+    }
+    return [sys.version, platform.platform(), *sorted(found)]
 
 
 def key(text: str, depends: Sequence[str | Path]) -> str:

@@ -11,7 +11,8 @@ from nbformat.v4 import new_output
 
 from proofread import caching as keep
 from proofread.caching import key
-from proofread.markdown_ext.labs import code, fence, shown
+from proofread.markdown_ext.labs import code, shown
+from proofread.page.markdown import as_fence as fence
 
 LAB = """# %% [markdown]
 # # A lab
@@ -52,9 +53,14 @@ def built(lab: Path) -> Callable[..., str]:
             "cache": str(folder / "cache" / "labs"),
             "depends": [str(folder / "package")],
         }
-        extensions = ["pymdownx.superfences", "md_in_html", "proofread.markdown_ext.labs"]
+        extensions = [
+            "pymdownx.superfences",
+            "md_in_html",
+            "proofread.markdown_ext.labs",
+        ]
         markdown = Markdown(
-            extensions=extensions, extension_configs={"proofread.markdown_ext.labs": given | options}
+            extensions=extensions,
+            extension_configs={"proofread.markdown_ext.labs": given | options},
         )
         return markdown.convert("Before.\n\n<!--lab: lab.py-->\n\nAfter.\n")
 

@@ -13,13 +13,11 @@ from markdown import Markdown
 from material.plugins.search.plugin import Parser
 
 from proofread import caching as keep
-
 from proofread.markdown_ext import shapes
-
-from proofread.run.worker import tensor_shapes as tensors
 from proofread.page.markdown import OUTPUT
+from proofread.run.worker import tensor_shapes as tensors
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 
 # ---- What is listed ----------------------------------------------------------------
 

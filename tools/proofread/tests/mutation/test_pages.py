@@ -9,7 +9,9 @@ import pytest
 from proofread.mutation import pages as mutate
 from proofread.page.markdown import OUTPUT
 
-SETTINGS = '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+SETTINGS = (
+    '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+)
 FIRST = f"```python\nprint(12)\n```\n\n{OUTPUT}\n\n```text\n12\n```\n"
 SECOND = "It prints 12<!--= next[1] --> twice.\n\n" + FIRST
 SKIP = '<!--pytest.mark.skip(reason="needs a GPU; until 2999-01-01")-->\n\n'

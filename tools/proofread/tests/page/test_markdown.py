@@ -4,7 +4,15 @@ from pathlib import Path
 
 import markdown
 
-from proofread.page.markdown import ERROR, OUTPUT, fences, headings, outside, pages, programs
+from proofread.page.markdown import (
+    ERROR,
+    OUTPUT,
+    fences,
+    headings,
+    outside,
+    pages,
+    programs,
+)
 
 TEXT = f"""# The *first* `title`, [linked](a.md)
 
@@ -109,7 +117,7 @@ def flat(tokens: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def test_anchors_are_those_of_the_site() -> None:
     assert anchors(TEXT) == shown(TEXT)
-    for page in pages([Path(__file__).parents[2] / "docs"]):
+    for page in pages([Path(__file__).parents[4] / "docs"]):
         text = page.read_text(encoding="utf-8")
         # The site does not see what stands above the page.
         if text.startswith("---\n"):

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from markdown import Markdown
 
-from proofread.page.prose_numbers import Page
 from proofread.page.markdown import OUTPUT
 from proofread.page.prose_lint import compute, problems
+from proofread.page.prose_numbers import Page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 every_page = pytest.mark.parametrize(
     "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]

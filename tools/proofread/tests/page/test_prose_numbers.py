@@ -2,8 +2,8 @@
 
 import pytest
 
-from proofread.page.prose_numbers import NUMBER, Page
 from proofread.page.markdown import OUTPUT
+from proofread.page.prose_numbers import NUMBER, Page
 
 
 def typed(text):

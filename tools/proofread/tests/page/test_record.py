@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from proofread.page import record
-from proofread.run.isolation import Interpreter
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES, programs
+from proofread.run.isolation import Interpreter
 from proofread.run.worker import run
 
 # Each page before and after, with what is said of it.

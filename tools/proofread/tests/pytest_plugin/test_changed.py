@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from proofread.page.markdown import programs
 from proofread.pytest_plugin import changed
 from proofread.pytest_plugin.changed import Keys
-from proofread.page.markdown import programs
 
 MODULES = {
     "ours/__init__.py": "",

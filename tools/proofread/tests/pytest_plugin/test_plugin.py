@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch._dynamo  # loaded here for good: it cannot be loaded twice
 
-from proofread.pytest_plugin import items
+from proofread.output.reference import differs_from_reference
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
-from proofread.pytest_plugin.settings import differs_from_reference
+from proofread.pytest_plugin import items
 
 SETTINGS = """
 [tool.pytest.ini_options]

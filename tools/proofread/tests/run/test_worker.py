@@ -19,13 +19,13 @@ import numpy
 import pytest
 import torch
 
-from proofread.run.worker import sandbox as capture
 from proofread import run as module
-from proofread.run.sandbox import TimeLimitError
 from proofread.run.isolation import Interpreter, imported
+from proofread.run.sandbox import TimeLimitError
 from proofread.run.worker import Result, run
+from proofread.run import sandbox as capture
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
@@ -630,7 +630,9 @@ def test_what_is_installed_is_not_the_project(tmp_path: Path) -> None:
     assert not owns("theirs", str(tmp_path / ".venv/lib/site-packages/theirs.py"))
     assert not owns("theirs", str(tmp_path.parent / "theirs.py"))
     assert not owns("built_in", None)
-    assert not owns("proofread.run.worker", str(tmp_path / "src/proofread/run.py"))
+    assert not owns(
+        "proofread.run.worker", str(tmp_path / "tools/proofread/src/proofread/run.py")
+    )
 
 
 # ---- Where only the reader's packages are ------------------------------------------

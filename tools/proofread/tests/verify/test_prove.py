@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from proofread.verify import prove
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
+from proofread.verify import prove
 
-SETTINGS = (
-    '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]'
-)
+SETTINGS = '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]'
 STEADY = f"""
 # One
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proofread.verify import reader
-from proofread.verify.reader_environment import CannotInstallError
 from proofread.verify.reader import is_exact, main
+from proofread.verify.reader_environment import CannotInstallError
 from proofread.website.takeaway.downloads import make
 
 TEXT = """# A page

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from proofread.caching import digest
 from proofread.verify import reader_environment as environment
 from proofread.verify.reader_environment import (
     PIP,
     CannotInstallError,
     build_wheel,
-    digest,
     install,
     interpreter,
     requirements,

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from proofread.page.markdown import programs
-from proofread.verify.site_matches_pages import census, main, of_lab, problems, shown_programs
 from proofread.verify.code_blocks import Block
+from proofread.verify.site_matches_pages import (
+    census,
+    main,
+    of_lab,
+    problems,
+    shown_programs,
+)
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 TEXT = f"""# A page
@@ -309,7 +315,13 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_without_a_site_there_is_one_sentence(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "proofread.verify.site_matches_pages", "docs", "site"]
+    command = [
+        sys.executable,
+        "-m",
+        "proofread.verify.site_matches_pages",
+        "docs",
+        "site",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     sentence = "site must be a built site; got site=site. Run `make site` first.\n"

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from proofread.website.takeaway.cells import cells
-from proofread.verify.in_jupyter import kernel_problems
-from proofread.website.takeaway.notebook import notebook, program
 from proofread.page.markdown import programs
 from proofread.verify.code_blocks import Block
+from proofread.verify.in_jupyter import kernel_problems
 from proofread.verify.trials import (
     Page,
     Reader,
@@ -16,6 +14,8 @@ from proofread.verify.trials import (
     file_problems,
     read_site,
 )
+from proofread.website.takeaway.cells import cells
+from proofread.website.takeaway.notebook import notebook, program
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 ERROR = "<!--proofread:error-->"

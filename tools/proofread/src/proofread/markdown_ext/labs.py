@@ -24,10 +24,9 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
-from proofread.run.jupyter import execute
 from proofread.caching import keep, key
-
-DIRECTIVE = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
+from proofread.page.markdown import LAB, as_fence
+from proofread.run.jupyter import execute
 
 
 def read(text: str) -> NotebookNode:
@@ -72,13 +71,6 @@ def kept(file: Path, options: dict[str, Any]) -> NotebookNode:
 # ---- What a page shows -------------------------------------------------------------
 
 
-def fence(kind: str, text: str) -> str:
-    """Return text as a fence, longer than any in it."""
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{kind}\n{text.rstrip()}\n{ticks}"
-
-
 def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
     """Return Markdown for an output of a cell.
 
@@ -92,7 +84,7 @@ def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
     """
     data = output.get("data", {})
     if output.output_type == "stream" and output.name == "stdout":
-        return fence("text", output.text)
+        return as_fence("text", output.text)
     if "text/html" in data:
         # A search would find the numbers along the axes of a drawing.
         return stash(
@@ -102,7 +94,7 @@ def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
         text = data["text/markdown"].strip()
         return f'<div class="hw-output" markdown="block">\n\n{text}\n\n</div>'
     if {*data} == {"text/plain"}:
-        return fence("text", data["text/plain"])
+        return as_fence("text", data["text/plain"])
     raise ValueError(
         "an output must be text, Markdown or HTML; got "
         f"{', '.join(data) or output.get('text', output.output_type)}."
@@ -115,7 +107,7 @@ class _Labs(Preprocessor):
         self.options = options
 
     def run(self, lines: list[str]) -> list[str]:
-        return DIRECTIVE.sub(self.cells, "\n".join(lines)).split("\n")
+        return LAB.sub(self.cells, "\n".join(lines)).split("\n")
 
     def cells(self, match: re.Match[str]) -> str:
         file = Path(self.options["folder"], match["name"])
@@ -126,7 +118,7 @@ class _Labs(Preprocessor):
     def cell(self, name: str, cell: NotebookNode) -> str:
         if cell.cell_type == "markdown":
             return cell.source
-        parts = [fence("python", cell.source)]
+        parts = [as_fence("python", cell.source)]
         for output in cell.outputs:
             try:
                 parts.append(shown(output, self.md.htmlStash.store))

@@ -23,13 +23,11 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from proofread.website.takeaway.cells import last
-from proofread.verify.reader_environment import digest
-from proofread.caching import keep, key
-from proofread.website.takeaway.notebook import skipped
-from proofread.page.markdown import Program, pages, programs
+from proofread.caching import digest, keep, key
+from proofread.page.markdown import Program, last, pages, programs, skipped
+from proofread.run.runner import job, run_jobs
 from proofread.run.tensor_shapes import Row
-from proofread.verify.trials import Reader, job, run_jobs
+from proofread.verify.trials import Reader
 
 # A generator may make several pages at once; what one runs, the next one finds.
 ONE = Lock()

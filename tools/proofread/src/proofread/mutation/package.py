@@ -1,6 +1,6 @@
 """Prove that a package is checked: put faults into copies of it, and see each found.
 
-    python -m proofread.mutation.package tests/mutants.toml
+    proofread mutate-package tests/mutants.toml
 
 The list names the folder of the package, the checks, which are calls of pytest, and the
 faults. Each fault has a reason in plain words, and replaces text that occurs once:
@@ -231,7 +231,7 @@ def try_all(trial: Trial, at_once: int) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try the faults of a list; return 1 if one of them survives."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.mutation.package")
+    parser = argparse.ArgumentParser(prog="proofread mutate-package")
     parser.add_argument("list", type=Path, metavar="LIST", help="a file in TOML")
     parser.add_argument("--at-once", type=int, default=2, help="how many in parallel")
     parser.add_argument("--only", default="", metavar="TEXT", help="faults with TEXT")
@@ -246,7 +246,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f"\n{table(trial, found)}")
     return 0 if all(found) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

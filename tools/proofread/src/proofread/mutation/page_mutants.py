@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count, pairwise
 from typing import NamedTuple
 
-from proofread.page.prose_numbers import Page
 from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
+from proofread.page.prose_numbers import Page
 
 FENCES: Sequence[tuple[str, str]] = (
     ("```py", "```"),

@@ -1,6 +1,6 @@
 """Prove that pages are checked: break copies of them, and see each found out.
 
-    python -m proofread.mutation.pages docs README.md
+    proofread mutate-pages docs README.md
 
 Every mutant of `proofread.mutation.page_mutants` is a page of its own in one run of pytest, with the
 settings of the project. First the pages are run as they are, and must pass. Then only
@@ -121,7 +121,7 @@ def table(broken: Broken, found_out: set[str]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Break the pages that are named; return 1 if a mutant survives."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.mutation.pages")
+    parser = argparse.ArgumentParser(prog="proofread mutate-pages")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     options, rest = parser.parse_known_args(arguments)
     found = [*pages(options.paths)]
@@ -133,7 +133,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(table(broken, found_out))
     return 0 if broken.keys() == found_out else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,6 +17,7 @@ from proofread.page.markdown import (
     MARK,
     OUTPUT,
     REFUSES,
+    TIMEOUT,
     Fence,
     Program,
     fences,
@@ -33,7 +34,6 @@ TALK = r"pytest|proofread|code-?\s?block|expect|output|skip|xfail|\bcont\b|raise
 MISS = re.compile(rf"<!-.*({TALK})|({TALK}).*->", re.IGNORECASE)
 # These speak of numbers, and proofread.page.prose_lint looks at them.
 NUMBERS = re.compile(r"<!--(=|given:).*?-->")
-LIMIT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
 UNTIL = re.compile(r"(\S.*?)[;,]? until (\d{4}-\d{2}-\d{2})\.?")
 
 
@@ -93,7 +93,7 @@ def check_code(program: Program, width: int) -> Iterator[Problem]:
 def check_marks(program: Program, today: datetime.date) -> Iterator[Problem]:
     """Find skips that say not why, or not until when, or that have ended."""
     for mark in program.marks:
-        if mark == REFUSES[4:-3] or LIMIT.fullmatch(mark):
+        if mark == REFUSES[4:-3] or TIMEOUT.fullmatch(mark):
             continue
         if not re.match(r"pytest\.mark\.skip(if)?\b", mark):
             yield program.line, f"a mark must be skip, skipif, xfail or timeout: {mark}"

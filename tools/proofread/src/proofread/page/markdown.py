@@ -16,6 +16,11 @@ OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 ERROR = "<!--proofread:error-->"
 REFUSES = "<!--pytest.mark.xfail-->"
 MARK = re.compile(r"<!--(pytest\.mark\.\w+(?:\(.*\))?)-->")
+# What a fence is marked with that may run for so many seconds.
+TIMEOUT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
+LAB = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
+# What mkdocstrings replaces by the reference of a module.
+REFERS = re.compile(r"^::: ", re.MULTILINE)
 HEADING = re.compile(r"#{1,6} +(.+?)(?: *\{ *(?:#(\S+))?.*\})? *#* *$")
 
 
@@ -162,3 +167,20 @@ def programs(text: str) -> list[Program]:
         marks = marks_above(fence.line)
         result.append(Program(fence, heading, number, marks, output, error))
     return result
+
+
+def last(program: Program) -> Fence:
+    """Return the last of the fences that belong to a program."""
+    return program.error or program.output or program.fence
+
+
+def skipped(program: Program) -> bool:
+    """Say whether a program may not run everywhere."""
+    return any(mark.startswith("pytest.mark.skip") for mark in program.marks)
+
+
+def as_fence(kind: str, text: str) -> str:
+    """Return text as a fence, longer than any in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{kind}\n{text.rstrip()}\n{ticks}"

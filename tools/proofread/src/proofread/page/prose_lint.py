@@ -21,11 +21,6 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any
-
-from markdown import Markdown
-from markdown.extensions import Extension
-from markdown.preprocessors import Preprocessor
 
 from proofread.page.prose_numbers import GIVEN, NAME, NUMBER, Page, blanked
 
@@ -191,28 +186,3 @@ def _is_value(comment: str) -> bool:
     names = {node for node in nodes if isinstance(node, ast.Name)}
     constants = [node for node in nodes if isinstance(node, ast.Constant)]
     return bool(constants) and names <= callees
-
-
-class _Numbers(Preprocessor):
-    def run(self, lines: list[str]) -> list[str]:
-        if not any("<!--" in line for line in lines):
-            return lines
-        text = compute("\n".join(lines))
-        pairs = zip(
-            text.split("\n"), Page(text).without_notes().split("\n"), strict=True
-        )
-        # A line that is left empty would end the paragraph around it.
-        return [new for old, new in pairs if new.strip() or not old.strip()]
-
-
-class Prose(Extension):
-    """Compute the numbers in prose, and take the comments about them out."""
-
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Work before includes (32) and before code is put aside (25)."""
-        md.preprocessors.register(_Numbers(md), "prose", 35)
-
-
-def makeExtension(**options: Any) -> Prose:  # noqa: N802
-    """Make the extension, under the name that Markdown looks for."""
-    return Prose(**options)

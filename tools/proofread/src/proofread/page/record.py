@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from proofread.output.compare import difference
 from proofread.page import prose_lint as prose
 from proofread.page.lint import Problem
-from proofread.output.compare import difference
 from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
 
 Account = dict[str, Any]

@@ -7,25 +7,12 @@ a program reads, or a module that it finds by a name made at run time, is not se
 """
 
 import ast
-import importlib.metadata
-import platform
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
-from proofread.verify.reader_environment import digest
+from proofread.caching import digest, installed
 from proofread.page.markdown import Program
-
-
-@cache
-def installed() -> list[str]:
-    """Return what is installed, and where."""
-    found = {
-        f"{distribution.name}=={distribution.version}"
-        for distribution in importlib.metadata.distributions()
-    }
-    return [sys.version, platform.platform(), *sorted(found)]
 
 
 def environment() -> list[str]:

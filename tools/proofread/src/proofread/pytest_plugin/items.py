@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from proofread.run.worker import sandbox as capture
-
-from proofread.page import prose_lint as prose
-from proofread.page.lint import Problem
 from proofread.output.compare import difference
-from proofread.run.isolation import Interpreter
+from proofread.page import prose_lint
+from proofread.page.lint import Problem
 from proofread.page.markdown import Program, programs
-from proofread.run.worker import LIMIT, Result, run
 from proofread.pytest_plugin.settings import fences, inexact
+from proofread.run import sandbox
+from proofread.run.isolation import Interpreter
+from proofread.run.worker import LIMIT, Result, run
 
-CLOCK = Path(capture.__file__)
+CLOCK = Path(sandbox.__file__)
 INTERPRETER = pytest.StashKey[Interpreter]()
 
 
@@ -37,7 +36,7 @@ class Page(pytest.File):
         if not self.config.option.record:
             for name, find in (
                 ("[fences]", lambda: fences(self.config, text)),
-                ("[prose]", lambda: prose.problems(text)),
+                ("[prose]", lambda: prose_lint.problems(text)),
             ):
                 yield Whole.from_parent(self, name=name, find=find)
         for program in programs(text):

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from proofread.pytest_plugin.summary import CACHE, Account
 from proofread.pytest_plugin.changed import Keys
-from proofread.run.isolation import Interpreter
 from proofread.pytest_plugin.items import INTERPRETER, Page, Run
 from proofread.pytest_plugin.settings import inexact, wanted
+from proofread.pytest_plugin.summary import CACHE, Account
+from proofread.run.isolation import Interpreter
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

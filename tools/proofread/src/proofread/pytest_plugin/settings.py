@@ -1,12 +1,10 @@
 """What a project has set for its pages, and what follows from it."""
 
-import importlib.metadata
-from collections.abc import Sequence
 from functools import cache
 
 import pytest
-from packaging.requirements import Requirement
 
+from proofread.output.reference import differs_from_reference
 from proofread.page import lint as census
 from proofread.page.lint import Problem
 
@@ -17,22 +15,6 @@ def wanted(config: pytest.Config) -> bool:
     return bool(option.proofread or option.record or option.changed)
 
 
-def differs_from_reference(requirements: Sequence[str]) -> str:
-    """Say what is not as in the reference environment; nothing, if all is."""
-    for text in requirements:
-        requirement = Requirement(text)
-        if requirement.marker and not requirement.marker.evaluate():
-            return f"not {requirement.marker}"
-        try:
-            version = importlib.metadata.version(requirement.name)
-        except importlib.metadata.PackageNotFoundError:
-            return f"no {requirement.name}"
-        if not requirement.specifier.contains(version, prereleases=True):
-            return f"{requirement.name} {version}, not {requirement.specifier}"
-    return ""
-
-
-# Each program asks, and the answer holds for the whole run.
 _differs = cache(differs_from_reference)
 
 

@@ -3,7 +3,7 @@
 It needs nothing but the standard library, so that it also runs, by its path, where
 only the reader's packages are installed:
 
-    python run.py < programs.jsonl > results.jsonl
+    python worker.py < programs.jsonl > results.jsonl
 """
 
 import faulthandler
@@ -19,9 +19,9 @@ from pathlib import Path
 
 # By its path it must find its parts, and its programs must not find this project.
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from proofread.run.sandbox import captured, kept_alive, limited, main_module
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from proofread.run.isolation import Interpreter
+from proofread.run.sandbox import captured, kept_alive, limited, main_module
 from proofread.run.tensor_shapes import Row, shapes
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 
 from proofread.run.jupyter import execute
-from proofread.website.takeaway.notebook import COMMAND
 from proofread.verify.trials import Reader, stored
+from proofread.website.takeaway.notebook import COMMAND
 
 
 def kernel_problems(reader: Reader, notebook: Path) -> Iterator[str]:

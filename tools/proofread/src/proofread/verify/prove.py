@@ -1,4 +1,4 @@
-"""Prove that no program needs another: `python -m proofread.verify.prove docs README.md`.
+"""Prove that no program needs another: `proofread prove docs README.md`.
 
 The programs of all pages run in their order, in another, in two processes at once, as
 on an older processor, and each alone in a fresh interpreter that knows nothing of this
@@ -97,7 +97,7 @@ def differences_alone(expected: Results) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all programs in each way; return 1 if two ways differ or one fails."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.verify.prove")
+    parser = argparse.ArgumentParser(prog="proofread prove")
     parser.add_argument("paths", nargs="+", type=Path, help="pages or folders")
     paths = parser.parse_args(arguments).paths
 
@@ -123,7 +123,3 @@ def report(way: str, count: int, said: Sequence[str]) -> int:
     for sentence in sorted(said):
         print(f"  {sentence}")
     return len(said)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

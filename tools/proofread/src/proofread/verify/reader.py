@@ -1,6 +1,6 @@
 """Run what the reader takes away, and hold it against the site.
 
-    python -m proofread.verify.reader docs site
+    proofread reader docs site
 
 The wheel that the site offers in dist/, or else the one of the project, is installed in
 an environment of its own. There run all blocks
@@ -20,11 +20,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from proofread.verify.reader_environment import CannotInstallError, build_wheel, install
+from proofread.output.reference import differs_from_reference
 from proofread.verify.in_jupyter import kernel_problems
+from proofread.verify.reader_environment import CannotInstallError, build_wheel, install
 from proofread.verify.site_matches_pages import census, require
-from proofread.pytest_plugin.settings import differs_from_reference
-from proofread.verify.trials import Page, Reader, block_problems, file_problems, read_site
+from proofread.verify.trials import (
+    Page,
+    Reader,
+    block_problems,
+    file_problems,
+    read_site,
+)
 
 WHEEL = re.compile(r"[^\s\"]+\.whl\b")
 Check = Callable[[], list[str]]
@@ -36,10 +42,10 @@ def in_jupyter(reader: Reader, file: Path) -> list[str]:
     return [f"{file}, in Jupyter: {said}" for said in found]
 
 
-def checks(reader: Reader, pages: Sequence[Page], kernel: bool) -> list[Check]:
+def checks(reader: Reader, pages: Sequence[Page]) -> list[Check]:
     """Return all that is to be run, what takes longest first."""
     files = [(page, file) for page in pages for file in page.files]
-    notebooks = [file for _, file in files if file.suffix == ".ipynb" and kernel]
+    notebooks = [file for _, file in files if file.suffix == ".ipynb"]
     return [
         *(partial(in_jupyter, reader, file) for file in notebooks),
         partial(block_problems, reader, pages),
@@ -89,7 +95,7 @@ def other_wheels(pages: Sequence[Page], wheel: Path) -> list[str]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.verify.reader")
+    parser = argparse.ArgumentParser(prog="proofread reader")
     parser.add_argument("docs", type=Path)
     parser.add_argument("site", type=Path)
     parser.add_argument("--project", type=Path, default=Path(), help="has the wheel")
@@ -100,7 +106,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--compare", choices=["auto", "exact", "tokens"], default="auto"
     )
-    parser.add_argument("--kernel", action="store_true", help="also run in Jupyter")
     return parser.parse_args(arguments)
 
 
@@ -122,12 +127,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reader = Reader(python.absolute(), options.ignore, exact)
         pages = read_site(options.docs, options.site)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            work = checks(reader, pages, options.kernel)
+            work = checks(reader, pages)
             results = pool.map(lambda check: check(), work)
             found = other_wheels(pages, wheel) + [s for said in results for s in said]
     print("\n\n".join(found) if found else summary(pages, exact))
     return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,5 @@
 """Make the environment of a reader: the wheel of a project, what it needs, no more."""
 
-import hashlib
 import platform
 import shutil
 import subprocess
@@ -8,6 +7,8 @@ import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from proofread.caching import digest
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
@@ -46,15 +47,6 @@ def requirements(wheel: Path) -> list[str]:
         lines = archive.read(metadata).decode("utf-8").splitlines()
     wanted = [line for line in lines if line.startswith("Requires-")]
     return [line for line in wanted if "extra ==" not in line]
-
-
-def digest(*parts: str | bytes) -> str:
-    """Return a short name for some contents, which knows where each of them ends."""
-    whole = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        whole.update(len(data).to_bytes(8, "big") + data)
-    return whole.hexdigest()
 
 
 def interpreter(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Hold the built site against the pages it came from.
 
-    python -m proofread.verify.site_matches_pages docs site
+    proofread site docs site
 
 Each block of code that the site shows is a fence of its page, in the same order, with
 the same text; under each program stands what is recorded of it, and nothing else. So
@@ -8,17 +8,16 @@ no code reaches a reader that the tests of the pages do not know.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
-from proofread.markdown_ext.labs import DIRECTIVE, code
-from proofread.page.markdown import Program, fences, programs
+from proofread.markdown_ext.labs import code
+from proofread.page.markdown import LAB, REFERS, Program, fences, programs
 from proofread.verify.code_blocks import Block, blocks
-from proofread.website.takeaway.downloads import built
+from proofread.website.paths import built
 
 # What mkdocstrings shows of a module comes from the module: signature and source, and
 # the examples of docstrings, which doctest reads. Any other code there is a block.
@@ -26,7 +25,6 @@ REFERENCE = (
     ".doc-object .doc-signature pre, .doc-object details.mkdocstrings-source pre, "
     ".doc-object .language-pycon pre"
 )
-REFERS = re.compile(r"^::: ", re.MULTILINE)
 Problem = tuple[str, str]
 
 
@@ -152,7 +150,7 @@ def of_page(path: Path, html: str) -> list[Problem]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":  # a notebook
         return of_lab(code(text), html)
-    if labs := DIRECTIVE.findall(text):
+    if labs := LAB.findall(text):
         files = (path.parent / name for name in labs)
         texts = (file.read_text(encoding="utf-8") for file in files)
         return of_lab([program for text in texts for program in code(text)], html)
@@ -189,7 +187,7 @@ def require(site: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what is wrong with a site; return 1 if something is."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.verify.site_matches_pages")
+    parser = argparse.ArgumentParser(prog="proofread site")
     parser.add_argument("docs", type=Path)
     parser.add_argument("site", type=Path)
     options = parser.parse_args(arguments)
@@ -198,7 +196,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for sentence in found:
         print(sentence)
     return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

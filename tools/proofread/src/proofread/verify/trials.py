@@ -1,7 +1,6 @@
 """Run what a reader takes from the site, where a reader is: with the wheel alone."""
 
 import json
-import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -9,17 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from proofread.page.lint import LIMIT as TIMEOUT
 from proofread.output.compare import difference
-from proofread.markdown_ext.labs import DIRECTIVE
-from proofread.website.takeaway.notebook import COMMAND, skipped
-from proofread.page.markdown import Program
-from proofread.verify.site_matches_pages import shown_programs
-from proofread.run_cells import END
+from proofread.page.markdown import LAB, Program, skipped
+from proofread.run.runner import Python, job, run_jobs
 from proofread.verify.code_blocks import Block, offered
-from proofread.website.takeaway.downloads import built
-
-HERE = Path(__file__).parent
+from proofread.verify.site_matches_pages import shown_programs
+from proofread.website.paths import built
+from proofread.website.takeaway.notebook import COMMAND
 
 
 @dataclass(frozen=True)
@@ -31,45 +26,29 @@ class Page:
     files: list[Path]
 
 
+def read_site(docs: Path, site: Path) -> list[Page]:
+    """Return the pages of a site that has no problems."""
+    result = []
+    for path in sorted(docs.rglob("*.md")):
+        html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
+        text = path.read_text(encoding="utf-8")
+        if html is not None and not LAB.search(text):  # a lab ran for the site
+            page = html.read_text(encoding="utf-8")
+            shown = shown_programs(text, page)
+            files = [html.parent / name for name in offered(page)]
+            result.append(Page(path, shown, files))
+    return result
+
+
 @dataclass(frozen=True)
-class Reader:
+class Reader(Python):
     """Where the reader's programs run, and how they are judged.
 
     Args:
-        python: The interpreter of the reader.
-        ignore: How the warnings begin that every reader gets and may forget.
         exact: Whether each character of an output counts.
-        limit: Seconds that a program may take.
     """
 
-    python: Path
-    ignore: Sequence[str] = ()
     exact: bool = False
-    limit: float = 600.0
-
-    def run(
-        self, *arguments: str | Path, given: str = ""
-    ) -> subprocess.CompletedProcess[str]:
-        """Run Python in an empty folder, without what is set for Python here."""
-        warnings = [f"-Wignore:{message}" for message in self.ignore]
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        # Threads that wait sleep: several programs run at once.
-        clean.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        with tempfile.TemporaryDirectory() as folder:
-            command = [self.python, "-Xutf8", *warnings, *arguments]
-            try:
-                return subprocess.run(  # noqa: S603
-                    command,
-                    input=given,
-                    capture_output=True,
-                    encoding="utf-8",
-                    timeout=self.limit,
-                    cwd=folder,
-                    env=clean,
-                )
-            except subprocess.TimeoutExpired:
-                late = f"it did not end within {self.limit:g} s"
-                return subprocess.CompletedProcess(command, 1, "", late)
 
     def differs(self, wanted: str, printed: str) -> str:
         """Return how an output differs; empty lines around it are not seen."""
@@ -78,46 +57,7 @@ class Reader:
         return difference(first, second, exact=self.exact)
 
 
-def read_site(docs: Path, site: Path) -> list[Page]:
-    """Return the pages of a site that has no problems."""
-    result = []
-    for path in sorted(docs.rglob("*.md")):
-        html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
-        text = path.read_text(encoding="utf-8")
-        if html is not None and not DIRECTIVE.search(text):  # a lab ran for the site
-            page = html.read_text(encoding="utf-8")
-            shown = shown_programs(text, page)
-            files = [html.parent / name for name in offered(page)]
-            result.append(Page(path, shown, files))
-    return result
-
-
 # ---- Each block alone --------------------------------------------------------------
-
-
-def job(page: str, program: Program, code: str = "") -> dict[str, Any]:
-    """Return a program as `run.py` takes it, with another text if one is given."""
-    about = {"code": code or program.code, "page": page, "line": program.line}
-    marks = map(TIMEOUT.fullmatch, program.marks)
-    limits = [float(mark[1]) for mark in marks if mark]
-    return about | {"limit": limits[0]} if limits else about
-
-
-def run_jobs(reader: Reader, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run programs one after the other, each as in a fresh interpreter.
-
-    All run in one process: to load a large library anew takes longer than most of them.
-    """
-    lines = "".join(json.dumps(job) + "\n" for job in jobs)
-    done = reader.run("-I", HERE / "run.py", given=lines)
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    nothing = {"output": "", "error": "", "traceback": ""}
-    if len(results) < len(jobs):
-        said = f"it ended the interpreter, with status {done.returncode}\n{done.stderr}"
-        results.append(nothing | {"problems": [said.strip()]})
-    after = "it did not run: one before it ended the interpreter"
-    unknown = nothing | {"problems": [after]}
-    return results + [unknown] * (len(jobs) - len(results))
 
 
 def result_problems(
@@ -191,8 +131,8 @@ def ended(done: subprocess.CompletedProcess[str]) -> Iterator[str]:
         yield f"it must not write to stderr; got\n{said}"
 
 
-def notebook_problems(reader: Reader, page: Page, notebook: Path) -> Iterator[str]:
-    """Find in what a notebook shows or prints something else than its page."""
+def notebook_problems(_: Reader, page: Page, notebook: Path) -> Iterator[str]:
+    """Find in what a notebook shows something else than its page."""
     cells = [
         ("".join(cell["source"]).strip("\n"), stored(cell["outputs"]))
         for cell in code_cells(notebook)
@@ -200,13 +140,6 @@ def notebook_problems(reader: Reader, page: Page, notebook: Path) -> Iterator[st
     shown = [(block.text, "\n".join(block.below)) for _, block in page.programs]
     if cells != shown:
         yield "it must hold the programs and outputs of its page; build the site anew"
-        return
-    done = reader.run("-I", HERE / "run_cells.py", notebook.resolve())
-    yield from ended(done)
-    printed = done.stdout.split(END)
-    for at, (text, now) in enumerate(zip(wanted(page), printed, strict=False), 1):
-        if how := reader.differs(text, now):
-            yield f"cell {at}: {how}"
 
 
 def script_problems(reader: Reader, page: Page, script: Path) -> Iterator[str]:

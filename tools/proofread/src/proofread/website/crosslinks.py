@@ -16,10 +16,9 @@ from pathlib import Path, PurePosixPath
 from posixpath import relpath
 from typing import Any, NamedTuple
 
-from proofread.website.llms import entries
+from proofread.page.markdown import REFERS
 from proofread.website.mentions import END, imports, mentions
-from proofread.verify.site_matches_pages import REFERS
-from proofread.website.takeaway.downloads import built
+from proofread.website.paths import built, entries
 
 ENTRY = re.compile(r'<h\d id="(?P<id>[\w.]+)" class="doc doc-heading">.*?</h\d>', re.S)
 HEADING = re.compile(r'<h[1-6] id="([^"]+)"')

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from proofread.website.slim_html import rewrite
+from proofread.website.paths import rewrite
 
 SCRIPT = re.compile(r"<script\b(?P<marks>[^>]*)>(?P<text>.*?)</script>", re.DOTALL)
 DATA = re.compile(r'\bsrc=|\btype="?application/(?:ld\+)?json')

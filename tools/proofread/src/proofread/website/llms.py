@@ -8,30 +8,26 @@ between pages stay as they are.
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup
 from mkdocs.utils.meta import get_data
 
-from proofread.website.takeaway.cells import FRONT_MATTER, described, flat, illustrate, plain
-from proofread.markdown_ext.labs import DIRECTIVE, Labs, fence, kept, shown
-from proofread.verify.site_matches_pages import REFERS
-from proofread.website.takeaway.downloads import files
+from proofread.markdown_ext.labs import Labs, kept, shown
+from proofread.page.markdown import LAB, REFERS, as_fence
+from proofread.website.paths import entries, files
+from proofread.website.takeaway.cells import (
+    FRONT_MATTER,
+    described,
+    flat,
+    illustrate,
+    plain,
+)
 
 MODULE = re.compile(REFERS.pattern + r"(?P<name>[\w.]+)[^\n]*(?:\n {4}[^\n]*)*", re.M)
 Nav = Sequence[Any]
-
-
-def entries(nav: Nav, section: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the section, the title and the source of each page of a nav."""
-    for item in nav:
-        [(title, value)] = item.items()
-        if isinstance(value, str):
-            yield section, title, value
-        else:
-            yield from entries(value, section or title)
 
 
 def listing(name: str, about: str, url: str, nav: Nav, texts: Mapping[str, str]) -> str:
@@ -78,7 +74,7 @@ def of_lab(file: Path, options: dict[str, Any]) -> str:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
             continue
-        parts.append(fence("python", cell.source))
+        parts.append(as_fence("python", cell.source))
         parts += [shown(output, in_words) for output in cell.outputs]
     return re.sub(r"</?div[^>]*>\n*", "", "\n\n".join(parts))
 
@@ -95,7 +91,7 @@ def of_module(name: str, paths: Sequence[str]) -> str:
             found += [Path(root, *s.split(".")).with_suffix(".py") for s in sources]
         if found := [path for path in found if path.is_file()]:
             texts = (path.read_text(encoding="utf-8") for path in found)
-            return "\n\n".join(fence("python", text) for text in texts)
+            return "\n\n".join(as_fence("python", text) for text in texts)
     raise ValueError(f"a page must refer to a module; got {name}.")
 
 
@@ -114,7 +110,7 @@ def page(
         modules: The folders in which modules are found.
     """
     text = FRONT_MATTER.sub("", text)
-    text = DIRECTIVE.sub(lambda m: of_lab(Path(labs["folder"], m["name"]), labs), text)
+    text = LAB.sub(lambda m: of_lab(Path(labs["folder"], m["name"]), labs), text)
     text = MODULE.sub(lambda match: of_module(match["name"], modules), text)
     text = plain(flat(text), lambda target: target)
     return described(illustrate(text, read)[0]).strip() + "\n"

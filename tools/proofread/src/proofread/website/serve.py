@@ -1,4 +1,4 @@
-"""Build the site and show it on this computer: `python -m proofread.website.serve`."""
+"""Build the site and show it on this computer: `proofread serve`."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
-BUILD = (sys.executable, "-m", "proofread.build")
+BUILD = (sys.executable, "-m", "proofread", "build")
 
 
 class SiteHandler(SimpleHTTPRequestHandler):
@@ -69,7 +69,7 @@ def bind(port: str, site: Path) -> ThreadingHTTPServer:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Take the port, build the site, then serve it until Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.website.serve")
+    parser = argparse.ArgumentParser(prog="proofread serve")
     parser.add_argument("--port", default="8000")
     parser.add_argument("--site", type=Path, default=Path("site"))
     parser.add_argument("--check", action="store_true", help="only try the port")
@@ -88,7 +88,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(error.returncode)
         except KeyboardInterrupt:
             print()
-
-
-if __name__ == "__main__":
-    main()

@@ -10,8 +10,10 @@ space before those with something. Comments speak to the tools that made the pag
 
 import re
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
+
+from proofread.website.paths import rewrite
 
 MAP = re.compile(r"\s*(?://[#@] sourceMappingURL=\S+|/\*[#@] sourceMappingURL=.*?\*/)")
 UNSEEN = re.compile(r'<span class="[nwpo]">([^<]*)</span>')
@@ -37,13 +39,6 @@ def tidy(site: Path, languages: Collection[str] = ("en",)) -> None:
     for path in site.rglob("*.html"):
         rewrite(path, slim)
     prune(site / "assets/javascripts/lunr", languages)
-
-
-def rewrite(path: Path, change: Callable[[str], str]) -> None:
-    """Change the text of a file."""
-    old = path.read_text(encoding="utf-8")
-    if (new := change(old)) != old:
-        path.write_text(new, encoding="utf-8", newline="\n")
 
 
 def slim(html: str) -> str:

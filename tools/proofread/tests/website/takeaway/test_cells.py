@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from proofread.page.markdown import programs
 from proofread.website.takeaway.cells import (
     Cell,
     cells,
@@ -12,7 +13,6 @@ from proofread.website.takeaway.cells import (
     plain,
     settle,
 )
-from proofread.page.markdown import programs
 
 SVG = '<svg viewBox="0 0 9 9" aria-label="{}"><path d="M0 0"/></svg>'
 

@@ -5,8 +5,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from proofread.website.takeaway.downloads import addresses, built, main, make
 from proofread.verify.trials import code_cells
+from proofread.website.paths import addresses, built
+from proofread.website.takeaway.downloads import main, make
 
 URL = "https://example.org/book/"
 CANONICAL = '<head><link rel="canonical" href="{}"></head>'

@@ -9,9 +9,9 @@ import jupytext
 import nbformat
 import pytest
 
+from proofread.page.markdown import programs
 from proofread.website.takeaway.cells import Cell, cells
 from proofread.website.takeaway.notebook import as_code, indented, notebook, program
-from proofread.page.markdown import programs
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 ERROR = "<!--proofread:error-->"

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from markdown.extensions.toc import unique
 
-from proofread.page.markdown import Fence, Program, fences, programs, unindent
+from proofread.page.markdown import Program, fences, last, programs, unindent
 
 Find = Callable[[str], str | None]
 
@@ -226,8 +226,3 @@ def cells(text: str, address: Find, read: Find) -> list[Cell]:
         at = last(program).end
     add(at, len(lines), "end")
     return result
-
-
-def last(program: Program) -> Fence:
-    """Return the last of the fences that belong to a program."""
-    return program.error or program.output or program.fence

@@ -1,6 +1,6 @@
 """Make a notebook and a program of each chapter, for the reader to take away.
 
-    python -m proofread.website.takeaway.downloads --pages 'walk/*.md' docs site
+    proofread takeaway --pages 'walk/*.md' docs site
 
 Both are written next to the page in the site: STEM.ipynb with the recorded outputs,
 and STEM.py in cells, with the outputs as comments. `proofread.build` does the same
@@ -8,69 +8,15 @@ after MkDocs has built the site.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
-from html import unescape
 from pathlib import Path, PurePosixPath
-from posixpath import normpath
-from urllib.parse import urljoin, urlsplit
 
-from proofread.website.takeaway.cells import Cell, Find, cells
+from proofread.website.paths import addresses, built, files
+from proofread.website.takeaway.cells import Cell, cells
 from proofread.website.takeaway.notebook import notebook, program
 
-CANONICAL = re.compile(r'<link rel="canonical" href="([^"]*)"')
-
-
 # ---- Where things are --------------------------------------------------------------
-
-
-def built(source: PurePosixPath, site: Path) -> Path | None:
-    """Return the HTML that MkDocs made of a page, if it is there."""
-    folder = site / source.parent
-    plain = folder / f"{source.stem}.html"
-    if source.stem in ("index", "README"):
-        plain = folder / "index.html"
-    places = (folder / source.stem / "index.html", plain)
-    return next((place for place in places if place.is_file()), None)
-
-
-def addresses(source: PurePosixPath, site: Path) -> Find:
-    """Return what finds the address on the web that a link of a page means.
-
-    A site that was built without knowing its address has none, nor have links to it.
-    """
-    page = built(source, site)
-    known = CANONICAL.search(page.read_text(encoding="utf-8")) if page else None
-
-    def find(target: str) -> str | None:
-        parts = urlsplit(target)
-        if parts.scheme or parts.netloc:
-            return target
-        if page is None or known is None:
-            return None
-        url = unescape(known[1])
-        if not parts.path or parts.path.startswith("/"):
-            return urljoin(url, target)
-        file = PurePosixPath(normpath(source.parent / parts.path))
-        html = built(file, site) or site / file
-        up = "../" * (len(page.parent.relative_to(site).parts))
-        there = str(html.relative_to(site)).removesuffix("index.html")
-        anchor = f"#{parts.fragment}" if parts.fragment else ""
-        return urljoin(url, f"{up}{there}") + anchor
-
-    return find
-
-
-def files(folders: Sequence[Path]) -> Find:
-    """Return what reads a file that a page includes, from the first folder with it."""
-
-    def read(name: str) -> str | None:
-        found = (folder / name for folder in folders if (folder / name).is_file())
-        file = next(found, None)
-        return file.read_text(encoding="utf-8") if file else None
-
-    return read
 
 
 # ---- All pages ---------------------------------------------------------------------
@@ -140,7 +86,7 @@ def about(url: str | None, wheel: str | None, note: str) -> list[Cell]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the take-aways of the pages; return 1 if that cannot be."""
-    parser = argparse.ArgumentParser(prog="python -m proofread.website.takeaway.downloads")
+    parser = argparse.ArgumentParser(prog="proofread takeaway")
     parser.add_argument("docs", type=Path)
     parser.add_argument("site", type=Path)
     parser.add_argument("--pages", default="**/*.md", help="a pattern within docs")
@@ -159,7 +105,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

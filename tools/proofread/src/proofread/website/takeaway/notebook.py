@@ -10,16 +10,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from proofread.page.markdown import Program, skipped
 from proofread.website.takeaway.cells import Cell, described
-from proofread.page.markdown import Program
 
 COMMAND = "command"  # the tag of a cell that prepares where the others run
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-
-
-def skipped(program: Program) -> bool:
-    """Say whether a program may not run everywhere."""
-    return any(mark.startswith("pytest.mark.skip") for mark in program.marks)
 
 
 def is_python(code: str) -> bool:
