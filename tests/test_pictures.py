@@ -580,7 +580,7 @@ def test_one_rule_two_masks() -> None:
 
 def test_the_path_leads_to_each_chapter_in_order() -> None:
     nav = re.findall(
-        r"- (\d+)\. (.+): basics/(.+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8")
+        r"- (\d+\.\d+) (.+): basics/(.+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8")
     )
     links = list(figure(FIGURES / "stages.svg").iter("a"))
     assert [link.attrib["href"] for link in links] == [f"basics/{n[2]}/" for n in nav]

@@ -10,7 +10,7 @@
 # # Stacked or split?
 #
 # Several heads can be a list of small modules, or one large projection that is split.
-# [Chapter 9](../basics/multi_head_attention.md) shows that both compute the same.
+# [Several heads from one projection](../basics/multi_head_attention.md) shows that both compute the same.
 # It is often said that splitting is more efficient, since one matrix product replaces
 # one for each head.
 # This lab asks: **is that true, and if not, why not?**
@@ -552,5 +552,5 @@ say(*verdicts)
 #
 # All this is about processors; a GPU was not asked.
 #
-# Back to [chapter 9](../basics/multi_head_attention.md), or to
+# Back to [Several heads from one projection](../basics/multi_head_attention.md), or to
 # [the other lab](why_sqrt_dk.md).

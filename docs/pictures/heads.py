@@ -1,4 +1,4 @@
-"""Pictures of chapters 8 and 9: several heads, stacked and split."""
+"""Pictures of `stacked_heads` and `multi_head_attention`: several heads, stacked and split."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Pictures of chapters 4 and 7: what the modules do, in shapes."""
+"""Pictures of `self_attention` and `causal_attention`: what the modules do, in shapes."""
 
 import torch
 from charts import grid

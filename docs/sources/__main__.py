@@ -64,10 +64,13 @@ def link(entry: Entry, page: str, label: str = "") -> str:
     path = os.path.relpath(entry["page"], Path(page).parent).replace(os.sep, "/")
     if not label:
         title = titles()[entry["page"]]
-        number, _, _ = title.partition(". ")
-        kind = Path(entry["page"]).parts[0]
-        places = {"walk": f"chapter {number}", "labs": f"the lab {title}"}
-        label = f"{places.get(kind, title.lower())}, *{entry['heading']}*"
+        if chapter := re.match(r"\d+\.\d+", title):
+            place = f"chapter {chapter[0]}"
+        elif entry["page"].startswith("labs/"):
+            place = f"the lab {title}"
+        else:
+            place = title.lower()
+        label = f"{place}, *{entry['heading']}*"
     return f"[{label}]({path}#{anchor(entry['heading'])})"
 
 
