@@ -10,7 +10,8 @@
 # # Stacked or split?
 #
 # Several heads can be a list of small modules, or one large projection that is split.
-# [Several heads from one projection](../basics/multi_head_attention.md) shows that both compute the same.
+# [Several heads from one projection](../basics/multi_head_attention.md) shows that
+# both compute the same.
 # It is often said that splitting is more efficient, since one matrix product replaces
 # one for each head.
 # This lab asks: **is that true, and if not, why not?**

@@ -11,7 +11,8 @@
 #
 # Attention divides each score by √d_k, the square root of the width of queries and
 # keys.
-# [Queries, keys and values](../basics/scaled_dot_product.md) gives the reason in two tables.
+# [Queries, keys and values](../basics/scaled_dot_product.md) gives the reason in two
+# tables.
 # This lab draws the experiment and asks more of it: **why a square root, why of this
 # width, and what happens to those who divide by something else?**
 #

@@ -1,4 +1,4 @@
-"""Pictures of `stacked_heads` and `multi_head_attention`: several heads, stacked and split."""
+"""Several heads, stacked and split."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Pictures of `masks`, `dropout` and `pytorch`: what a query may not see, and what it may lose."""
+"""What a query may not see, and what it may lose."""
 
 import torch
 from charts import axes, bars, dot, heat_map, row_labels

@@ -1,4 +1,4 @@
-"""Pictures of `self_attention` and `causal_attention`: what the modules do, in shapes."""
+"""What the modules of self-attention and causal attention do, in shapes."""
 
 import torch
 from charts import grid

@@ -1,4 +1,4 @@
-"""Pictures of `embedding` and `simple_attention`: words become vectors, and mix by likeness."""
+"""Words become vectors, and mix by likeness."""
 
 import torch
 from charts import axes, bars, cells, heat_map, row_labels
