@@ -81,7 +81,7 @@ mutate: .venv/installed  ## break the book and the package on purpose: each faul
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
-	@.cache/versus/bin/python tests/versus docs/basics
+	@.cache/versus/bin/python tools/proofread/benchmark docs/basics
 
 successors: .cache/successors/installed  ## build the book with what may follow MkDocs
 	@echo '== The same pages, three generators'

@@ -25,7 +25,7 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
 from proofread.verify.reader_environment import CannotInstallError, build_wheel
-from proofread.verify.site_matches_pages import census
+from proofread.verify.site_matches_pages import site_problems
 from proofread.website.build_info import verified
 from proofread.website.crosslinks import explain
 from proofread.website.csp import write_policy
@@ -84,7 +84,7 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
     except (ValueError, CannotInstallError) as error:
         yield str(error)
         return
-    yield from census(docs, site)
+    yield from site_problems(docs, site)
     if name := config.extra.get("archive"):
         pack(site, name)
 

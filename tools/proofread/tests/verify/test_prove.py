@@ -7,7 +7,8 @@ import pytest
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
 from proofread.verify import prove
 
-SETTINGS = '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]'
+PLUGINS = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]
+SETTINGS = f"[tool.pytest.ini_options]\naddopts = {PLUGINS}"
 STEADY = f"""
 # One
 

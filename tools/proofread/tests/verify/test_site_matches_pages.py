@@ -9,11 +9,11 @@ import pytest
 from proofread.page.markdown import programs
 from proofread.verify.code_blocks import Block
 from proofread.verify.site_matches_pages import (
-    census,
     main,
     of_lab,
     problems,
     shown_programs,
+    site_problems,
 )
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
@@ -292,7 +292,7 @@ def book(tmp_path: Path) -> Path:
 
 def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [str(book / "docs"), str(book / "site")]
-    assert census(book / "docs", book / "site") == []
+    assert site_problems(book / "docs", book / "site") == []
     assert main(arguments) == 0
     (book / "docs/new.md").write_text("")
     (book / "site/old.html").write_text("")
@@ -315,13 +315,7 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_without_a_site_there_is_one_sentence(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "proofread.verify.site_matches_pages",
-        "docs",
-        "site",
-    ]
+    command = [sys.executable, "-m", "proofread", "site", "docs", "site"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     sentence = "site must be a built site; got site=site. Run `make site` first.\n"
@@ -409,7 +403,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "docs/index.md").write_text("# Home\n\n```python\nx = 1\n```\n")
     (folder / "docs/walk/a.md").write_text(EXERCISE.replace("index.md", "../index.md"))
     done = subprocess.run(
-        [sys.executable, "-m", "proofread.build"],
+        [sys.executable, "-m", "proofread", "build"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -419,7 +413,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_built_site_shows_what_its_pages_have(material: Path) -> None:
-    assert census(material / "docs", material / "site") == []
+    assert site_problems(material / "docs", material / "site") == []
     page = (material / "docs/walk/a.md").read_text()
     html = (material / "site/walk/a/index.html").read_text()
     shown = shown_programs(page, html)

@@ -157,7 +157,7 @@ def of_page(path: Path, html: str) -> list[Problem]:
     return problems(text, html)
 
 
-def census(docs: Path, site: Path) -> list[str]:
+def site_problems(docs: Path, site: Path) -> list[str]:
     """List all that the site shows and the pages have not, or the other way round."""
     result = []
     seen = {site / "404.html"}
@@ -192,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("site", type=Path)
     options = parser.parse_args(arguments)
     require(options.site)
-    found = census(options.docs, options.site)
+    found = site_problems(options.docs, options.site)
     for sentence in found:
         print(sentence)
     return bool(found)
