@@ -7,7 +7,7 @@ In the order in which they are best read:
     printed rounding compare listing            what it prints
     numerals expressions prose                  what sentences say of that
     settings items account record changed plugin    all of it as tests
-    prove mutants mutate faults                 whether the tests are to be trusted
+    code_paths prove mutants mutate faults      whether the tests are to be trusted
     mathml jupyter keep labs                    what pages are made of besides
     cells notebooks takeaway                    what a reader can take home
     mentioned explained                         names, and where they are explained
