@@ -8,7 +8,7 @@ In the order in which they are best read:
     numerals expressions prose                  what sentences say of that
     settings items account record changed plugin    all of it as tests
     code_paths prove mutants mutate faults      whether the tests are to be trusted
-    mathml jupyter keep labs                    what pages are made of besides
+    mathml jupyter keep labs generated          what pages are made of besides
     cells notebooks takeaway                    what a reader can take home
     mentioned explained                         names, and where they are explained
     tidy sought cite llms offline policy        the site and what belongs to it
