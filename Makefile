@@ -92,7 +92,7 @@ format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 
-record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows from the ledger
+record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is generated
 	@$(RUN) pytest -q --record docs README.md
 	@.venv/bin/python docs/pictures
 	@.venv/bin/python docs/sources

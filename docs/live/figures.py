@@ -27,9 +27,8 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 class Figure(NamedTuple):
-    """A live figure: the page it stands on, its tables, and words below them."""
+    """A live figure: its tables, and words below them."""
 
-    page: str
     tables: Callable[[], list[Table]]
     caption: str
 
@@ -216,34 +215,28 @@ def dropout() -> list[Table]:
 
 FIGURES = {
     "words": Figure(
-        "index",
         words,
         "Pick a word. The arcs are the shares that it takes from the words before it, "
         "and from itself.",
     ),
     "query": Figure(
-        "walk/scaled_dot_product",
         query,
         "Every word asks once: its scores, its weights, and the context it collects.",
     ),
     "saturation": Figure(
-        "walk/scaled_dot_product",
         saturation,
         "One query and six keys with random numbers. The wider they are, the farther "
         "their scores lie apart.",
     ),
     "leak": Figure(
-        "walk/masks",
         leak,
         "A token is changed. Rows above it that move have seen the future.",
     ),
     "heads": Figure(
-        "walk/multi_head_attention",
         heads,
         "Three tokens of six numbers, projected and split into heads.",
     ),
     "dropout": Figure(
-        "walk/dropout",
         dropout,
         "One draw changes the sum of a row; over many draws the mean stays.",
     ),

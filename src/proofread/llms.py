@@ -15,7 +15,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 from mkdocs.utils.meta import get_data
 
-from proofread.cells import FRONT_MATTER, described, flat, illustrate, plain
+from proofread.cells import FRONT_MATTER, described, flat, illustrate, plain, whole
 from proofread.labs import DIRECTIVE, Labs, fence, kept, shown
 from proofread.published import REFERS
 from proofread.takeaway import files
@@ -113,7 +113,7 @@ def page(
         labs: The options of `proofread.labs`.
         modules: The folders in which modules are found.
     """
-    text = FRONT_MATTER.sub("", text)
+    text = whole(FRONT_MATTER.sub("", text), read)
     text = DIRECTIVE.sub(lambda m: of_lab(Path(labs["folder"], m["name"]), labs), text)
     text = MODULE.sub(lambda match: of_module(match["name"], modules), text)
     text = plain(flat(text), lambda target: target)

@@ -2,10 +2,11 @@
 
 import math
 import re
+from pathlib import Path
 
 import pytest
 
-from proofread.generated import fixed, significant
+from proofread.generated import fixed, generate, significant
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,34 @@ def test_a_number_between_two_roundings_is_refused(value: float) -> None:
 def test_so_is_one_between_two_that_have_as_many_digits(value: float) -> None:
     with pytest.raises(ValueError, match="between two roundings"):
         significant(value, 4)
+
+
+MADE = {"a.md": "- \u221a2\n", "b/c.html": "<p>3</p>\n"}
+
+
+def run(*arguments: str) -> int:
+    return generate("make it", lambda: MADE, Path("nowhere"), arguments)
+
+
+def test_what_is_written_passes_its_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--to", str(tmp_path / "new")) == 0
+    for name, text in MADE.items():
+        assert (tmp_path / "new" / name).read_bytes() == text.encode()
+    assert run("--check", "--to", str(tmp_path / "new")) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_check_names_all_that_is_wrong_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.md").write_bytes(MADE["a.md"].replace("\n", "\r\n").encode())
+    (tmp_path / "d.md").write_text("old")
+    assert run("--check", "--to", str(tmp_path)) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{tmp_path / 'a.md'} must be as made now; run make it.",
+        f"{tmp_path / 'b/c.html'} must be as made now; run make it.",
+        f"{tmp_path / 'd.md'} must not be there: make it does not make it.",
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"a.md", "d.md"}
