@@ -290,6 +290,25 @@ def book(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_what_a_page_includes_belongs_to_it(book: Path) -> None:
+    parts, page = book / "parts", book / "docs/page.md"
+    parts.mkdir()
+    include = '\n--8<-- "part.md"\n'
+    page.write_text(f"{TEXT}\nMore.\n{include}")
+    (book / "site/page/index.html").write_text(
+        HTML.replace("</article>", f"<p>More.</p>{OTHER.format(3)}</article>")
+    )
+
+    def found(part: str) -> list[str]:
+        (parts / "part.md").write_text(part)
+        return census(book / "docs", book / "site", [parts])
+
+    assert found("```text\n3\n```\n") == []
+    assert len(found("```text\n4\n```\n")) == 1
+    refused = f"{page}, an include: an included file must hold no program; got part.md."
+    assert found("```python\n3\n```\n") == [refused]
+
+
 def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [str(book / "docs"), str(book / "site")]
     assert site_problems(book / "docs", book / "site") == []
