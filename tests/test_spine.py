@@ -26,10 +26,11 @@ MODULES = [
 ]
 # What one tells of stands in `attention`, the other tells of a package.
 CHAPTER_WITHOUT_MODULE = ["dropout", "checks"]
+# Below all others, and in no chapter.
+PRIVATE = ["_require", "_triangle", "_dropout", "_checkpoints"]
 PACKAGES = ["checks"]  # tools for readers: not imported with `headway`
-MODULE_WITHOUT_CHAPTER = ["examples"]  # all chapters work on them
-# Handed to torch by two modules, called by nobody: documented where it stands.
-NOT_EXPORTED = {"accept_saved_mask"}
+# All chapters work on the first; the second is told of where `attention` is.
+MODULE_WITHOUT_CHAPTER = ["examples", "fused"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
@@ -147,12 +148,14 @@ def imports(tree: ast.AST) -> set[tuple[str, str]]:
 def test_no_module_imports_a_later_one(module: str) -> None:
     earlier = MODULES[: MODULES.index(module)]
     for origin, name in imports(ast.parse((SOURCE / f"{module}.py").read_text())):
-        if (origin, name) != ("headway", "_require"):
+        if not (origin == "headway" and name in PRIVATE):
             assert origin in {f"headway.{one}" for one in earlier}, (origin, name)
 
 
-def test_the_checks_of_input_import_nothing() -> None:
-    assert not imports(ast.parse((SOURCE / "_require.py").read_text()))
+@pytest.mark.parametrize("module", PRIVATE)
+def test_a_private_module_imports_the_checks_of_input_at_most(module: str) -> None:
+    found = imports(ast.parse((SOURCE / f"{module}.py").read_text()))
+    assert found <= ({("headway", "_require")} if module != "_require" else set())
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -190,12 +193,10 @@ def test_every_public_name_is_used_in_the_book() -> None:
 
 def test_all_is_complete_and_in_reading_order() -> None:
     defined = [name for module in MODULES for name in public(module)]
-    exported = [name for name in defined if name not in NOT_EXPORTED]
-    assert set(NOT_EXPORTED) <= set(defined)
-    assert headway.__all__ == exported
+    assert headway.__all__ == defined
     for module in MODULES:
         origin = importlib.import_module(f"headway.{module}")
-        for name in set(public(module)) - NOT_EXPORTED:
+        for name in public(module):
             assert getattr(headway, name) is getattr(origin, name)
 
 
@@ -251,7 +252,7 @@ DOCUMENTED = {one.path.removeprefix("headway."): one for one in documented()}
 
 def test_the_docstrings_of_all_public_names_are_looked_at() -> None:
     names = {name.split(".")[1] for name in DOCUMENTED}
-    assert names == set(headway.__all__) | NOT_EXPORTED
+    assert names == set(headway.__all__)
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
