@@ -9,11 +9,12 @@ from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
 from compare import close, printed
-from drawn import EVERY_MASK, KINDS, LEADING, mask_of, qkv
+from drawn import BROADCAST, EVERY_MASK, KINDS, LEADING, mask_of, qkv, random_mask
 from headway import (
     attention,
     attention_scores,
     attention_weights,
+    causal_mask,
     fused_attention,
     masked_softmax,
     six_tokens,
@@ -158,6 +159,139 @@ def test_half_precision_does_not_overflow(attend, dtype, kind) -> None:
     assert context.isfinite().all()
     exact = oracles.attention(query.double(), key.double(), value.double(), mask)
     torch.testing.assert_close(context.double(), exact, rtol=0.02, atol=0.02)
+
+
+BIASES = {
+    "scores": lambda leading: (*leading, T, S),
+    "one for all": lambda leading: (T, S),
+    "a key": lambda leading: (1, S),
+    "a query": lambda leading: (T, 1),
+    "each head": lambda leading: (*leading[-1:], T, S),
+}
+
+
+@pytest.mark.parametrize("kind", ["none", "full", "with empty rows", "empty"])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("added", BIASES)
+@pytest.mark.parametrize("leading", LEADING, ids=str)
+@BOTH
+def test_a_bias_is_added_to_the_scaled_scores(
+    attend, leading, added, causal, kind
+) -> None:
+    query, key, value = qkv(leading)
+    bias, mask = draw(*BIASES[added](leading)), mask_of(kind, leading)
+    ours = attend(query, key, value, mask=mask, bias=bias, causal=causal, scale=0.37)
+    theirs = oracles.attention(query, key, value, mask, 0.37, bias=bias, causal=causal)
+    close(ours, theirs)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_weights_with_a_bias_equal_the_loops(causal: bool) -> None:
+    query, key, _ = qkv((B, H))
+    bias, mask = draw(H, T, S), mask_of("with empty rows", (B, H))
+    ours = attention_weights(query, key, mask=mask, bias=bias, causal=causal)
+    theirs = oracles.attention_weights(query, key, mask, bias=bias, causal=causal)
+    close(ours, theirs)
+
+
+@BOTH
+def test_a_bias_equals_pytorch(attend) -> None:
+    query, key, value = qkv((B, H))
+    bias = draw(B, H, T, S)
+    theirs = scaled_dot_product_attention(query, key, value, attn_mask=bias)
+    close(attend(query, key, value, bias=bias), theirs)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@BOTH
+def test_a_bias_can_be_trained(attend, causal) -> None:
+    """Gradients equal differences; where nothing may be seen there are none."""
+    mask = mask_of("with empty rows", (B,))
+    tensors = [x.requires_grad_() for x in (*qkv((B,), D), draw(T, S))]
+    assert torch.autograd.gradcheck(
+        lambda q, k, v, b: attend(q, k, v, mask=mask, bias=b, causal=causal), tensors
+    )
+    query, key, value, bias = tensors
+    context = attend(query, key, value, mask=mask, bias=bias, causal=causal)
+    context.sum().backward()
+    assert bias.grad[[1, T - 1]].eq(0).all()
+    assert bias.grad[2].ne(0).any()
+
+
+@HALF
+@BOTH
+def test_a_bias_takes_the_type_of_the_query(attend, dtype) -> None:
+    query, key, value = (x.to(dtype) for x in qkv((B,)))
+    bias = draw(T, S)
+    ours = attend(query, key, value, bias=bias)
+    assert ours.dtype == dtype
+    close(ours, attend(query, key, value, bias=bias.to(dtype)))
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys"), [(T, T), (T, S), (S, T), (1, S), (S, 1), (1, 1)]
+)
+@pytest.mark.parametrize("kind", ["no mask", "mask", "mask with empty rows"])
+@pytest.mark.parametrize("leading", LEADING, ids=str)
+@BOTH
+def test_causal_hides_the_future_besides_the_mask(
+    attend, leading, kind, queries, keys
+) -> None:
+    query, key = draw(*leading, queries, D), draw(*leading, keys, D)
+    value = draw(*leading, keys, V)
+    mask = None
+    if kind != "no mask":
+        mask = random_mask(*leading, queries, keys)
+        mask[..., queries // 2, :] &= kind == "mask"
+    ours = attend(query, key, value, mask=mask, causal=True, scale=0.37)
+    close(ours, oracles.attention(query, key, value, mask, 0.37, causal=True))
+    both = causal_mask(queries, keys)
+    both = both if mask is None else both & mask
+    close(ours, attend(query, key, value, mask=both, scale=0.37))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("of_query", "of_key", "of_value"), BROADCAST)
+@BOTH
+def test_leading_axes_broadcast(
+    attend, of_query, of_key, of_value, causal, masked
+) -> None:
+    query, key = draw(*of_query, T, D), draw(*of_key, S, D)
+    value = draw(*of_value, S, V)
+    mask = bias = None
+    if masked:
+        scores = torch.broadcast_shapes(of_query, of_key)
+        mask, bias = random_mask(*scores, T, S), draw(*scores[-1:], T, S)
+        mask[..., 3, :] = False
+    ours = attend(query, key, value, mask=mask, bias=bias, causal=causal)
+    theirs = oracles.attention(query, key, value, mask, bias=bias, causal=causal)
+    close(ours, theirs)
+    if not masked:
+        weights = attention_weights(query, key, causal=causal)
+        close(weights, oracles.attention_weights(query, key, causal=causal))
+
+
+@pytest.mark.parametrize(("of_query", "of_key", "of_value"), BROADCAST)
+@BOTH
+def test_what_is_shared_gets_the_gradients_of_all(
+    attend, of_query, of_key, of_value
+) -> None:
+    leading = torch.broadcast_shapes(of_query, of_key, of_value)
+    shared = [
+        draw(*of_query, T, D).requires_grad_(),
+        draw(*of_key, S, D).requires_grad_(),
+        draw(*of_value, S, V).requires_grad_(),
+    ]
+    copies = [
+        x.detach().expand(*leading, *x.shape[-2:]).clone().requires_grad_()
+        for x in shared
+    ]
+    gradient = draw(*leading, T, V)
+    attend(*shared, causal=True).backward(gradient)
+    attend(*copies, causal=True).backward(gradient)
+    for ours, theirs in zip(shared, copies, strict=True):
+        close(ours.grad, theirs.grad.sum_to_size(ours.shape))
 
 
 @BOTH
