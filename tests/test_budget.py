@@ -14,7 +14,7 @@ every_file = pytest.mark.parametrize(
 )
 
 # A module of the package is a page of the book; one of the tool is only a tool.
-LINES_OF_A_MODULE = {"headway": 120, "proofread": 160}
+LINES_OF_A_MODULE = {"headway": 200, "proofread": 160}
 LINES_OF_A_FUNCTION = 30
 PARAMETERS = 7  # positional ones; those with a name cost nobody a thought
 GIVEN_BY_TORCH = {"accept_saved_mask"}  # a hook gets what PyTorch hands to it
@@ -106,8 +106,8 @@ def test_code_is_what_is_neither_docstring_nor_comment_nor_gap() -> None:
     ("text", "found"),
     [
         (PAGE, []),
-        ("x = 1\n" * 120, []),
-        ("x = 1\n" * 121, ["the module has 121 lines"]),
+        ("x = 1\n" * 200, []),
+        ("x = 1\n" * 201, ["the module has 201 lines"]),
         ("def f():\n" + BODY * 30, []),
         ("def f():\n" + BODY * 31, ["f has 31 lines"]),
         ('def f():\n    """One."""\n' + BODY * 30, []),

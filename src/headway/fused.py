@@ -66,8 +66,9 @@ def fused_attention(
     _require.scale(scale)
     leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
     # The kernel's own triangle starts at the first key and takes no mask besides.
-    alone = mask is None and bias is None and query.shape[-2] == key.shape[-2]
-    mask, visible = _mask_and_rows(query, key, mask, causal and not alone)
+    square = bool(query.shape[-2] == key.shape[-2])  # a bool for torch.export too
+    is_causal = causal and square and mask is None and bias is None
+    mask, visible = _mask_and_rows(query, key, mask, causal and not is_causal)
     if bias is not None:
         mask = _bias_where_visible(query, key, bias, mask)
     context = nn.functional.scaled_dot_product_attention(
@@ -76,7 +77,7 @@ def fused_attention(
         _four_axes(value, leading),
         attn_mask=None if mask is None else _four_axes_of_mask(mask, leading),
         dropout_p=dropout_p,
-        is_causal=causal and alone,
+        is_causal=is_causal,
         scale=scale,
     ).reshape(*leading, query.shape[-2], value.shape[-1])
     return context if visible is None else context.masked_fill(~visible, 0.0)

@@ -46,28 +46,27 @@ def from_heads(
     """
     _require.module_is(MultiHeadAttentionWrapper, wrapper=wrapper)
     heads = cast(list[CausalAttention], list(wrapper.heads))
-    first, num_heads = heads[0], len(heads)
-    weight = first.W_query.weight
-    width = num_heads * first.W_query.out_features
-    module = skip_init(
-        MultiHeadAttention,
-        first.W_query.in_features,
-        width,
-        first.context_length,
-        first.dropout.p,
-        num_heads,
-        first.W_query.bias is not None,
-        attend=attend,
-        device=weight.device,
-        dtype=weight.dtype,
+    first = heads[0].W_query
+
+    def stacked(kind: str) -> Tensor:
+        names = [f"{name}.{kind}" for name in _PROJECTIONS]
+        return torch.cat([head.get_parameter(n) for n in names for head in heads])
+
+    identity = torch.eye(
+        len(heads) * first.out_features,
+        device=first.weight.device,
+        dtype=first.weight.dtype,
     )
-    state = {
-        name: torch.cat([head.get_parameter(name) for head in heads])
-        for name, _ in first.named_parameters()
-    }
-    state["out_proj.weight"] = torch.eye(width, device=weight.device)
-    state["out_proj.bias"] = torch.zeros(width, device=weight.device)
-    module.load_state_dict(state)
+    module = _from_projections(
+        stacked("weight"),
+        None if first.bias is None else stacked("bias"),
+        identity,
+        None,
+        num_heads=len(heads),
+        context_length=heads[0].context_length,
+        dropout=heads[0].dropout.p,
+        attend=attend,
+    )
     return module.train(wrapper.training)
 
 
@@ -167,14 +166,14 @@ def from_torch(
             f"got add_bias_kv={module.bias_k is not None}, "
             f"add_zero_attn={module.add_zero_attn}."
         )
-    ours = _stacked(
+    ours = _from_projections(
         module.in_proj_weight,
         module.in_proj_bias,
         module.out_proj.weight,
         module.out_proj.bias,
-        module.num_heads,
-        context_length,
-        module.dropout,
+        num_heads=module.num_heads,
+        context_length=context_length,
+        dropout=module.dropout,
     )
     return ours.train(module.training)
 
@@ -212,13 +211,13 @@ def from_gpt2(
         tensor([[1., 1., 1., 1., 1., 1.]], grad_fn=<AddmmBackward0>)
     """
     _check_gpt2(state)
-    return _stacked(
+    return _from_projections(
         state["c_attn.weight"].T,
         state["c_attn.bias"],
         state["c_proj.weight"].T,
         state["c_proj.bias"],
-        num_heads,
-        context_length,
+        num_heads=num_heads,
+        context_length=context_length,
     )
 
 
@@ -250,29 +249,31 @@ def _check_gpt2(state: Mapping[str, Tensor]) -> None:
             )
 
 
-def _stacked(
+def _from_projections(
     in_weight: Tensor,
     in_bias: Tensor | None,
     out_weight: Tensor,
     out_bias: Tensor | None,
+    *,
     num_heads: int,
     context_length: int,
     dropout: float = 0.0,
+    attend: AttentionFunction = fused_attention,
 ) -> MultiHeadAttention:
     """Build ours from projections stacked along the first axis, queries first."""
-    E = out_weight.shape[0]
     ours = skip_init(
         MultiHeadAttention,
-        E,
-        E,
+        in_weight.shape[1],
+        len(out_weight),
         context_length,
         dropout,
         num_heads,
         in_bias is not None,
+        attend=attend,
         device=out_weight.device,
         dtype=out_weight.dtype,
     )
-    no_bias = torch.zeros(E, device=out_weight.device)
+    no_bias = out_weight.new_zeros(len(out_weight))
     state = {
         "out_proj.weight": out_weight,
         "out_proj.bias": no_bias if out_bias is None else out_bias,

@@ -116,11 +116,12 @@ def attention_weights(
     References:
         Vaswani et al. (2017), eq. 1, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
     """
+    _require.matching(query, key)
     _require.scale(scale)
     if scale is None:
         scale = 1.0 / math.sqrt(query.shape[-1])
     # Scaling before the product keeps half precision from overflowing in it.
-    scores = attention_scores(query * scale, key)
+    scores = (query * scale) @ key.transpose(-2, -1)
     if bias is not None:
         _require.bias_fits(bias, scores.shape)
         scores = scores + bias.to(scores.dtype)
