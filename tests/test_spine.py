@@ -152,6 +152,11 @@ def test_no_module_imports_a_later_one(module: str) -> None:
             assert origin in {f"headway.{one}" for one in earlier}, (origin, name)
 
 
+def test_every_private_module_is_known() -> None:
+    files = {path.stem for path in SOURCE.glob("_*.py")} - {"__init__"}
+    assert files == set(PRIVATE)
+
+
 @pytest.mark.parametrize("module", PRIVATE)
 def test_a_private_module_imports_the_checks_of_input_at_most(module: str) -> None:
     found = imports(ast.parse((SOURCE / f"{module}.py").read_text()))
