@@ -114,9 +114,7 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
     layers = [module.W_query, module.W_key, module.W_value]
     weights: list[Tensor] = [layer.weight for layer in layers]
     no_bias = torch.zeros_like(module.out_proj.bias)
-    biases: list[Tensor] = [
-        no_bias if layer.bias is None else layer.bias for layer in layers
-    ]
+    biases: list[Tensor] = [no_bias if x.bias is None else x.bias for x in layers]
     theirs.load_state_dict(
         {
             "in_proj_weight": torch.cat(weights),
