@@ -175,3 +175,20 @@ def test_no_kernel_ever_meets_an_empty_row(monkeypatch, leading, kind) -> None:
     context.sum().backward()
     for tensor in (query, key, value):
         assert tensor.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_bias_and_a_mask_are_both_heard(causal: bool) -> None:
+    query, key, value = qkv((B, H))
+    bias, mask = draw(H, T, S), mask_of("with empty rows", (B, H))
+    options = {"mask": mask, "bias": bias, "causal": causal}
+    close(
+        fused_attention(query, key, value, **options),
+        oracles.attention(query, key, value, mask, bias=bias, causal=causal),
+    )
+
+
+def test_a_bias_takes_the_type_of_the_query() -> None:
+    query, key, value = (x.bfloat16() for x in qkv((B,)))
+    ours = fused_attention(query, key, value, bias=draw(T, S))
+    assert ours.dtype == torch.bfloat16
