@@ -23,7 +23,7 @@ from decimal import (
 )
 from typing import NamedTuple, NoReturn
 
-from proofread.output.compare import numbers
+from proofread.output.tokens import numbers
 
 FORMAT = re.compile(r",?(?:\.\d\d?[f%])?")
 OPERATORS = {
