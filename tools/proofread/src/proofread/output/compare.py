@@ -82,10 +82,12 @@ def _as_recorded(recorded: str, printed: str) -> str:
     Lines of the same structure are paired; a tensor is one line, however it is broken.
     """
     left, right = _lines(recorded), _lines(printed)
-    shapes = [[tuple(shape(token) for _, token in line) for line in left]]
-    shapes += [[tuple(shape(token) for _, token in line) for line in right]]
+    shapes, others = (
+        [tuple(shape(token) for _, token in line) for line in lines]
+        for lines in (left, right)
+    )
     autojunk = len(left) * len(right) > _QUADRATIC
-    matcher = difflib.SequenceMatcher(None, *shapes, autojunk=autojunk)
+    matcher = difflib.SequenceMatcher(None, shapes, others, autojunk=autojunk)
     for start, other_start, size in matcher.get_matching_blocks():
         for step in range(size):
             pairs = zip(left[start + step], right[other_start + step], strict=True)
