@@ -13,7 +13,7 @@ from pathlib import Path
 
 from figures import FIGURES, Figure
 
-from proofread.page.prose_numbers import Page
+from proofread.page.prose_numbers import Prose
 
 DOCS = Path(__file__).parent.parent
 
@@ -25,7 +25,7 @@ def part(name: str, figure: Figure) -> str:
         f'<figure class="hw-live" data-live="{name}">\n{tables}\n'
         f"<figcaption>{escape(figure.caption)}</figcaption>\n</figure>"
     )
-    typed = {number for _, number in Page(html).typed()}
+    typed = {number for _, number in Prose(html).typed()}
     numbers = sorted(typed, key=lambda number: (float(number), number))
     return f"{html}\n\n<!--given: {' '.join(numbers)}: computed by docs/live-->"
 

@@ -20,7 +20,7 @@ from markdown.extensions.toc import slugify
 from headway.checks import Report
 from headway.checks.checking import PROPERTIES
 from headway.checks.report import CHAPTERS
-from proofread.page.prose_numbers import Page
+from proofread.page.prose_numbers import Prose
 
 HALL = Path(__file__).parent.parent / "museum.md"
 ROOMS = ("masks", "softmax", "heads", "dropout", "padding", "state")
@@ -123,7 +123,7 @@ def columns(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
 
 def declared(part: str, reason: str) -> str:
     """Declare the numbers of a part, which come from a run and not from a block."""
-    numbers = sorted({number for _, number in Page(part).typed()}, key=int)
+    numbers = sorted({number for _, number in Prose(part).typed()}, key=int)
     note = f"<!--given: {' '.join(numbers)}: {reason}-->"
     return f"{part}\n\n{note}" if numbers else part
 

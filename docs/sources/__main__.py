@@ -17,7 +17,7 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
-from proofread.page.prose_numbers import Page
+from proofread.page.prose_numbers import Prose
 
 DOCS = Path(__file__).parent.parent
 NAV = DOCS.parent / "mkdocs.yml"
@@ -88,7 +88,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> 
 def declared(part: str) -> str:
     """Declare the numbers of a part, which the page takes from the ledger."""
     numbers = sorted(
-        {number for _, number in Page(part).typed()}, key=lambda one: (len(one), one)
+        {number for _, number in Prose(part).typed()}, key=lambda one: (len(one), one)
     )
     note = f"<!--given: {' '.join(numbers)}: as the ledger has it-->"
     return f"{part}\n\n{note}" if numbers else part

@@ -11,7 +11,7 @@ from itertools import count, pairwise
 from typing import NamedTuple
 
 from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
-from proofread.page.prose_numbers import Page
+from proofread.page.prose_numbers import Prose
 
 FENCES: Sequence[tuple[str, str]] = (
     ("```py", "```"),
@@ -171,7 +171,7 @@ def _fence(lines: Sequence[str], fence: Fence, turn: int) -> Mutant:
 
 def _numbers(text: str) -> Iterator[Mutant]:
     """Change a digit of each number in the prose that is computed."""
-    for number in Page(text).numbers():
+    for number in Prose(text).numbers():
         shown = text[number.start : number.end]
         if digits := _digits(shown):
             new = _flipped(shown, _one_of(digits, shown))

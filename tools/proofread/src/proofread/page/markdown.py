@@ -21,6 +21,8 @@ TIMEOUT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
 LAB = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
 # What mkdocstrings replaces by the reference of a module.
 REFERS = re.compile(r"^::: ", re.MULTILINE)
+# What is wrong on a page: the line, and a sentence.
+Finding = tuple[int, str]
 HEADING = re.compile(r"#{1,6} +(.+?)(?: *\{ *(?:#(\S+))?.*\})? *#* *$")
 
 
@@ -179,8 +181,10 @@ def skipped(program: Program) -> bool:
     return any(mark.startswith("pytest.mark.skip") for mark in program.marks)
 
 
-def as_fence(kind: str, text: str) -> str:
-    """Return text as a fence, longer than any in it."""
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{kind}\n{text.rstrip()}\n{ticks}"
+def as_fence(kind: str, text: str, indent: str = "") -> str:
+    """Write text as a fence, longer than any line of it that looks like one."""
+    inner = re.findall(r"^[ \t]*(`{3,})", text, re.MULTILINE)
+    ticks = "`" * max([3, *(len(run) + 1 for run in inner)])
+    lines = (f"{ticks}{kind}", *text.removesuffix("\n").split("\n"), ticks)
+    # An empty line is indented too: pytest-codeblocks loses one that is not.
+    return "\n".join(indent + line for line in lines)
