@@ -1,7 +1,7 @@
 """Break a page on purpose, in each way in which one could come to lie, one at a time.
 
-What checks the pages must catch every one of these mutants; `proofread.mutation.pages` says
-whether it does. Where there is a choice it falls the same way each time.
+What checks the pages must catch every one of these mutants; `proofread.mutation.pages`
+says whether it does. Where there is a choice it falls the same way each time.
 """
 
 import re

@@ -7,6 +7,7 @@ readings against each other.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +96,9 @@ def unindent(line: str, indent: str) -> str:
     return line[min(own, len(indent)) :]
 
 
-def fences(text: str) -> list[Fence]:
+# A page is read by several checks.
+@lru_cache(maxsize=32)
+def fences(text: str) -> tuple[Fence, ...]:
     """Return the fences of a page; one that is never closed ends with the page."""
     found = []
     lines = lines_of(text)
@@ -112,7 +115,7 @@ def fences(text: str) -> list[Fence]:
         code = "".join(unindent(line, indent) + "\n" for line in lines[at:end])
         found.append(Fence(at, end + 1, indent, marker, info, code))
         at = end + 1
-    return found
+    return tuple(found)
 
 
 def outside(text: str, found: Sequence[Fence]) -> dict[int, str]:
@@ -134,7 +137,8 @@ def headings(lines: dict[int, str]) -> dict[int, str]:
     return found
 
 
-def programs(text: str) -> list[Program]:
+@lru_cache(maxsize=32)
+def programs(text: str) -> tuple[Program, ...]:
     """Return the programs of a page in their order."""
     found = fences(text)
     lines = outside(text, found)
@@ -168,7 +172,7 @@ def programs(text: str) -> list[Program]:
         error = below(output.end if output else fence.end, ERROR)
         marks = marks_above(fence.line)
         result.append(Program(fence, heading, number, marks, output, error))
-    return result
+    return tuple(result)
 
 
 def last(program: Program) -> Fence:

@@ -20,6 +20,7 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 from proofread.page.markdown import Finding
 from proofread.page.prose_numbers import GIVEN, NAME, NUMBER, Prose, blanked
@@ -134,14 +135,15 @@ def _in_prose(page: Prose) -> Iterator[tuple[int, list[str], str]]:
         yield line, [plain], "" if is_input else sentence
 
 
-def _literals(code: str) -> set[Decimal]:
+@lru_cache(maxsize=512)
+def _literals(code: str) -> frozenset[Decimal]:
     """Collect the numbers that stand in a program."""
     try:
         nodes = [*ast.walk(ast.parse(code))]
     except SyntaxError:
-        return set()
+        return frozenset()
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    return {Decimal(repr(value)) for value in values if type(value) in (int, float)}
+    return frozenset(Decimal(repr(n)) for n in values if type(n) in (int, float))
 
 
 def _in_code(page: Prose) -> Iterator[tuple[int, list[str], str]]:
@@ -162,6 +164,7 @@ def _in_code(page: Prose) -> Iterator[tuple[int, list[str], str]]:
                 yield program.line + line, numbers, sentence
 
 
+@lru_cache(maxsize=512)
 def _comments(code: str) -> Sequence[tuple[int, str]]:
     """List the comments of a program with their lines."""
     try:
