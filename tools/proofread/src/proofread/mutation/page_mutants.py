@@ -156,7 +156,7 @@ def _swapped(lines: Sequence[str], found: Sequence[Program]) -> Iterator[Mutant]
             yield Mutant("two outputs swapped", one.line, wrong)
 
 
-# ---- What is run, and what is told -------------------------------------------------
+# ---- What is run, and what the prose says ------------------------------------------
 
 
 def _fence(lines: Sequence[str], fence: Fence, turn: int) -> Mutant:

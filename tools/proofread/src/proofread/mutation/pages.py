@@ -83,7 +83,9 @@ def failing_pages(
                 (project / folder / name).write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-p", "proofread.mutation.run_once"]
         command += ["--proofread", "--continue-on-collection-errors", "--tb=no", "-q"]
-        command += ["--dist=loadgroup", "--junitxml=report.xml", *options, *folders]
+        if any(option.startswith("-n") for option in options):
+            command += ["--dist=loadgroup"]
+        command += ["--junitxml=report.xml", *options, *folders]
         done = subprocess.run(  # noqa: S603
             command, cwd=project, capture_output=True, text=True
         )
