@@ -6,32 +6,20 @@ program. Numbers are picked by their place in the output, or by line and place i
 line; both count from one. Arithmetic is done in decimals, as on paper.
 """
 
+import decimal
 import io
 import re
 import tokenize
 from collections.abc import Mapping, Sequence
-from decimal import (
-    Context,
-    Decimal,
-    DivisionByZero,
-    InvalidOperation,
-    Overflow,
-    Underflow,
-    getcontext,
-    localcontext,
-)
+from decimal import Decimal
 from typing import NamedTuple, Self
 
 from proofread.output.tokens import numbers
 
 FORMAT = re.compile(r",?(?:\.\d\d?[f%])?")
 # A power that nobody could read would else take all time and memory there is.
-LIMITS = Context(
-    prec=28,
-    Emin=-99,
-    Emax=99,
-    traps=[DivisionByZero, InvalidOperation, Overflow, Underflow],
-)
+LIMITS = decimal.Context(prec=28, Emin=-99, Emax=99)
+LIMITS.traps[decimal.Underflow] = True  # besides what cannot be computed
 ARITHMETIC = "be arithmetic over out, next, at and round"
 
 
@@ -111,15 +99,15 @@ def evaluate(expression: str, outputs: Outputs) -> str:
         ValueError: If the expression cannot be computed.
     """
     try:
-        with localcontext(LIMITS):
+        with decimal.localcontext(LIMITS):
             return _written(expression, outputs)
     except _RefusedError as refused:
         must = str(refused)
     except (SyntaxError, tokenize.TokenError):
         must = "be an expression"
-    except InvalidOperation:
+    except decimal.InvalidOperation:
         must = "have a result"
-    except DivisionByZero:
+    except decimal.DivisionByZero:
         must = "not divide by zero"
     except ArithmeticError:
         must = "have a result of less than a hundred digits"
@@ -153,7 +141,7 @@ def _computed(body: str, outputs: Outputs) -> object:
         return _Output(text, "name a heading, and a program of it that prints")
 
     names = {
-        "decimal": getcontext().create_decimal,
+        "decimal": decimal.getcontext().create_decimal,
         "out": _Output(outputs.above, "have an output above it"),
         "next": _Output(outputs.below, "have an output below it"),
         "at": at,
