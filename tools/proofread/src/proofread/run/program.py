@@ -20,6 +20,7 @@ import threading
 import traceback
 import types
 import warnings
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -29,6 +30,7 @@ from proofread.run.tensor_shapes import shapes
 
 # As the program finds them it may have changed them.
 EXIT, OPEN, WRITE = os._exit, os.open, os.write
+KEPT: list[object] = []
 
 
 class Report(NamedTuple):
@@ -125,9 +127,11 @@ def prepare(path: Sequence[str], job: Job) -> None:
     sys.breakpointhook = no_breakpoint
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # This tool is no part of what a reader has.
-    for name in [name for name in sys.modules if name.split(".")[0] == "proofread"]:
-        del sys.modules[name]
+    # What libraries would do at the end of Python takes longer than most programs; and
+    # so does it to drop that here.
+    finalize: Any = weakref.finalize
+    KEPT.append(finalize._registry)
+    finalize._registry = {}
     start_random_numbers_anywhere()
     if job.other_threads and (torch := sys.modules.get("torch")):
         torch.set_num_threads(1 if torch.get_num_threads() > 1 else 2)
