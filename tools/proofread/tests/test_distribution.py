@@ -13,7 +13,7 @@ import pytest
 
 import proofread
 from proofread.page.markdown import OUTPUT
-from proofread.run.isolation import imported
+from proofread.run.imports import imported
 
 SOURCE = Path(__file__).parents[3] / "tools/proofread/src/proofread"
 PROJECT = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))

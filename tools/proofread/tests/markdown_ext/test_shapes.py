@@ -15,7 +15,7 @@ from material.plugins.search.plugin import Parser
 from proofread import caching as keep
 from proofread.markdown_ext import shapes
 from proofread.page.markdown import OUTPUT
-from proofread.run.worker import tensor_shapes as tensors
+from proofread.run import tensor_shapes as tensors
 
 ROOT = Path(__file__).parents[4]
 
