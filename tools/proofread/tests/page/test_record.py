@@ -7,8 +7,8 @@ import pytest
 
 from proofread.page import record
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES, programs
-from proofread.run.isolation import Interpreter
-from proofread.run.worker import run
+from proofread.run.protocol import Job
+from proofread.run.runner import here
 
 # Each page before and after, with what is said of it.
 PAGES = {
@@ -99,12 +99,12 @@ PAGES |= {
 }
 
 
-def results(text: str, folder: Path) -> dict[int, dict[str, Any]]:
+def results(text: str) -> dict[int, dict[str, Any]]:
     """Run the programs of a page."""
-    interpreter = Interpreter(folder)
-    done = {p.line: run(p.code, interpreter) for p in programs(text)}
+    with here() as worker:
+        done = {p.line: worker.run(Job(p.code)) for p in programs(text)}
     return {
-        line: {"output": result.output, "error": result.refusal}
+        line: {"output": result.output, "error": result.error}
         for line, result in done.items()
     }
 
@@ -112,18 +112,16 @@ def results(text: str, folder: Path) -> dict[int, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("before", "after", "sentence"), PAGES.values(), ids=PAGES.keys()
 )
-def test_a_page_gets_the_outputs_of_now(
-    tmp_path: Path, before: str, after: str, sentence: str
-) -> None:
-    text, changes = record.rewrite(before, results(before, tmp_path))
+def test_a_page_gets_the_outputs_of_now(before: str, after: str, sentence: str) -> None:
+    text, changes = record.rewrite(before, results(before))
     assert text == after
     assert changes[0].splitlines()[0] == sentence
-    assert record.rewrite(after, results(after, tmp_path)) == (after, [])
+    assert record.rewrite(after, results(after)) == (after, [])
 
 
-def test_what_changed_is_shown(tmp_path: Path) -> None:
+def test_what_changed_is_shown() -> None:
     before = f"```python\nprint(0.1385)\n```\n\n{OUTPUT}\n\n```text\n0.1387\n```\n"
-    _, (change,) = record.rewrite(before, results(before, tmp_path))
+    _, (change,) = record.rewrite(before, results(before))
     assert change.startswith("1: output changed\n--- recorded\n+++ printed\n")
     assert "recorded 0.1387, printed 0.1385, off by 0.0002" in change
 
@@ -153,7 +151,7 @@ def test_many_programs_are_told_by_the_lines_of_the_page_as_it_was(
     old = f"```python\nprint(2)\n```\n\n{OUTPUT}\n\n```text\n0\n```\n\n"
     true = f"```python\nprint(3)\n```\n\n{OUTPUT}\n\n```text\n3\n```\n\n"
     before = new + true + old + new
-    text, changes = record.rewrite(before, results(before, tmp_path))
+    text, changes = record.rewrite(before, results(before))
     added = f"{new}{OUTPUT}\n\n```text\na\nb\n```\n\n"
     assert text == added + true + old.replace("0\n", "2\n") + added
     assert [change.splitlines()[0] for change in changes] == [

@@ -4,6 +4,7 @@ import os
 
 import pytest
 import torch
+
 from proofread.run.code_paths import (
     BY_THEMSELVES,
     OLDEST,
