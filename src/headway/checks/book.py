@@ -1,5 +1,6 @@
 """The sections of the book that explain what a check asks."""
 
+import re
 from dataclasses import dataclass
 
 _FOLDER = "walk"
@@ -33,81 +34,41 @@ class Section:
         return f'"{self.title}" in "{self.chapter}" ({self.address})'
 
 
-def _section(page: str, title: str, anchor: str) -> Section:
+def _section(page: str, title: str, anchor: str = "") -> Section:
+    words = re.sub(r"[^\w\s-]", "", title.lower()).split()
+    anchor = anchor or "-".join(words)
     return Section(_CHAPTERS[page], title, f"{_FOLDER}/{page}/#{anchor}")
 
 
-SCORES_TO_WEIGHTS = _section(
-    "simple_attention", "From scores to weights", "from-scores-to-weights"
-)
+SCORES_TO_WEIGHTS = _section("simple_attention", "From scores to weights")
 WEIGHTED_MEAN = _section(
-    "simple_attention",
-    "A law: the result lies between the inputs",
-    "a-law-the-result-lies-between-the-inputs",
+    "simple_attention", "A law: the result lies between the inputs"
 )
-LARGE_SCORES = _section("simple_attention", "What breaks it", "what-breaks-it")
-PROJECTIONS = _section(
-    "scaled_dot_product",
-    "Three projections of one token",
-    "three-projections-of-one-token",
-)
-EQUATION = _section("scaled_dot_product", "All tokens at once", "all-tokens-at-once")
+LARGE_SCORES = _section("simple_attention", "What breaks it")
+PROJECTIONS = _section("scaled_dot_product", "Three projections of one token")
+EQUATION = _section("scaled_dot_product", "All tokens at once")
 SCALE = _section(
     "scaled_dot_product",
     "Why divide by the square root of d_k?",
     "why-divide-by-the-square-root-of-dk",
 )
-SOFTMAX_AXIS = _section("scaled_dot_product", "What breaks it", "what-breaks-it")
-GRADIENTS = _section("self_attention", "A module, by hand", "a-module-by-hand")
-LINEAR_LAYERS = _section(
-    "self_attention", "The same with linear layers", "the-same-with-linear-layers"
-)
-ORDER = _section(
-    "self_attention",
-    "A law: shuffle in, shuffle out",
-    "a-law-shuffle-in-shuffle-out",
-)
-MINUS_INFINITY = _section(
-    "masks", "Second way: minus infinity", "second-way-minus-infinity"
-)
-LEAK = _section("masks", "How to see a leak", "how-to-see-a-leak")
-VISIBLE = _section("masks", "What a token may see", "what-a-token-may-see")
-RENORMALISING = _section(
-    "masks", "First way: zero, then renormalise", "first-way-zero-then-renormalise"
-)
-PADDING = _section("masks", "Two more masks", "two-more-masks")
-WRONG_MASKS = _section("masks", "What breaks it", "what-breaks-it")
-DROPOUT_MEAN = _section(
-    "dropout",
-    "The law: no change on average, none at all in use",
-    "the-law-no-change-on-average-none-at-all-in-use",
-)
-DROPOUT_MODES = _section("dropout", "What breaks it", "what-breaks-it")
-PROMISES = _section("causal_attention", "Four promises", "four-promises")
-TOO_LONG = _section(
-    "causal_attention",
-    "What breaks it: a text that is too long",
-    "what-breaks-it-a-text-that-is-too-long",
-)
-STATE = _section("causal_attention", "Buffer or no buffer?", "buffer-or-no-buffer")
-HEADS_IN_MEMORY = _section(
-    "multi_head_attention",
-    "Cutting into heads, seen in memory",
-    "cutting-into-heads-seen-in-memory",
-)
-MERGING = _section(
-    "multi_head_attention",
-    "What breaks it: one call too few",
-    "what-breaks-it-one-call-too-few",
-)
-HEADS = _section(
-    "multi_head_attention",
-    "All heads in one batched product",
-    "all-heads-in-one-batched-product",
-)
-OUT_PROJ = _section("multi_head_attention", "What out_proj does", "what-out_proj-does")
-DIVIDING_TWICE = _section(
-    "multi_head_attention",
-    "What breaks it: dividing twice",
-    "what-breaks-it-dividing-twice",
-)
+SOFTMAX_AXIS = _section("scaled_dot_product", "What breaks it")
+GRADIENTS = _section("self_attention", "A module, by hand")
+LINEAR_LAYERS = _section("self_attention", "The same with linear layers")
+ORDER = _section("self_attention", "A law: shuffle in, shuffle out")
+MINUS_INFINITY = _section("masks", "Second way: minus infinity")
+LEAK = _section("masks", "How to see a leak")
+VISIBLE = _section("masks", "What a token may see")
+RENORMALISING = _section("masks", "First way: zero, then renormalise")
+PADDING = _section("masks", "Two more masks")
+WRONG_MASKS = _section("masks", "What breaks it")
+DROPOUT_MEAN = _section("dropout", "The law: no change on average, none at all in use")
+DROPOUT_MODES = _section("dropout", "What breaks it")
+PROMISES = _section("causal_attention", "Four promises")
+TOO_LONG = _section("causal_attention", "What breaks it: a text that is too long")
+STATE = _section("causal_attention", "Buffer or no buffer?")
+HEADS_IN_MEMORY = _section("multi_head_attention", "Cutting into heads, seen in memory")
+MERGING = _section("multi_head_attention", "What breaks it: one call too few")
+HEADS = _section("multi_head_attention", "All heads in one batched product")
+OUT_PROJ = _section("multi_head_attention", "What out_proj does")
+DIVIDING_TWICE = _section("multi_head_attention", "What breaks it: dividing twice")
