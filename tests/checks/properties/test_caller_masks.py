@@ -118,3 +118,15 @@ def test_empty_rows_are_asked_for_without_gradients_too() -> None:
             return super().forward(x, mask).detach()
 
     assert said(Frozen(SMALL), EMPTY)[0] == "passed"
+
+
+def test_an_empty_row_may_not_change_others() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            empty = mask is not None and not bool(mask.any(-1).all())
+            return super().forward(x, mask) * (1 + empty)
+
+    assert said(Wrong(SMALL), EMPTY) == (
+        "failed",
+        "A row that sees nothing changes other rows.",
+    )

@@ -66,3 +66,12 @@ def test_code_that_mixes_nothing_is_told_so() -> None:
         ),
     )
     assert "only itself: tokens never meet" in said(module, PAST)[1]
+
+
+def test_a_leak_in_eval_alone_is_said_to_be_there() -> None:
+    def sometimes(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return hide(m, scores, mask) if m.training else scores
+
+    verdict, sentence = said(Attention(SMALL, hide=sometimes), LEAK)
+    assert verdict == "failed"
+    assert sentence.startswith("A row moves in eval when a later token is changed.")

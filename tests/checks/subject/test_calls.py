@@ -266,3 +266,7 @@ def test_no_tensor_is_no_answer(answer: Any, kind: str) -> None:
 def test_a_built_in_without_names_is_tried_as_a_function_of_three() -> None:
     (first, *_) = possible_calls(scaled_dot_product_attention, None, None)
     assert first.text == "f(query, key, value)"
+
+
+def test_a_module_of_three_is_called_in_no_other_way() -> None:
+    assert [one.text for one in possible_calls(OfThree(), None, None)] == ["m(x, x, x)"]

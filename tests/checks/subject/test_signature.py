@@ -76,3 +76,12 @@ def test_wrappers_are_taken_off() -> None:
     assert unwrapped(vars(Module)["slope"]).__name__ == "slope"
     assert unwrapped(vars(Module)["steps"]).__name__ == "steps"
     assert unwrapped(Module().forward) is Module.forward.__wrapped__
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_scripted_argument_keeps_its_default() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Tensor, scale: float = 0.5) -> Tensor:
+            return x * scale
+
+    assert arguments(torch.jit.script(Scaled()))["scale"].default == 0.5

@@ -513,3 +513,10 @@ def test_mix_is_attention_of_each_head_alone() -> None:
         for h in range(H)
     ]
     torch.testing.assert_close(mix(q, k, v), torch.cat(alone, dim=-1))
+
+
+def test_queries_are_read_in_the_layout_of_the_keys_beside_values() -> None:
+    module = nn.ParameterDict({"q": weight(E, E), "kv": weight(E, 2 * E)})
+    found = find_weights(subject_of(module, E, num_heads=H)).candidates
+    assert len(found) == 1
+    assert torch.equal(found[0].query, module["q"].detach().T)
