@@ -17,7 +17,7 @@ from headway.basics.stacked_heads import MultiHeadAttentionWrapper
 class AttentionFunction(Protocol):
     """What `MultiHeadAttention` can be built on: the signature of `attention`."""
 
-    def __call__(
+    def __call__(  # noqa: DOC101, DOC103, DOC201
         self,
         query: Tensor,
         key: Tensor,
