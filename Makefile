@@ -21,6 +21,9 @@ CONSTRAIN = -c constraints.txt $(PIP_OPTIONS)
 PARALLEL = -n $(JOBS) --dist loadgroup
 units coverage slow book lowest: export OMP_NUM_THREADS = 1
 
+# What tries the site builds it first, unless SITE=built says that it stands.
+BUILT = $(if $(filter built,$(SITE)),,site)
+
 # Where an environment keeps packages.
 folder = $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
@@ -37,7 +40,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test units book slow coverage lowest check lint site takeaway browser lighthouse peers mutate versus format record prove install clean distclean python port FORCE
+.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers mutate versus format record prove install clean distclean python port FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -101,7 +104,14 @@ site: .venv/installed  ## build the book into site/; a warning is an error
 	@echo '== Site'
 	@$(RUN) proofread build
 
-takeaway: site  ## run all that a reader copies or downloads, with the wheel alone
+dist: .cache/release/installed  ## build what is published into dist/, and look into it
+	@echo '== Distributions'
+	@rm -rf dist
+	@$(RUN) hatchling build -d dist/headway
+	@cd tools/proofread && ../../$(RUN) hatchling build -d ../../dist/pytest-proofread
+	@.cache/release/bin/python -m check_wheel_contents dist/*/*.whl
+
+takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
 	@$(RUN) proofread reader docs site --constraints constraints.txt \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
@@ -110,11 +120,11 @@ peers: .cache/peers/installed  ## check attention published by others: no false 
 	@echo '== Attention published by others'
 	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py
 
-browser: site .cache/browser/installed  ## try the site in a chromium, which must be installed
+browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed
 	@echo '== The site in a browser'
 	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
 
-lighthouse: site  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
+lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
 	@echo '== Scores and HTML of the site'
 	@.venv/bin/python tests/lighthouse
 

@@ -11,8 +11,8 @@ import pytest
 # time. It is read when torch is loaded, and changes no number.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Coverage follows the workers of pytest-xdist, which is what it is asked for. What they
-# start in their turn is not followed: each program of the book would take twice the time.
+# Coverage follows the workers of pytest-xdist. What they start in their turn need not be
+# followed: each program of the book would take twice the time.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 

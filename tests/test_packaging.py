@@ -1,5 +1,6 @@
 """What is published: the wheel, its metadata, the versions the book is checked with."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,17 +17,18 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 OLDEST = "constraints-lowest.txt"
+ADDRESSES = ("SITE_URL", "REPO_URL")
 LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
 # PyTorch's build for Linux brings these, and pins most of them itself.
 CUDA = ("cuda-", "nvidia-", "triton")
 
 
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build(folder: Path, **addresses: str) -> Path:
     """Build the wheel and unpack it, as pip does."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    unknown = {key: value for key, value in os.environ.items() if key not in ADDRESSES}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    environment = unknown | addresses
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     [wheel] = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "unpacked")
@@ -34,7 +36,17 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
 def published(unpacked: Path) -> PathDistribution:
+    return metadata(unpacked)
+
+
+def metadata(unpacked: Path) -> PathDistribution:
+    """Return what an unpacked wheel says of itself."""
     [folder] = unpacked.glob("*.dist-info")
     return PathDistribution(folder)
 
@@ -109,6 +121,15 @@ def test_a_reader_s_project_needs_torch_and_jaxtyping_only(
     }
 
 
+def test_no_address_is_made_up(published: PathDistribution, tmp_path: Path) -> None:
+    assert published.metadata.get_all("Project-URL") is None
+    wheel = build(tmp_path, SITE_URL="https://a.test/", REPO_URL="https://b.test/c")
+    assert metadata(wheel).metadata.get_all("Project-URL") == [
+        "Documentation, https://a.test/",
+        "Source, https://b.test/c",
+    ]
+
+
 def test_the_version_is_the_same_everywhere(published: PathDistribution) -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## \[?([\d.]+)", changelog, flags=re.MULTILINE)
@@ -167,7 +188,11 @@ def test_all_that_the_book_is_checked_with_is_pinned(
         for name, version in versions.items()
         if name not in pinned or version not in pinned[name]
     ] == []
-    # These have environments of their own: what they bring is not installed here.
+    # Nothing is pinned that nothing needs, but for what has an environment of its own.
+    book = (ROOT / "constraints.txt").read_text(encoding="utf-8").split("\n\n")[1]
+    assert {canonicalize_name(line.split("==")[0]) for line in book.split()} == {
+        *installed
+    }
     others = {
         canonicalize_name(requirement.name)
         for name in ("browser", "peers", "release", "versus")
