@@ -11,8 +11,8 @@ import pytest
 # time. It is read when torch is loaded, and changes no number.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Coverage follows the workers of pytest-xdist. What they start in their turn need not be
-# followed: each program of the book would take twice the time.
+# Coverage follows the workers of pytest-xdist, and not what these start in their turn:
+# each program of the book would take twice the time.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
