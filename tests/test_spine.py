@@ -34,9 +34,8 @@ PARTS = [
 ]
 # One is about an argument of `attention`, the other about a tool.
 CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
-MODULE_WITHOUT_CHAPTER = ["examples"]  # all chapters work on them
-# Handed to torch by two modules, called by nobody: documented where it stands.
-NOT_EXPORTED = {"accept_saved_mask"}
+# All chapters work on the first; the second is told of where `attention` is.
+MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
@@ -193,12 +192,10 @@ def test_every_public_name_is_used_in_the_book() -> None:
 
 def test_all_is_complete_and_in_reading_order() -> None:
     defined = [name for module in MODULES for name in public(module)]
-    exported = [name for name in defined if name not in NOT_EXPORTED]
-    assert set(NOT_EXPORTED) <= set(defined)
-    assert headway.__all__ == exported
+    assert headway.__all__ == defined
     for module in MODULES:
         origin = importlib.import_module(f"headway.{module.replace('/', '.')}")
-        for name in set(public(module)) - NOT_EXPORTED:
+        for name in set(public(module)):
             assert getattr(headway, name) is getattr(origin, name)
 
 

@@ -156,7 +156,7 @@ def flipped(line: str, which: int) -> str:
 
 
 def mutants(text: str) -> Iterator[Mutant]:
-    """Break a page of pytest-examples in the ways that `proofread.mutation.page_mutants` has."""
+    """Break a page of pytest-examples in the ways of `proofread.mutation`."""
     lines = text.splitlines(keepends=True)
     first: list[tuple[int, str]] = []
     for turn, program in enumerate(programs(text)):
@@ -190,6 +190,11 @@ def mutants(text: str) -> Iterator[Mutant]:
         slip = ("# > ", "#>", "#: ", "# ")[turn % 4]
         typed = lines[at].replace("#> ", slip).replace('"""', '"""#>')
         yield Mutant("a comment above an output mistyped", start, put({at: typed}))
+    yield from swapped(lines, first)
+
+
+def swapped(lines: list[str], first: list[tuple[int, str]]) -> Iterator[Mutant]:
+    """Swap the first lines of every two outputs that follow each other."""
     for (one, upper), (other, lower) in pairwise(first):
         if upper.strip() != lower.strip():
             new = {
