@@ -178,8 +178,9 @@ def mutants(text: str) -> Iterator[Mutant]:
             wrong = put({digits[-1]: flipped(lines[digits[-1]], -1)})
             yield Mutant("the last digit of an output", start, wrong)
             at = digits[len(digits) // 2 - 1]
-            wrong = put({at: flipped(lines[at], 0)})
-            yield Mutant("a digit of an output", start, wrong)
+            yield Mutant(
+                "a digit of an output", start, put({at: flipped(lines[at], 0)})
+            )
         wrong = put({output[len(output) // 2]: ""})
         yield Mutant("a line of an output left out", start, wrong)
         yield Mutant("an output left out", start, put({at: "" for at, _ in found}))
