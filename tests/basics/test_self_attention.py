@@ -3,6 +3,8 @@
 import oracles
 import pytest
 import torch
+from compare import close, printed
+from sizes import D_IN, B, D, H, T, V, draw
 from torch import Tensor
 
 from headway import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from proofread.page.markdown import OUTPUT
-from proofread.run.isolation import imported
+from proofread.run.imports import imported
 
 HERE = Path(__file__).parents[1]
 SOURCE = HERE / "src" / "proofread"

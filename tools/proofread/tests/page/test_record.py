@@ -1,8 +1,5 @@
 """What a page says is rewritten, and nothing else on it."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +7,8 @@ import pytest
 
 from proofread.page import record
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES, programs
-from proofread.run.isolation import Interpreter
-from proofread.run.worker import run
+from proofread.run.protocol import Job
+from proofread.run.runner import here
 
 # Each page before and after, with what is said of it.
 PAGES = {
@@ -102,12 +99,12 @@ PAGES |= {
 }
 
 
-def results(text: str, folder: Path) -> dict[int, dict[str, Any]]:
+def results(text: str) -> dict[int, dict[str, Any]]:
     """Run the programs of a page."""
-    interpreter = Interpreter(folder)
-    done = {p.line: run(p.code, interpreter) for p in programs(text)}
+    with here() as worker:
+        done = {p.line: worker.run(Job(p.code)) for p in programs(text)}
     return {
-        line: {"output": result.output, "error": result.refusal}
+        line: {"output": result.output, "error": result.error}
         for line, result in done.items()
     }
 
@@ -115,19 +112,17 @@ def results(text: str, folder: Path) -> dict[int, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("before", "after", "sentence"), PAGES.values(), ids=PAGES.keys()
 )
-def test_a_page_gets_the_outputs_of_now(
-    tmp_path: Path, before: str, after: str, sentence: str
-) -> None:
-    text, changes = record.rewrite(before, results(before, tmp_path))
+def test_a_page_gets_the_outputs_of_now(before: str, after: str, sentence: str) -> None:
+    text, changes = record.rewrite(before, results(before))
     assert text == after
     assert changes[0].splitlines()[0] == sentence
-    assert record.rewrite(after, results(after, tmp_path)) == (after, [])
+    assert record.rewrite(after, results(after)) == (after, [])
 
 
-def test_what_changed_is_shown(tmp_path: Path) -> None:
+def test_what_changed_is_shown() -> None:
     before = f"```python\nprint(0.1385)\n```\n\n{OUTPUT}\n\n```text\n0.1387\n```\n"
-    _, (change,) = record.rewrite(before, results(before, tmp_path))
-    assert change.startswith("1: output changed\n- 0.1387\n")
+    _, (change,) = record.rewrite(before, results(before))
+    assert change.startswith("1: output changed\n--- recorded\n+++ printed\n")
     assert "recorded 0.1387, printed 0.1385, off by 0.0002" in change
 
 
@@ -136,24 +131,17 @@ def test_a_program_without_a_result_keeps_its_record() -> None:
     assert record.rewrite(before, {}) == (before, [])
 
 
-def stock_pytest(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the pages by pytest-codeblocks alone, which must agree with us."""
-    command = [sys.executable, "-m", "pytest", "--codeblocks", "-c", os.devnull]
-    return subprocess.run(
-        [*command, "--rootdir", folder, folder], capture_output=True, text=True
-    )
-
-
-def test_pytest_codeblocks_agrees_with_every_record(tmp_path: Path) -> None:
+def test_pytest_codeblocks_agrees_with_every_record(pytester: pytest.Pytester) -> None:
     pairs = [(before, after) for before, after, _ in PAGES.values()]
     for number, (before, after) in enumerate(pairs):
-        (tmp_path / f"{number}.md").write_text(after, encoding="utf-8")
-        (tmp_path / f"{number}-old.md").write_text(before, encoding="utf-8")
+        (pytester.path / f"{number}.md").write_text(after, encoding="utf-8")
+        (pytester.path / f"{number}-old.md").write_text(before, encoding="utf-8")
     refusing = sum(REFUSES in after for _, after in pairs)
     # It lets an old error pass, and an output that is not there.
     old = sum(OUTPUT in before and REFUSES not in before for before, _ in pairs)
-    count = f"{old} failed, {2 * (len(pairs) - refusing) - old} passed"
-    assert f"{count}, {2 * refusing} xfailed" in stock_pytest(tmp_path).stdout
+    passed = 2 * (len(pairs) - refusing) - old
+    result = pytester.runpytest_inprocess("--codeblocks")
+    result.assert_outcomes(passed=passed, failed=old, xfailed=2 * refusing)
 
 
 def test_many_programs_are_told_by_the_lines_of_the_page_as_it_was(
@@ -163,7 +151,7 @@ def test_many_programs_are_told_by_the_lines_of_the_page_as_it_was(
     old = f"```python\nprint(2)\n```\n\n{OUTPUT}\n\n```text\n0\n```\n\n"
     true = f"```python\nprint(3)\n```\n\n{OUTPUT}\n\n```text\n3\n```\n\n"
     before = new + true + old + new
-    text, changes = record.rewrite(before, results(before, tmp_path))
+    text, changes = record.rewrite(before, results(before))
     added = f"{new}{OUTPUT}\n\n```text\na\nb\n```\n\n"
     assert text == added + true + old.replace("0\n", "2\n") + added
     assert [change.splitlines()[0] for change in changes] == [

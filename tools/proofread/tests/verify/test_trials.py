@@ -141,8 +141,8 @@ def test_digits_count_only_where_they_are_exact() -> None:
     ("code", "printed", "error", "said"),
     [
         ("print(1)", "2", "", "number 1: recorded 2, printed 1"),
-        ("print(1)", "", "", "printed '1'"),
-        ("pass", "1", "", "recorded '1', printed no more"),
+        ("print(1)", "", "", "\n+1"),
+        ("pass", "1", "", "\n-1"),
         ("1 / 0", "", "", 'File "docs/a.md", line 4, in <module>'),
         ("1 / 0", "", "ValueError: x", "ZeroDivisionError: division by zero"),
         ("pass", "", "ValueError: x",
@@ -275,10 +275,10 @@ def test_cells_that_disturb_each_other_are_found(tmp_path: Path) -> None:
     notebook, script = files(tmp_path, STATE)
     [problem] = file_problems(READER, page(STATE), notebook)
     assert problem.startswith(f"{notebook}: cell 2: ")
-    assert "recorded 'False', printed 'True'" in problem
+    assert "-False\n+True" in problem
     [problem] = file_problems(READER, page(STATE), script)
     assert problem.startswith(f"{script}: ")
-    assert "recorded 'False', printed 'True'" in problem
+    assert "-False\n+True" in problem
 
 
 def test_files_that_fail_or_complain(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 A Markdown extension. What stands there is not typed: the programs run, as they do for
 the tests, and what they have named at the end is listed, in a part of the page that is
-folded up and that no search looks into. `proofread.run.tensor_shapes` tells what is listed. Of a
-program that ends in its error it is what was made until then; one that is skipped, or
-makes no tensor, has no such part.
+folded up and that no search looks into. `proofread.run.tensor_shapes` tells what is
+listed. Of a program that ends in its error it is what was made until then; one that is
+skipped, or makes no tensor, has no such part.
 
 What has run is kept, and runs anew only if the program, the modules that it depends on,
-or anything installed has changed. If one is missing, those of all pages run, in one
-process, so that PyTorch is loaded once, and not at all if none has changed.
+or anything installed has changed. If one is missing, those of all pages run, from one
+server, so that PyTorch is loaded once, and not at all if none has changed.
 """
 
 import json
@@ -25,8 +25,8 @@ from markdown.preprocessors import Preprocessor
 
 from proofread.caching import digest, keep, key
 from proofread.page.markdown import Program, last, pages, programs, skipped
+from proofread.run.protocol import Row
 from proofread.run.runner import job, run_jobs
-from proofread.run.tensor_shapes import Row
 from proofread.verify.trials import Reader
 
 # A generator may make several pages at once; what one runs, the next one finds.
@@ -53,18 +53,18 @@ def run(found: Sequence[tuple[str, Program]]) -> Known:
     Raises:
         ValueError: If one does not end as its page says.
     """
-    jobs = [job(page, program) for page, program in found]
+    jobs = [job(page, program, shapes=True) for page, program in found]
     results = run_jobs(Reader(Path(sys.executable)), jobs)
     made: Known = {}
     for (page, program), result in zip(found, results, strict=True):
-        if "shapes" not in result or bool(result["error"]) != bool(program.error):
-            said = result["traceback"] or "\n".join(result["problems"])
+        if not result.finished or bool(result.error) != bool(program.error):
+            said = result.traceback or "\n".join(result.problems)
             raise ValueError(
                 "a program must end as its page says, to show its shapes; "
                 f"{page}, {program.name} does not:\n"
                 f"{said.rstrip() or 'it ends without its error'}"
             )
-        made[name_of(program)] = result["shapes"]
+        made[name_of(program)] = result.shapes
     return made
 
 

@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from proofread.output.compare import difference
-from proofread.page import prose_lint as prose
-from proofread.page.lint import Problem
-from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
+from proofread.page import prose_lint
+from proofread.page.markdown import (
+    ERROR,
+    OUTPUT,
+    Fence,
+    Finding,
+    Program,
+    as_fence,
+    programs,
+)
 
 Account = dict[str, Any]
 ADVICE = (
@@ -32,26 +39,16 @@ class CannotRecordError(Exception):
     """A page that must be left as it is, and why."""
 
 
-def fence(output: str, indent: str) -> list[str]:
-    """Return the lines of a fence around output."""
-    body = output.removesuffix("\n").split("\n")
-    ticks = "```"
-    while any(line.lstrip().startswith(ticks) for line in body):
-        ticks += "`"
-    # An empty line is indented too: pytest-codeblocks loses one that is not.
-    return [indent + line for line in (f"{ticks}text", *body, ticks)]
-
-
 def put(
     lines: list[str], below: Fence, comment: str, old: Fence | None, text: str
 ) -> str:
     """Put an output into the lines of a page; say what was done."""
     if old is None:
-        new = ["", below.indent + comment, "", *fence(text, below.indent)]
+        new = ["", below.indent + comment, "", as_fence("text", text, below.indent)]
         lines[below.end : below.end] = new
         return "added"
     if text:
-        lines[old.line - 1 : old.end] = fence(text, old.indent)
+        lines[old.line - 1 : old.end] = [as_fence("text", text, old.indent)]
         return "changed"
     # The comment and the empty lines around it go with what they announced.
     del lines[below.end : old.end]
@@ -98,18 +95,18 @@ class Recorder:
 
     Args:
         root: The folder that pages are named from.
-        problems: Finds what is wrong with a page; one that has any is not written.
+        check: Finds what is wrong with a page; one with a finding is not written.
         elsewhere: Runs pages on another code path, and gives what their programs did.
     """
 
     def __init__(
         self,
         root: Path,
-        problems: Callable[[str], Sequence[Problem]],
+        check: Callable[[str], Sequence[Finding]],
         elsewhere: Callable[[Sequence[Path]], Sequence[Account]],
     ) -> None:
         self.root = root
-        self.problems = problems
+        self.check = check
         self.elsewhere = elsewhere
         self.runs: dict[str, dict[int, list[Account]]] = {}
         self.failed: set[str] = set()
@@ -164,10 +161,10 @@ class Recorder:
         results = {line: accounts[0] for line, accounts in runs.items()}
         new, changes = rewrite(text, results)
         check_read_back(new, [results.get(line) for line in code])
-        if found := self.problems(new):
+        if found := self.check(new):
             line, sentence = found[0]
             raise CannotRecordError(f"line {line}: {sentence}.")
-        computed = prose.compute(new)
+        computed = prose_lint.compute(new)
         if computed != new:
             shown = difference(new, computed, exact=True)
             changes.append(f" numbers in the prose computed anew\n{shown}")

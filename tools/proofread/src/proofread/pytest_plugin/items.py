@@ -2,8 +2,6 @@
 
 import os
 import sys
-import traceback
-import unittest
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,20 +9,13 @@ from typing import Any
 import pytest
 
 from proofread.output.compare import difference
-from proofread.page import prose_lint
-from proofread.page.lint import Problem
-from proofread.page.markdown import Program, programs
+from proofread.page.markdown import Finding, Program, programs
+from proofread.page.prose_lint import check_prose
 from proofread.pytest_plugin.settings import fences, inexact
-from proofread.run import sandbox
-from proofread.run.isolation import Interpreter
-from proofread.run.worker import LIMIT, Result, run
+from proofread.run.protocol import LIMIT, Job, Result
+from proofread.run.runner import Worker
 
-CLOCK = Path(sandbox.__file__)
-INTERPRETER = pytest.StashKey[Interpreter]()
-
-
-class EndedError(Exception):
-    """A program tried to end the interpreter, or the test."""
+WORKER = pytest.StashKey[Worker]()
 
 
 class Page(pytest.File):
@@ -36,7 +27,7 @@ class Page(pytest.File):
         if not self.config.option.record:
             for name, find in (
                 ("[fences]", lambda: fences(self.config, text)),
-                ("[prose]", lambda: prose_lint.problems(text)),
+                ("[prose]", lambda: check_prose(text)),
             ):
                 yield Whole.from_parent(self, name=name, find=find)
         for program in programs(text):
@@ -55,7 +46,7 @@ def shown(item: pytest.Item) -> str:
 class Whole(pytest.Item):
     """What must hold for a page as a whole, whatever its programs do."""
 
-    def __init__(self, *, find: Callable[[], list[Problem]], **rest: Any) -> None:
+    def __init__(self, *, find: Callable[[], list[Finding]], **rest: Any) -> None:
         super().__init__(**rest)
         self.find = find
 
@@ -89,32 +80,33 @@ class Run(pytest.Item):
         return f"{shown(self)}:{self.program.line}"
 
     def run(self) -> Result:
-        """Run the program as in a fresh interpreter."""
+        """Run the program in a process of its own."""
         limit = float(self.config.getini("proofread_limit") or LIMIT)
         if mark := self.get_closest_marker("timeout"):
             limit = float(mark.args[0])
-        return run(
-            self.program.code,
-            self.config.stash[INTERPRETER],
-            page=str(self.path),
-            line=self.program.line,
-            limit=limit,
-            threads=other_threads() if self.again else 0,
+        return self.config.stash[WORKER].run(
+            Job(
+                self.program.code,
+                str(self.path),
+                self.program.line,
+                limit,
+                other_threads=self.again,
+            )
         )
 
     def runtest(self) -> None:
         """Run the program, and hold it to what is recorded of it."""
         result = self.run()
-        self.user_properties.append(
-            ("proofread", self.account(result)),
-        )
+        self.user_properties.append(("proofread", self.account(result)))
         refuses = "pytest.mark.xfail" in self.program.marks
-        if result.error is not None and not (refuses and is_usual(result.error)):
+        wrong = list(result.problems)
+        if not result.finished or (result.error and not refuses):
             if result.output:
                 self.add_report_section("call", "stdout", result.output)
-            raise as_failure(result.error)
-        wrong = list(result.problems)
-        if self.config.option.record:
+            if result.error:
+                trace = result.traceback.replace(str(self.path), shown(self))
+                wrong.append(f"the program ends in an error:\n{trace.rstrip()}")
+        elif self.config.option.record:
             wrong += self.wavers(result)
         else:
             wrong += self.deviations(result)
@@ -129,7 +121,7 @@ class Run(pytest.Item):
             "line": self.program.line,
             "code": self.program.code,
             "output": result.output,
-            "error": result.refusal,
+            "error": result.error,
             "again": self.again,
             "key": self.key,
         }
@@ -139,7 +131,7 @@ class Run(pytest.Item):
         second = self.run()
         if wrong := difference(result.output, second.output, exact=True):
             yield f"two runs must print the same; they differ:\n{wrong}"
-        if wrong := difference(result.refusal, second.refusal, exact=True):
+        if wrong := difference(result.error, second.error, exact=True):
             yield f"two runs must end the same; they differ:\n{wrong}"
 
     def deviations(self, result: Result) -> Iterator[str]:
@@ -151,47 +143,11 @@ class Run(pytest.Item):
             yield f"the program prints, and no output is recorded:\n{printed}"
         elif wrong := difference(output, result.output, exact=exact):
             yield f"the program does not print what is recorded:\n{wrong}"
-        if error and not result.refusal:
+        if error and not result.error:
             yield f"the program must end in an error, and does not:\n- {error}"
-        elif wrong := difference(f"{error}\n", f"{result.refusal}\n", exact=exact):
+        elif wrong := difference(f"{error}\n", f"{result.error}\n", exact=exact):
             yield f"the program does not end in the error that is recorded:\n{wrong}"
-
-    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
-        """Return a traceback that begins in the page, or the sentences alone."""
-        if isinstance(excinfo.value, pytest.fail.Exception):
-            return super().repr_failure(excinfo, style)
-        excinfo.traceback = excinfo.traceback.cut(path=self.path)
-        if excinfo.traceback[0].path != self.path:  # it did not begin to run
-            lines = traceback.format_exception_only(excinfo.value)
-            return f"{self.where}\n{''.join(lines)}"
-        # The clock that stops a program does not belong to it.
-        excinfo.traceback = excinfo.traceback.filter(lambda entry: entry.path != CLOCK)
-        chosen = style or self.config.getoption("tbstyle")
-        return excinfo.getrepr(
-            # The long style shows a module from the first line of its file.
-            style="short" if chosen in ("auto", "long") else chosen
-        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return the page, the line of the fence counted from 0, and the heading."""
         return self.path, self.program.line - 1, self.name
-
-
-def is_usual(error: BaseException) -> bool:
-    """Say whether this is an error like any other, and ends no test and no run."""
-    ends = (unittest.SkipTest, pytest.exit.Exception)
-    return isinstance(error, Exception) and not isinstance(error, ends)
-
-
-def as_failure(error: BaseException) -> BaseException:
-    """Return an error that fails this test, and neither skips it nor ends all."""
-    if is_usual(error):
-        return error
-    sentence = f"{type(error).__name__}: {error}"
-    return EndedError(sentence).with_traceback(error.__traceback__)
-
-
-def other_threads() -> int:
-    """Return another number of threads than PyTorch uses by itself."""
-    torch = sys.modules.get("torch")
-    return 0 if torch is None else 1 if torch.get_num_threads() > 1 else 2

@@ -1,6 +1,6 @@
 """A pytest plugin: each program of a Markdown page is a test, and so is the page.
 
-It is loaded by `-p proofread.pytest_plugin.plugin`, and does nothing until it is asked to:
+Once installed it is there in each run, and does nothing until it is asked to:
 
     pytest --proofread docs     runs each program and compares what it prints
     pytest --record docs        rewrites what is recorded
@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from proofread.pytest_plugin.changed import Keys
-from proofread.pytest_plugin.items import INTERPRETER, Page, Run
+from proofread.pytest_plugin.items import WORKER, Page, Run
 from proofread.pytest_plugin.settings import inexact, wanted
 from proofread.pytest_plugin.summary import CACHE, Account
-from proofread.run.isolation import Interpreter
+from proofread.run import runner
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,9 +55,20 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     if config.option.record and config.option.changed:
         raise pytest.UsageError("--record must not be combined with --changed.")
-    config.stash[INTERPRETER] = Interpreter(config.rootpath)
+    if config.option.usepdb:
+        raise pytest.UsageError(
+            "--pdb must not be used for pages: a program has a process of its own."
+        )
+    # It starts with the first program.
+    config.stash[WORKER] = runner.here()
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(config), "proofread-account")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the process that programs are started from."""
+    if worker := config.stash.get(WORKER, None):
+        worker.close()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,17 +1,95 @@
-"""Run programs in another interpreter, each as if in a fresh one."""
+"""Run programs of pages in an interpreter, each in a process of its own."""
 
-import json
+import contextlib
 import os
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 from proofread.page.markdown import TIMEOUT, Program
+from proofread.run.protocol import Job, Result, line, read_result
 
 WORKER = Path(__file__).with_name("worker.py")
+
+
+class Worker:
+    """Runs programs one after the other; it starts with the first.
+
+    Args:
+        command: An interpreter with its options.
+        options: What the worker is told.
+        environment: The variables that programs find.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        options: Sequence[str],
+        environment: Mapping[str, str],
+    ) -> None:
+        self.command = [*map(str, command), str(WORKER), *options]
+        self.environment = environment
+        self.process: subprocess.Popen[str] | None = None
+
+    def run(self, job: Job) -> Result:
+        """Run a program and return what it did."""
+        self.process = process = self.process or self.start()
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("a worker must have pipes.")
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(line(job))
+            process.stdin.flush()
+        if text := process.stdout.readline():
+            return read_result(text)
+        self.close()
+        sentence = f"the worker ended, with status {process.returncode}"
+        return Result(problems=[sentence], finished=False)
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start the worker where no key that a person presses reaches it."""
+        return subprocess.Popen(  # noqa: S603
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            env=self.environment,
+            start_new_session=True,
+        )
+
+    def close(self) -> None:
+        """End the worker, and the program that it runs."""
+        if self.process is not None:
+            self.process.terminate()
+            with contextlib.suppress(BrokenPipeError):
+                self.process.communicate()
+            self.process = None
+
+    def __enter__(self) -> "Worker":
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the worker."""
+        self.close()
+
+
+def here() -> Worker:
+    """Return a worker in this interpreter, importing from where this process does.
+
+    Of the environment it has all but what pytest has added.
+    """
+    path = [os.path.abspath(entry) for entry in sys.path if entry]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    return Worker([sys.executable, "-P"], path, clean)
 
 
 @dataclass(frozen=True)
@@ -21,58 +99,59 @@ class Python:
     Args:
         python: The interpreter.
         ignore: How the warnings begin that every reader gets and may forget.
-        limit: Seconds that a program may take.
+        limit: Seconds that a program may take that is no block of a page.
     """
 
     python: Path
     ignore: Sequence[str] = ()
     limit: float = 600.0
 
-    def run(
-        self, *arguments: str | Path, given: str = ""
-    ) -> subprocess.CompletedProcess[str]:
-        """Run Python in an empty folder, without what is set for Python here."""
+    @property
+    def command(self) -> list[str | Path]:
+        """The interpreter with its options."""
         warnings = [f"-Wignore:{message}" for message in self.ignore]
+        return [self.python, "-Xutf8", *warnings]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of this process, without what is set for Python here."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         # Threads that wait sleep: several programs run at once.
         clean.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        return clean
+
+    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """Run Python in an empty folder."""
         with tempfile.TemporaryDirectory() as folder:
-            command = [self.python, "-Xutf8", *warnings, *arguments]
+            command = [*self.command, *arguments]
             try:
                 return subprocess.run(  # noqa: S603
                     command,
-                    input=given,
+                    stdin=subprocess.DEVNULL,
                     capture_output=True,
                     encoding="utf-8",
                     timeout=self.limit,
                     cwd=folder,
-                    env=clean,
+                    env=self.environment,
                 )
             except subprocess.TimeoutExpired:
                 late = f"it did not end within {self.limit:g} s"
                 return subprocess.CompletedProcess(command, 1, "", late)
 
+    def worker(self) -> Worker:
+        """Return a worker in this interpreter."""
+        return Worker([*self.command, "-I"], [], self.environment)
 
-def job(page: str, program: Program, code: str = "") -> dict[str, Any]:
-    """Return a program as `run.py` takes it, with another text if one is given."""
-    about = {"code": code or program.code, "page": page, "line": program.line}
+
+def job(page: str, program: Program, code: str = "", *, shapes: bool = False) -> Job:
+    """Return a program as a job, with another text if one is given."""
+    about = Job(code or program.code, page, program.line, shapes=shapes)
     marks = map(TIMEOUT.fullmatch, program.marks)
     limits = [float(mark[1]) for mark in marks if mark]
-    return about | {"limit": limits[0]} if limits else about
+    return replace(about, limit=limits[0]) if limits else about
 
 
-def run_jobs(python: Python, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run programs one after the other, each as in a fresh interpreter.
-
-    All run in one process: to load a large library anew takes longer than most of them.
-    """
-    lines = "".join(json.dumps(job) + "\n" for job in jobs)
-    done = python.run("-I", WORKER, given=lines)
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    nothing = {"output": "", "error": "", "traceback": ""}
-    if len(results) < len(jobs):
-        said = f"it ended the interpreter, with status {done.returncode}\n{done.stderr}"
-        results.append(nothing | {"problems": [said.strip()]})
-    after = "it did not run: one before it ended the interpreter"
-    unknown = nothing | {"problems": [after]}
-    return results + [unknown] * (len(jobs) - len(results))
+def run_jobs(python: Python, jobs: Sequence[Job]) -> list[Result]:
+    """Run programs one after the other, each in a process of its own."""
+    with python.worker() as worker:
+        return [worker.run(job) for job in jobs]

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-Row = tuple[str, str]
+from proofread.run.protocol import Row
+
 MOST = 8  # rows for one name
 
 

@@ -14,6 +14,7 @@ import nbformat
 from proofread.output.compare import difference
 from proofread.page.markdown import LAB, Program, skipped
 from proofread.run.jupyter import execute
+from proofread.run.protocol import Result
 from proofread.run.runner import Python, job, run_jobs
 from proofread.verify.code_blocks import Block, offered
 from proofread.verify.site_matches_pages import shown_programs
@@ -65,18 +66,18 @@ class Reader(Python):
 
 
 def result_problems(
-    reader: Reader, program: Program, block: Block, result: dict[str, Any]
+    reader: Reader, program: Program, block: Block, result: Result
 ) -> list[str]:
     """Find in what a block did something else than its page shows."""
     texts = [*block.below]
     output = texts.pop(0) if program.output else ""
     error = texts.pop(0) if program.error else ""
-    if result["problems"]:
-        return [*result["problems"]]
-    if error != result["error"].strip("\n"):
+    if result.problems:
+        return [*result.problems]
+    if error != result.error.strip("\n"):
         missing = f"it must end in the error that the page shows, {error}"
-        return [result["traceback"].rstrip() or missing]
-    how = reader.differs(output, result["output"])
+        return [result.traceback.rstrip() or missing]
+    how = reader.differs(output, result.output)
     return [how] if how else []
 
 

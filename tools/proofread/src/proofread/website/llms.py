@@ -75,7 +75,7 @@ def of_lab(file: Path, options: dict[str, Any]) -> str:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
             continue
-        parts.append(as_fence("python", cell.source))
+        parts.append(as_fence("python", cell.source.rstrip()))
         parts += [shown(output, in_words) for output in cell.outputs]
     return re.sub(r"</?div[^>]*>\n*", "", "\n\n".join(parts))
 
@@ -92,7 +92,7 @@ def of_module(name: str, paths: Sequence[str]) -> str:
             found += [Path(root, *s.split(".")).with_suffix(".py") for s in sources]
         if found := [path for path in found if path.is_file()]:
             texts = (path.read_text(encoding="utf-8") for path in found)
-            return "\n\n".join(as_fence("python", text) for text in texts)
+            return "\n\n".join(as_fence("python", text.rstrip()) for text in texts)
     raise ValueError(f"a page must refer to a module; got {name}.")
 
 

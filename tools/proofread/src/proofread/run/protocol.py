@@ -1,0 +1,67 @@
+"""What a worker is asked, and what it answers: one line of JSON each."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+LIMIT = 60.0
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program that is to be run.
+
+    Args:
+        code: Its text.
+        page: The file that a traceback names.
+        line: The line of the page above the program's first.
+        limit: Seconds after which it is stopped.
+        other_threads: Whether PyTorch uses another number of threads than by itself.
+        shapes: Whether the shapes of the tensors that it has made are asked for.
+    """
+
+    code: str
+    page: str = "<page>"
+    line: int = 0
+    limit: float = LIMIT
+    other_threads: bool = False
+    shapes: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a program did.
+
+    Args:
+        output: What it wrote to stdout, with what C code and processes of its wrote.
+        error: The error that it ended with, as the last line of a traceback shows it.
+        traceback: The whole of it, beginning in the page.
+        problems: What is wrong besides: a warning, or something written to stderr.
+        shapes: A name and a shape for each tensor, if they were asked for.
+        finished: Whether it came to its end or to an error, and did not end the
+            interpreter.
+    """
+
+    output: str = ""
+    error: str = ""
+    traceback: str = ""
+    problems: list[str] = field(default_factory=list)
+    shapes: list[Row] = field(default_factory=list)
+    finished: bool = True
+
+
+def line(message: Job | Result) -> str:
+    """Return a message as a line."""
+    return json.dumps(asdict(message)) + "\n"
+
+
+def read_job(text: str) -> Job:
+    """Read a job from its line."""
+    return Job(**json.loads(text))
+
+
+def read_result(text: str) -> Result:
+    """Read a result from its line."""
+    found = json.loads(text)
+    rows = [(name, shape) for name, shape in found.pop("shapes")]
+    return Result(**found, shapes=rows)
