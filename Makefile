@@ -80,7 +80,9 @@ coverage: .venv/installed  ## run the same tests as `make test`, and say what th
 	@$(RUN) coverage erase
 	@$(RUN) coverage run -m pytest -q $(PARALLEL) -m 'not slow'
 	@$(RUN) coverage combine -q
-	@$(RUN) coverage report
+	@# Of the tool, what runs in processes that tests start is not counted.
+	@$(RUN) coverage report --include 'tools/*'
+	@$(RUN) coverage report --include 'src/headway/*' --fail-under 100
 
 lowest: .cache/lowest/installed  ## test the package with the oldest PyTorch that it promises
 	@echo '== Tests of the package, with the oldest PyTorch and jaxtyping'
