@@ -12,6 +12,8 @@ from headway.checks.properties import PROPERTIES
 ROOT = Path(__file__).parent.parent
 MUSEUM = runpy.run_path(str(ROOT / "docs" / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
+# All reports are made at once, for all tests of this file.
+pytestmark = pytest.mark.xdist_group("museum")
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.title)
 
 

@@ -32,6 +32,8 @@ MODULES = sorted(
     if not path.stem.startswith("_")
 )
 CONFIG = yaml_load((ROOT / "mkdocs.yml").read_text())
+# The site is built once, for all tests of this file.
+pytestmark = pytest.mark.xdist_group("site")
 PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
 
 
