@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import LAB, REFERS, Program, fences, programs
 from proofread.verify.code_blocks import Block, blocks
-from proofread.website.paths import built
+from proofread.website.paths import built_page
 
 # What mkdocstrings shows of a module comes from the module: signature and source, and
 # the examples of docstrings, which doctest reads. Any other code there is a block.
@@ -162,7 +162,7 @@ def census(docs: Path, site: Path) -> list[str]:
     result = []
     seen = {site / "404.html"}
     for path in (*sorted(docs.rglob("*.md")), *sorted(docs.rglob("*.py"))):
-        html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
+        html = built_page(PurePosixPath(path.relative_to(docs).as_posix()), site)
         if html is None and path.suffix == ".py":  # a program, and no page
             continue
         if html is None:

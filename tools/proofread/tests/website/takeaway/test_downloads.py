@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from proofread.verify.trials import code_cells
-from proofread.website.paths import addresses, built
+from proofread.website.paths import addresses, built_page
 from proofread.website.takeaway.downloads import main, make
 
 URL = "https://example.org/book/"
@@ -44,9 +44,9 @@ def test_the_page_of_a_source_is_found_in_either_layout(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     names = ("index.md", "a.md", "walk/README.md", "walk/b.md")
     for source, html in zip(names, made, strict=True):
-        assert built(PurePosixPath(source), tmp_path) == tmp_path / html
-    assert built(PurePosixPath("walk/absent.md"), tmp_path) is None
-    assert built(PurePosixPath("walk/c/index.md"), tmp_path) is None
+        assert built_page(PurePosixPath(source), tmp_path) == tmp_path / html
+    assert built_page(PurePosixPath("walk/absent.md"), tmp_path) is None
+    assert built_page(PurePosixPath("walk/c/index.md"), tmp_path) is None
 
 
 @pytest.mark.parametrize(
