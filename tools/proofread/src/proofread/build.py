@@ -48,13 +48,13 @@ SHAPES = "proofread.markdown_ext.shapes"
 
 
 @contextmanager
-def messages_of_mkdocs() -> Iterator[None]:
-    """Write to stderr what MkDocs has to say."""
+def warnings_of_mkdocs() -> Iterator[None]:
+    """Write the warnings and errors of MkDocs to stderr."""
     logger = logging.getLogger("mkdocs")
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(levelname)-7s -  %(message)s"))
+    handler.setLevel(logging.WARNING)
     logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
     try:
         yield
     finally:
@@ -189,7 +189,7 @@ def build(file: str, site: str | None = None, *, preview: bool = False) -> list[
         What is wrong with the site, a sentence each.
     """
     try:
-        with messages_of_mkdocs():
+        with warnings_of_mkdocs():
             config = load_config(file, site_dir=site and os.path.abspath(site))
             settings = read_settings(config.extra)
             set_up(config, settings, preview=preview)

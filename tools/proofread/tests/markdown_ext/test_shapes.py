@@ -14,10 +14,9 @@ from material.plugins.search.plugin import Parser
 
 from proofread import caching as keep
 from proofread.markdown_ext import shapes
+from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import OUTPUT
-from proofread.run.worker import tensor_shapes as tensors
-
-ROOT = Path(__file__).parents[4]
+from proofread.run import tensor_shapes as tensors
 
 # ---- What is listed ----------------------------------------------------------------
 
@@ -163,9 +162,10 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]
     Path("package").mkdir()
     Path("package/module.py").write_text("x = 1\n")
 
-    def build(text: str = PAGE) -> str:
+    def build(text: str = PAGE, *, preview: bool = False) -> str:
         names = ["admonition", "pymdownx.superfences", "proofread.markdown_ext.shapes"]
-        options = {"proofread.markdown_ext.shapes": {"depends": ["package"]}}
+        given = {"depends": ["package"], "preview": preview}
+        options = {"proofread.markdown_ext.shapes": given}
         return Markdown(extensions=names, extension_configs=options).convert(text)
 
     return build
@@ -265,6 +265,19 @@ def test_nothing_runs_twice_until_something_has_changed(
     assert one.suffix == ".json"
 
 
+def test_a_preview_runs_nothing_and_says_where_something_is_missing(
+    built: Callable[..., str], ran: list[list[str]], tmp_path: Path
+) -> None:
+    html = built(preview=True)
+    # Nobody knows yet which of the programs make a tensor.
+    assert html.count(f"<summary>Shapes</summary>{PENDING}</details>") == 4
+    assert (ran, (tmp_path / ".cache").exists()) == ([], False)
+    whole = built()
+    assert PENDING not in whole
+    assert built(preview=True) == whole
+    assert len(ran) == 1
+
+
 def test_what_all_pages_miss_runs_in_one_process(
     built: Callable[..., str], ran: list[list[str]], tmp_path: Path
 ) -> None:
@@ -323,77 +336,3 @@ def test_who_builds_a_page_does_not_load_pytorch(
         cwd=tmp_path,
     )
     assert json.loads(done.stdout) == [html, False]
-
-
-# ---- The book ----------------------------------------------------------------------
-
-# Each program goes on in a child of its own, of a parent that has run nothing.
-FRESH = """
-import contextlib, json, os, sys
-
-import torch
-import headway, headway.checks
-
-def look(names, shown):
-    own = {name for name, one in names.items()
-           if isinstance(one, torch.Tensor) and name[0] != "_"}
-    missing = own - {name for name, _ in shown}
-    if missing:
-        return f"{missing} is missing"
-    for name, said in shown:
-        one = eval(name, names)
-        if isinstance(one, torch.Tensor):
-            there = [one]
-        elif isinstance(one, torch.nn.Module):
-            there = [t for n, t in one.state_dict().items() if t.dim() > 1]
-        else:
-            there = [*(one.values() if isinstance(one, dict) else one)]
-        (true,) = {(t.shape, t.dtype) for t in there}
-        count = "" if isinstance(one, torch.Tensor) else f"{len(there)} tensors of "
-        kind = "" if true[1] == torch.float32 else f" {true[1]}"[:1] + str(true[1])[6:]
-        if said != f"{count}{tuple(true[0])}{kind}":
-            return f"{name} is {true}, not {said}"
-    return ""
-
-for code, shown in json.load(sys.stdin):
-    read, write = os.pipe()
-    if os.fork() == 0:
-        names = {"__name__": "__main__"}
-        with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
-            with contextlib.suppress(Exception):
-                exec(code, names)
-        try:
-            said = look(names, shown)
-        except Exception as error:
-            said = repr(error)
-        os.write(write, said.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        print(json.dumps(answer.read()))
-    os.wait()
-"""
-
-
-def test_a_fresh_interpreter_gives_the_same_for_each_block_of_the_book(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(ROOT)
-    options = {"folder": "docs", "cache": ".cache/shapes", "depends": ["src/headway"]}
-    asked = []
-    for path in sorted(Path("docs").rglob("*.md")):
-        text = path.read_text("utf-8")
-        made = shapes.known(text, options)
-        for one in shapes.running(text):
-            asked.append((path, one.line, one.code, made[shapes.name_of(one)]))
-    done = subprocess.run(
-        [sys.executable, "-c", FRESH],
-        input=json.dumps([(code, shown) for _, _, code, shown in asked]),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    wrong = [(str(p), line, s) for (p, line, _, _), s in zip(asked, said, strict=True)]
-    assert [one for one in wrong if one[2]] == []
-    assert len(asked) > 150

@@ -392,7 +392,7 @@ CONFIG = """site_name: A site
 strict: true
 theme: {name: material, font: false, features: [content.code.copy]}
 plugins: []
-extra: {takeaway: {folder: walk/}}
+extra: {proofread: {chapters: [walk/], takeaway: {}}}
 markdown_extensions:
   - admonition
   - pymdownx.details
@@ -409,7 +409,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "docs/index.md").write_text("# Home\n\n```python\nx = 1\n```\n")
     (folder / "docs/walk/a.md").write_text(EXERCISE.replace("index.md", "../index.md"))
     done = subprocess.run(
-        [sys.executable, "-m", "proofread.build"],
+        [sys.executable, "-m", "proofread", "build"],
         cwd=folder,
         capture_output=True,
         text=True,

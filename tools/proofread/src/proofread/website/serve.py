@@ -167,8 +167,9 @@ class PreviewHandler(SiteHandler):
             return self.send_body(json.dumps(state).encode(), "application/json")
         if self.path == SCRIPT:
             return self.send_body(RELOAD.encode(), "text/javascript; charset=utf-8")
-        path = Path(self.translate_path(self.path.partition("?")[0]))
-        page = path / "index.html" if self.path.endswith("/") else path
+        address = self.path.partition("?")[0]
+        page = Path(self.translate_path(address))
+        page = page / "index.html" if address.endswith("/") else page
         whole = not (self.preview.building or self.preview.failed)
         if whole or page.suffix != ".html" or not page.is_file():
             return super().send_head()
