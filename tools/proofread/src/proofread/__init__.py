@@ -1,19 +1,12 @@
-"""How the book is checked and published. Knows nothing of attention.
+"""How a book is checked and published. Knows nothing of attention.
 
-In the order in which they are best read:
-
-    pages census stock                          what a page holds, and who checks it
-    fresh capture tensors run                   a program, as in a fresh interpreter
-    printed rounding compare listing            what it prints
-    numerals expressions prose                  what sentences say of that
-    settings items account record changed plugin    all of it as tests
-    prove mutants mutate faults                 whether the tests are to be trusted
-    mathml jupyter keep labs                    what pages are made of besides
-    cells notebooks takeaway                    what a reader can take home
-    mentioned explained                         names, and where they are explained
-    tidy sought cite llms offline policy        the site and what belongs to it
-    verified build serve                        all of it, built and shown
-    shown published                             the site against its pages
-    environment run_cells kernel trials reader  what a reader takes from it
-    shapes                                      what a program has made, under it
+    page            read a page of Markdown, and say what is wrong with it
+    output          compare what a program prints with what is recorded
+    run             run a program as in a fresh interpreter
+    pytest_plugin   all of it as tests
+    markdown_ext    what pages of a site are made of besides
+    website         the site, and what a reader can take from it
+    verify          whether what is published is what was tested
+    mutation        whether the tests would notice a fault
+    build.py        the command that builds a site, above all of these
 """

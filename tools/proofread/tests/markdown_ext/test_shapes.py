@@ -322,7 +322,8 @@ def test_who_builds_a_page_does_not_load_pytorch(
     html = built()
     program = (
         "import json, sys\nfrom markdown import Markdown\n"
-        "names = ['admonition', 'pymdownx.superfences', 'proofread.markdown_ext.shapes']\n"
+        "names = ['admonition', 'pymdownx.superfences']\n"
+        "names += ['proofread.markdown_ext.shapes']\n"
         "options = {'proofread.markdown_ext.shapes': {'depends': ['package']}}\n"
         "md = Markdown(extensions=names, extension_configs=options)\n"
         "print(json.dumps([md.convert(sys.stdin.read()), 'torch' in sys.modules]))"

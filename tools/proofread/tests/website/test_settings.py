@@ -86,7 +86,7 @@ def test_every_key_is_read() -> None:
     ],
 )
 def test_a_mistake_is_refused(extra: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match="must be|must have") as raised:
+    with pytest.raises(ValueError, match=r"must be|must have") as raised:
         read_settings(extra)
     assert str(raised.value) == sentence
 
