@@ -183,7 +183,7 @@ def test_a_page_waits_only_until_the_whole_site_is_built(
             "text/javascript",
         )
         assert serve.STATE in script
-        preview.complete(whole, command("print('built')"))
+        preview.start(whole, command("print('built')")).join()
         assert json.loads(ask(port, serve.STATE)[2]) == {
             "building": False,
             "failed": False,
@@ -198,15 +198,26 @@ def test_a_site_that_cannot_be_completed_says_so(
     (site / "index.html").write_text("<head></head>first")
     preview = serve.Preview(site)
     with previewing(preview) as port:
-        preview.complete(Path("never"), command("raise SystemExit('no memory')"))
+        preview.start(Path("never"), command("raise SystemExit('no memory')")).join()
         assert json.loads(ask(port, serve.STATE)[2]) == {
             "building": False,
             "failed": True,
         }
         assert ask(port, "/")[2].endswith("first")
     assert capfd.readouterr().err == (
-        "no memory\nThe site above lacks what could not be computed.\n"
+        "no memory\nThe site lacks what could not be computed.\n"
     )
+
+
+def test_who_leaves_does_not_wait_for_the_whole_site(
+    site: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    preview = serve.Preview(site)
+    thread = preview.start(Path("never"), command("import time; time.sleep(60)"))
+    preview.stop()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_site_is_whole_if_no_page_waits(site: Path) -> None:

@@ -132,22 +132,39 @@ class Preview:
         self.folder = folder
         self.building = False
         self.failed = False
+        self.process: subprocess.Popen[bytes] | None = None
 
-    def complete(self, site: Path, command: Sequence[str]) -> None:
-        """Run the command that builds the whole site, then show it.
+    def start(self, site: Path, command: Sequence[str]) -> threading.Thread:
+        """Run the command that builds the whole site, and show it when it is there.
 
         Args:
             site: The folder that the command builds into.
             command: The command.
+
+        Returns:
+            The thread that waits for the command.
         """
         self.building = True
-        if subprocess.run(command).returncode:  # noqa: S603
-            self.failed = True
-            print("The site above lacks what could not be computed.", file=sys.stderr)
-        else:
+        self.process = subprocess.Popen(command)  # noqa: S603
+        thread = threading.Thread(target=self._wait, args=(self.process, site))
+        thread.start()
+        return thread
+
+    def _wait(self, process: subprocess.Popen[bytes], site: Path) -> None:
+        if process.wait() == 0:
             self.folder = site
-            print("All of it is built now.", flush=True)
+            print("Labs and shapes are there now, too.", flush=True)
+        elif self.building:
+            self.failed = True
+            print("The site lacks what could not be computed.", file=sys.stderr)
         self.building = False
+
+    def stop(self) -> None:
+        """End the command if it still runs."""
+        self.building = False
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
 
 
 class PreviewHandler(SiteHandler):
@@ -219,11 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 [*BUILD, "--preview", "--site-dir", str(PREVIEW)], check=True
             )
             if not is_whole(PREVIEW):
-                rest = [*BUILD, "--site-dir", str(options.site)]
-                preview.building = True
-                threading.Thread(
-                    target=preview.complete, args=(options.site, rest), daemon=True
-                ).start()
+                preview.start(options.site, [*BUILD, "--site-dir", str(options.site)])
             # The socket has listened since bind: from here on it answers.
             print(f"http://{HOST}:{server.server_port}", flush=True)
             server.serve_forever()
@@ -231,3 +244,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(error.returncode)
         except KeyboardInterrupt:
             print()
+        finally:
+            preview.stop()
