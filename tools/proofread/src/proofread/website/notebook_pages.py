@@ -15,8 +15,10 @@ from typing import Any
 
 from markdown import Markdown
 from mkdocs.config.defaults import MkDocsConfig
+from nbformat import NotebookNode
 
 from proofread.caching import key
+from proofread.markdown_ext.labs import output_as_markdown
 from proofread.page.markdown import as_fence
 
 TEMPLATES = Path(__file__).with_name("notebook_templates")
@@ -47,9 +49,17 @@ class CellsAsHtml:
         markdown = Markdown(extensions=self.extensions, extension_configs=self.configs)
         return markdown.convert(text)
 
-    def fence(self, code: str, language: str) -> str:
-        """Return the HTML of a program or of what it printed."""
-        return self.prose(as_fence(language, code))
+    def program(self, code: str) -> str:
+        """Return the HTML of a program."""
+        return self.prose(as_fence("python", code))
+
+    def output(self, output: NotebookNode) -> str:
+        """Return the HTML of an output.
+
+        Raises:
+            ValueError: If a page cannot show it.
+        """
+        return self.prose(output_as_markdown(output, str))
 
 
 def set_up_notebooks(
@@ -71,7 +81,11 @@ def set_up_notebooks(
     import_module("mkdocs_jupyter.config").settings.templates_dir = str(TEMPLATES)
     cells = CellsAsHtml(config)
     exporters: Any = import_module("nbconvert.exporters.templateexporter")
-    exporters.default_filters |= {"prose": cells.prose, "fence": cells.fence}
+    exporters.default_filters |= {
+        "prose": cells.prose,
+        "program": cells.program,
+        "output": cells.output,
+    }
     if not plugin.config["execute"]:
         return False
     templates = "".join(path.read_text() for path in sorted(TEMPLATES.rglob("*.j2")))
