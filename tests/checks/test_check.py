@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from sizes import CONTEXT, D_IN, E, H
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -15,6 +14,7 @@ from checks.support.wrong import EQUATION, LEAK, SIZES, SUM, Attention, function
 from headway import MultiHeadAttention
 from headway.checks import check
 from headway.checks.run import facts
+from sizes import CONTEXT, D_IN, E, H
 
 LONG = "longer than the context"
 

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from sizes import B, T
 
 from checks.support.asking import evidence_of
 from checks.support.right import MASKED
 from checks.support.wrong import GIVEN, SIZES, Attention, PairMasked, build
 from headway.checks.evidence.masks import Mask, example_table
+from sizes import B, T
 
 SMALL = SIZES["two heads"]
 

@@ -4,13 +4,13 @@ import itertools
 
 import pytest
 import torch
-from sizes import D_IN, B, T
 from torch import Tensor
 
 from checks.support.layers import GROUPED, GROUPS, weights
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
 from headway.checks.oracle.recipe import Recipe, compute
+from sizes import D_IN, B, T
 
 
 def rows(one: KnownMistake | None, p: Projections, causal: bool = True) -> Tensor:

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-import oracles
 import pytest
 import torch
-from compare import close
-from sizes import D_IN, B, D, H, T, draw
 from torch import Tensor
 
+import oracles
 from checks.support.layers import GROUPED, GROUPS, weights
+from compare import close
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.recipe import Recipe, compute
+from sizes import D_IN, B, D, H, T, draw
 
 LAYERS = {"query": "W_query", "key": "W_key", "value": "W_value", "out": "out_proj"}
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from sizes import B, D, H, T, draw
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -30,6 +29,7 @@ from checks.support.callers import (
 from headway.checks.run import facts
 from headway.checks.subject import Options, discover
 from headway.checks.subject.calls import Call, Packing, possible_calls
+from sizes import B, D, H, T, draw
 
 
 @pytest.mark.parametrize(

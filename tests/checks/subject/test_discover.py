@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 import torch
-from sizes import H
 from torch import Tensor, nn
 
 from checks.support.asking import refused
 from checks.support.callers import WIDTH, OfTokens, discovered
 from headway.checks.subject import Options, discover
 from headway.checks.subject.discover import draw_weights
+from sizes import H
 
 
 @pytest.mark.refusal

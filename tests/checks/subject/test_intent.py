@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from sizes import CONTEXT, D_IN, E, H, T
 from torch import Tensor, nn
 
 from headway.checks.subject.intent import (
@@ -19,6 +18,7 @@ from headway.checks.subject.intent import (
     num_heads,
     widths,
 )
+from sizes import CONTEXT, D_IN, E, H, T
 
 
 class Silent(nn.Module):

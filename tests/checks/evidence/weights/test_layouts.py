@@ -1,7 +1,6 @@
 """Weights are brought to (out, in), however they are stored."""
 
 import torch
-from sizes import D, E, H, draw
 from torch import nn
 
 from headway.checks.evidence.weights.layouts import (
@@ -10,6 +9,7 @@ from headway.checks.evidence.weights.layouts import (
     layouts,
     matrices,
 )
+from sizes import D, E, H, draw
 
 
 def weight(*shape: int) -> nn.Parameter:

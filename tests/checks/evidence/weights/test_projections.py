@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from sizes import D_IN, B, D, E, H, T, V, draw
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention
 
@@ -16,6 +15,7 @@ from headway.checks.evidence.weights import Projections, Weights, find_weights
 from headway.checks.run import facts
 from headway.checks.subject import Options, Subject
 from headway.checks.subject.calls import Call
+from sizes import D_IN, B, D, E, H, T, V, draw
 
 GROUPED = 6  # heads of queries, where two share the keys of one
 

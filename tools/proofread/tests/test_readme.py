@@ -1,4 +1,4 @@
-"""The failures that the page about the tool shows are those that the tool gives."""
+"""The failures that the README shows are those that the tool gives."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,8 @@ import torch._dynamo  # noqa: F401  # cannot be loaded twice
 
 from proofread.page.markdown import fences
 
-TEXT = (Path(__file__).parents[3] / "docs" / "made.md").read_text(encoding="utf-8")
-EXAMPLES = TEXT.partition("### What each failure looks like")[2].partition("\n## ")[0]
+TEXT = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+EXAMPLES = TEXT.partition("## What each failure looks like")[2].partition("\n## ")[0]
 TITLES = re.findall(r"^\*\*(.+)\.\*\*$", EXAMPLES, re.MULTILINE)
 FOUND = fences(EXAMPLES)
 PAIRS = [(FOUND[i].code, FOUND[i + 1].code) for i in range(0, len(FOUND), 2)]
