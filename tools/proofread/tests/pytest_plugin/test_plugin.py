@@ -437,8 +437,8 @@ def test_a_page_is_recorded(book: pytest.Pytester) -> None:
             "page.md:20: error added",
             "page.md:27: output changed",
             "page.md: numbers in the prose computed anew",
-            '- The last is 8<!--= at("b")[[]1] -->.',
-            '+ The last is 7<!--= at("b")[[]1] -->.',
+            '-The last is 8<!--= at("b")[[]1] -->.',
+            '+The last is 7<!--= at("b")[[]1] -->.',
         ]
     )
     written = page.stat()
