@@ -5,6 +5,7 @@ import doctest
 import importlib
 import inspect
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,17 +20,25 @@ from proofread.page.markdown import programs
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
+# Modules and chapters are named by their path: basics/masks is
+# src/headway/basics/masks.py and docs/basics/masks.md.
 MODULES = [
-    node.module.removeprefix("headway.")
+    node.module.removeprefix("headway.").replace(".", "/")
     for node in ast.parse((SOURCE / "__init__.py").read_text()).body
     if isinstance(node, ast.ImportFrom) and node.module
 ]
-# What one tells of stands in `attention`, the other tells of a package.
-CHAPTER_WITHOUT_MODULE = ["dropout", "checks"]
-PACKAGES = ["checks"]  # tools for readers: not imported with `headway`
-MODULE_WITHOUT_CHAPTER = ["examples"]  # all chapters work on them
-# Handed to torch by two modules, called by nobody: documented where it stands.
-NOT_EXPORTED = {"accept_saved_mask"}
+TOOLS = ["checks"]  # for readers: not imported with `headway`
+PARTS = [
+    path.name
+    for path in SOURCE.iterdir()
+    if path.name not in TOOLS and [*path.glob("*.py")]
+]
+# One is about an argument of `attention`, the other about a tool.
+CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
+# All chapters work on the first; the second is told of where `attention` is.
+MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
+# Below all others, and in no chapter.
+PRIVATE = ["_require", "_triangle", "_dropout", "_checkpoints"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
@@ -42,8 +51,8 @@ class AnyTag(yaml.SafeLoader):
 AnyTag.add_multi_constructor("", lambda loader, tag, node: None)
 
 
-def titled(folder: str) -> dict[str, str]:
-    """Give the pages of a folder, and their titles, in the order of the nav."""
+def titles() -> dict[str, str]:
+    """Give all pages of the book, and their titles, in the order of the nav."""
     nav = yaml.load((ROOT / "mkdocs.yml").read_text(), AnyTag)["nav"]  # noqa: S506
 
     def leaves(entry: object, title: str = "") -> Iterator[tuple[str, str]]:
@@ -56,18 +65,14 @@ def titled(folder: str) -> dict[str, str]:
             for part in entry:
                 yield from leaves(part)
 
-    return {
-        Path(page).stem: title
-        for page, title in leaves(nav)
-        if page.startswith(f"{folder}/")
-    }
+    return {page.removesuffix(".md"): title for page, title in leaves(nav)}
 
 
-def pages(folder: str) -> list[str]:
-    return [*titled(folder)]
-
-
-CHAPTERS = pages("walk")
+TITLES = titles()
+CHAPTERS = [page for page in TITLES if page.partition("/")[0] in PARTS]
+REFERENCE = [
+    page.removeprefix("reference/") for page in TITLES if page.startswith("reference/")
+]
 
 
 def public(module: str) -> list[str]:
@@ -82,7 +87,11 @@ def public(module: str) -> list[str]:
 
 
 def test_every_module_is_in_the_book() -> None:
-    files = {path.stem for path in SOURCE.glob("[!_]*.py")}
+    paths = [
+        *SOURCE.glob("[!_]*.py"),
+        *(p for part in PARTS for p in (SOURCE / part).glob("[!_]*.py")),
+    ]
+    files = {path.relative_to(SOURCE).with_suffix("").as_posix() for path in paths}
     assert set(MODULES) == files
     assert len(MODULES) == len(files)
 
@@ -95,36 +104,44 @@ def test_chapters_and_modules_have_one_order() -> None:
 
 
 def test_reference_and_modules_have_one_order() -> None:
-    assert pages("reference") == MODULES + PACKAGES
+    assert REFERENCE == MODULES + TOOLS
 
 
-def test_chapters_are_numbered_in_order() -> None:
-    numbers = [title.split(".")[0] for title in titled("walk").values()]
-    assert numbers == [str(number) for number in range(1, len(CHAPTERS) + 1)]
+@pytest.mark.parametrize("part", PARTS)
+def test_chapters_are_numbered_in_order(part: str) -> None:
+    order = [*dict.fromkeys(chapter.partition("/")[0] for chapter in CHAPTERS)]
+    own = [TITLES[one] for one in CHAPTERS if one.startswith(f"{part}/")]
+    number = order.index(part) + 1
+    expected = [f"{number}.{place}" for place in range(1, len(own) + 1)]
+    assert [title.split()[0] for title in own] == expected
 
 
 @pytest.mark.parametrize(("chapter", "following"), [*itertools.pairwise(CHAPTERS)])
 def test_a_chapter_ends_with_a_link_to_the_next(chapter: str, following: str) -> None:
-    page = (ROOT / "docs" / "walk" / f"{chapter}.md").read_text()
+    page = (ROOT / "docs" / f"{chapter}.md").read_text()
     last = page.rstrip().splitlines()[-1]
-    assert re.fullmatch(rf"\[Next: .+\]\({following}\.md\)", last), last
+    address = os.path.relpath(f"{following}.md", Path(chapter).parent)
+    assert re.fullmatch(rf"\[Next: .+\]\({re.escape(address)}\)", last), last
 
 
-@pytest.mark.parametrize("folder", ["walk", "reference"])
-def test_every_page_is_in_the_nav(folder: str) -> None:
-    files = {path.stem for path in (ROOT / "docs" / folder).glob("*.md")}
-    assert files == set(pages(folder))
+def test_every_page_is_in_the_nav() -> None:
+    docs = ROOT / "docs"
+    files = {p.relative_to(docs).with_suffix("").as_posix() for p in docs.rglob("*.md")}
+    assert files <= set(TITLES)
 
 
 def test_every_module_has_its_test_file() -> None:
-    tests = {path.stem for path in (ROOT / "tests").glob("test_*.py")}
-    assert {f"test_{module}" for module in MODULES} <= tests
+    for module in MODULES:
+        path = Path(module)
+        assert (ROOT / "tests" / path.parent / f"test_{path.name}.py").is_file()
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_reference_page_shows_the_whole_module(module: str) -> None:
     page = (ROOT / "docs" / "reference" / f"{module}.md").read_text()
-    assert re.findall(r"^::: (\S+)$", page, re.MULTILINE) == [f"headway.{module}"]
+    assert re.findall(r"^::: (\S+)$", page, re.MULTILINE) == [
+        f"headway.{module.replace('/', '.')}"
+    ]
     assert "members:" not in page
     assert "filters:" not in page
 
@@ -147,12 +164,20 @@ def imports(tree: ast.AST) -> set[tuple[str, str]]:
 def test_no_module_imports_a_later_one(module: str) -> None:
     earlier = MODULES[: MODULES.index(module)]
     for origin, name in imports(ast.parse((SOURCE / f"{module}.py").read_text())):
-        if (origin, name) != ("headway", "_require"):
-            assert origin in {f"headway.{one}" for one in earlier}, (origin, name)
+        if not (origin == "headway" and name in PRIVATE):
+            known = {f"headway.{one.replace('/', '.')}" for one in earlier}
+            assert origin in known, (origin, name)
 
 
-def test_the_checks_of_input_import_nothing() -> None:
-    assert not imports(ast.parse((SOURCE / "_require.py").read_text()))
+def test_every_private_module_is_known() -> None:
+    files = {path.stem for path in SOURCE.glob("_*.py")} - {"__init__"}
+    assert files == set(PRIVATE)
+
+
+@pytest.mark.parametrize("module", PRIVATE)
+def test_a_private_module_imports_the_checks_of_input_at_most(module: str) -> None:
+    found = imports(ast.parse((SOURCE / f"{module}.py").read_text()))
+    assert found <= ({("headway", "_require")} if module != "_require" else set())
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -166,7 +191,7 @@ def test_a_chapter_imports_its_module_and_no_later_one(chapter: str) -> None:
     }
     found = {
         name
-        for block in extract_from_file(ROOT / "docs" / "walk" / f"{chapter}.md")
+        for block in extract_from_file(ROOT / "docs" / f"{chapter}.md")
         if block.syntax == "python"
         for origin, name in imports(ast.parse(block.code))
         if origin == "headway"
@@ -190,12 +215,10 @@ def test_every_public_name_is_used_in_the_book() -> None:
 
 def test_all_is_complete_and_in_reading_order() -> None:
     defined = [name for module in MODULES for name in public(module)]
-    exported = [name for name in defined if name not in NOT_EXPORTED]
-    assert set(NOT_EXPORTED) <= set(defined)
-    assert headway.__all__ == exported
+    assert headway.__all__ == defined
     for module in MODULES:
-        origin = importlib.import_module(f"headway.{module}")
-        for name in set(public(module)) - NOT_EXPORTED:
+        origin = importlib.import_module(f"headway.{module.replace('/', '.')}")
+        for name in set(public(module)):
             assert getattr(headway, name) is getattr(origin, name)
 
 
@@ -206,7 +229,7 @@ def raising() -> set[str]:
     """List the functions and classes that raise, themselves or by what they call."""
     calls: dict[str, set[str]] = {}
     found = set()
-    for path in SOURCE.glob("[!_]*.py"):
+    for path in (SOURCE / f"{module}.py" for module in MODULES):
         tree = ast.parse(path.read_text())
         owner = {
             member: node.name
@@ -236,7 +259,7 @@ RAISING = raising()
 def documented() -> Iterator[griffe.Function | griffe.Class]:
     """Go through the public functions, classes and methods, as the site does."""
     for module in MODULES:
-        for member in PACKAGE[module].members.values():
+        for member in PACKAGE[module.replace("/", ".")].members.values():
             if member.is_alias or not member.is_public:
                 continue
             if member.is_function or member.is_class:
@@ -250,8 +273,13 @@ DOCUMENTED = {one.path.removeprefix("headway."): one for one in documented()}
 
 
 def test_the_docstrings_of_all_public_names_are_looked_at() -> None:
-    names = {name.split(".")[1] for name in DOCUMENTED}
-    assert names == set(headway.__all__) | NOT_EXPORTED
+    names = {
+        DOCUMENTED[name]
+        .path.removeprefix(DOCUMENTED[name].module.path + ".")
+        .split(".")[0]
+        for name in DOCUMENTED
+    }
+    assert names == set(headway.__all__)
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
@@ -275,7 +303,7 @@ def test_a_docstring_says_all_there_is_to_say(name: str) -> None:
 def test_the_examples_of_a_module_print_what_they_say(module: str) -> None:
     """Read them from the source: the shape checks hide functions from `doctest`."""
     source = (SOURCE / f"{module}.py").read_text()
-    origin = importlib.import_module(f"headway.{module}")
+    origin = importlib.import_module(f"headway.{module.replace('/', '.')}")
     found = 0
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
@@ -308,9 +336,9 @@ def test_there_are_programs_to_run() -> None:
         for page in [
             "README.md",
             "docs/index.md",
-            *(f"docs/basics/{stem}.md" for stem in titled("walk")),
+            *(f"docs/{chapter}.md" for chapter in CHAPTERS),
         ]
     }
     assert len(counts) >= 12
     assert min(counts["README.md"], counts["docs/index.md"]) >= 1
-    assert min(n for page, n in counts.items() if "/basics/" in page) >= 3
+    assert min(counts[f"docs/{chapter}.md"] for chapter in CHAPTERS) >= 3

@@ -10,7 +10,8 @@
 # # Stacked or split?
 #
 # Several heads can be a list of small modules, or one large projection that is split.
-# [Chapter 9](../basics/multi_head_attention.md) shows that both compute the same.
+# [Several heads from one projection](../basics/multi_head_attention.md) shows that
+# both compute the same.
 # It is often said that splitting is more efficient, since one matrix product replaces
 # one for each head.
 # This lab asks: **is that true, and if not, why not?**
@@ -45,10 +46,10 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway import (
-    MultiHeadAttention,
     MultiHeadAttentionWrapper,
     attention,
     causal_mask,
+    from_heads,
     fused_attention,
     split_heads,
     to_torch,
@@ -86,10 +87,10 @@ def build(T):
     """Build the three modules with the same weights."""
     torch.manual_seed(123)
     heads = MultiHeadAttentionWrapper(E, E // H, T, 0.0, H)
-    fused = MultiHeadAttention.from_heads(heads)
+    fused = from_heads(heads)
     return {
         "stacked": nn.Sequential(heads, fused.out_proj),
-        "split": MultiHeadAttention.from_heads(heads, attend=attention),
+        "split": from_heads(heads, attend=attention),
         "fused": fused,
     }
 
@@ -552,5 +553,5 @@ say(*verdicts)
 #
 # All this is about processors; a GPU was not asked.
 #
-# Back to [chapter 9](../basics/multi_head_attention.md), or to
+# Back to [Several heads from one projection](../basics/multi_head_attention.md), or to
 # [the other lab](why_sqrt_dk.md).

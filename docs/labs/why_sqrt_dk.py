@@ -11,7 +11,8 @@
 #
 # Attention divides each score by √d_k, the square root of the width of queries and
 # keys.
-# [Chapter 3](../basics/scaled_dot_product.md) gives the reason in two tables.
+# [Queries, keys and values](../basics/scaled_dot_product.md) gives the reason in two
+# tables.
 # This lab draws the experiment and asks more of it: **why a square root, why of this
 # width, and what happens to those who divide by something else?**
 #
@@ -434,5 +435,5 @@ torch.testing.assert_close(
 # Something to try: give the keys a spread of 3 instead of 1, as training might.
 # Which of the curves stay where they are?
 #
-# Back to [chapter 3](../basics/scaled_dot_product.md), or on to
+# Back to [Queries, keys and values](../basics/scaled_dot_product.md), or on to
 # [the other lab](stacked_or_split.md), where attention is timed.

@@ -1,4 +1,4 @@
-"""Pictures of chapters 4 and 7: what the modules do, in shapes."""
+"""What the modules of self-attention and causal attention do, in shapes."""
 
 import torch
 from charts import grid

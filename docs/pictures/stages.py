@@ -1,4 +1,4 @@
-"""The picture of the home page: the eleven chapters as one path."""
+"""The picture of the home page: the chapters of the first part as one path."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ CONFIGURATION = Path(__file__).parents[2] / "mkdocs.yml"
 
 def chapters() -> list[tuple[str, str, str]]:
     """Read number, title and stem of each chapter where their order stands."""
-    entry = r"^ +- (\d+)\. (.+): basics/(\w+)\.md$"
+    entry = r"^ +- (\d+\.\d+) (.+): basics/(\w+)\.md$"
     return re.findall(entry, CONFIGURATION.read_text("utf-8"), flags=re.MULTILINE)
 
 
@@ -100,7 +100,7 @@ def stages() -> str:
     half = (len(path) + 1) // 2
     return figure(
         [[_column(path[:half], more=True), _column(path[half:], more=False)]],
-        f"The walk: {count(len(path))} chapters, each one step on from the one before.",
+        f"The first part: {count(len(path))} chapters, each one step on from the last.",
     )
 
 

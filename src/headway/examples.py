@@ -33,7 +33,7 @@ def six_tokens() -> Example:
     """Give the sentence "Your journey starts with one step", three numbers a word.
 
     Returns:
-        Six words and a new tensor of shape (6, 3), the running example of the walk.
+        Six words and a new tensor of shape (6, 3), the running example of part one.
 
     Examples:
         >>> words, inputs = six_tokens()

@@ -74,7 +74,7 @@ class InAFolder(SiteHandler):
 # ---- Previews ----
 
 CHAPTER = "/book/basics/masks/"
-ENTRY = 'article a[href$="#headway.basics.masks.hide_by_boolean"]'
+ENTRY = 'article a[href$="#headway.basics.masks.hide_by_minus_infinity"]'
 
 
 @contextmanager
@@ -111,8 +111,8 @@ def test_a_link_to_an_entry_shows_its_signature(chapter: "Page") -> None:
     link = chapter.locator(ENTRY).first
     link.hover()
     text = shown(chapter).inner_text()
-    assert "hide_by_boolean(" in text
-    assert "Hand the boolean mask to the attention function" in text
+    assert "hide_by_minus_infinity(" in text
+    assert "Set the scores of hidden keys to minus infinity" in text
     assert "Explained in" not in text
     assert link.get_attribute("aria-describedby") == "hw-preview"
     assert preview(chapter).get_attribute("role") == "tooltip"
@@ -168,7 +168,7 @@ def test_a_page_is_asked_for_once(chapter: "Page") -> None:
     asked: list[str] = []
     chapter.on("request", lambda request: asked.append(request.url))
     for _ in range(2):
-        for name in ("hide_by_boolean", "hide_by_renormalising"):
+        for name in ("hide_by_minus_infinity", "hide_by_renormalising"):
             chapter.locator(
                 f'article a[href$="#headway.basics.masks.{name}"]'
             ).first.hover()

@@ -12,7 +12,6 @@ from nbformat.v4 import new_output
 from proofread import caching as keep
 from proofread.caching import key
 from proofread.markdown_ext.labs import code, shown
-from proofread.page.markdown import as_fence as fence
 
 LAB = """# %% [markdown]
 # # A lab
@@ -171,11 +170,6 @@ def test_a_key_knows_the_names_of_modules(tmp_path: Path) -> None:
 def test_the_code_of_the_cells() -> None:
     text = "# %% [markdown]\n# Words.\n\n# %%\nx = 1\n\n\n# %%\ndef f():\n    ...\n"
     assert code(text) == ["x = 1", "def f():\n    ..."]
-
-
-def test_a_fence_is_longer_than_those_in_it() -> None:
-    assert fence("text", "a\n\n") == "```text\na\n```"
-    assert fence("python", "x = '````'\n") == "`````python\nx = '````'\n`````"
 
 
 @pytest.mark.parametrize(

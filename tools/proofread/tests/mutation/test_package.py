@@ -1,13 +1,12 @@
-"""Faults are put into copies of a package, and what no check finds is told."""
+"""Copies of a package are mutated, and a mutant that no check catches is reported."""
 
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from proofread.mutation import package as faults
+from proofread.mutation import package
 
 LIST = """\
 package = "src/shop"
@@ -19,7 +18,7 @@ arguments = ["--proofread", "page.md"]
 
 [[check]]
 name = "tests"
-arguments = ["test_{stem}.py"]
+arguments = ["{test}"]
 """
 MODULE = """\
 def total(price, count):
@@ -31,7 +30,7 @@ PAGE = "```python\nfrom shop._prices import total\n\nassert total(1, 2) == 2\n``
 TEST = "from shop._prices import total\n\n\ndef test():\n    assert total(3, 2) == 6\n"
 
 
-def fault(old: str, new: str, why: str) -> str:
+def mutant(old: str, new: str, why: str) -> str:
     """Return an entry of a list."""
     entry = {"file": "_prices.py", "old": old, "new": new, "why": why}
     lines = [f'{name} = "{value}"\n' for name, value in entry.items()]
@@ -40,13 +39,16 @@ def fault(old: str, new: str, why: str) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    package = tmp_path / "src" / "shop"
-    (package / "__pycache__").mkdir(parents=True)
-    (package / "__init__.py").write_text("", encoding="utf-8")
-    (package / "_prices.py").write_text(MODULE, encoding="utf-8")
+    folder = tmp_path / "src" / "shop"
+    (folder / "__pycache__").mkdir(parents=True)
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "_prices.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
     (tmp_path / "test_prices.py").write_text(TEST, encoding="utf-8")
-    settings = '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+    settings = (
+        "[tool.pytest.ini_options]\n"
+        'addopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+    )
     (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     # Plugins of others have no part in this, and cost time.
@@ -55,22 +57,22 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def tried(project: Path, *entries: str, told: tuple[str, ...] = ()) -> int:
-    """Try some faults."""
+def tried(project: Path, *entries: str, options: tuple[str, ...] = ()) -> int:
+    """Try some package."""
     path = project / "list.toml"
     path.write_text(LIST + "".join(entries), encoding="utf-8")
-    return faults.main([str(path), *told])
+    return package.main([str(path), *options])
 
 
-HALF = fault("price * count", "price + count", "a sum is no product")
-LESS = fault("count < 0", "count < 3", "two would cost nothing")
-NONE = fault("count < 0", "count < -1", "who returns one would get money")
+HALF = mutant("price * count", "price + count", "a sum is no product")
+LESS = mutant("count < 0", "count < 3", "two would cost nothing")
+NONE = mutant("count < 0", "count < -1", "who returns one would get money")
 
 
-def test_each_fault_is_found_by_the_first_check_that_can(
+def test_each_mutant_is_caught_by_the_first_check_that_can(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    only = fault("price * count", "2", "a third of what it costs")
+    only = mutant("price * count", "2", "a third of what it costs")
     assert tried(project, LESS, only) == 0
     assert capsys.readouterr().out == (
         "the book     _prices.py: two would cost nothing\n"
@@ -83,10 +85,12 @@ def test_each_fault_is_found_by_the_first_check_that_can(
     assert (project / "src/shop/_prices.py").read_text(encoding="utf-8") == MODULE
 
 
-def test_a_survivor_is_told_with_its_reason(
+def test_a_survivor_is_reported_with_its_reason(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert tried(project, HALF, NONE, told=("--only", "money", "--at-once", "1")) == 1
+    assert (
+        tried(project, HALF, NONE, options=("--only", "money", "--at-once", "1")) == 1
+    )
     out = capsys.readouterr().out
     assert out.startswith("NOT CAUGHT   _prices.py: who returns one would get money\n")
     assert out.endswith(
@@ -98,17 +102,17 @@ def test_a_survivor_is_told_with_its_reason(
 
 
 @pytest.mark.parametrize(("old", "times"), [("cuont", 0), ("count", 3)])
-def test_it_must_be_clear_where_a_fault_goes(
+def test_it_must_be_clear_what_is_replaced(
     project: Path, capsys: pytest.CaptureFixture[str], old: str, times: int
 ) -> None:
-    assert tried(project, HALF, fault(old, "1", "a typing error")) == 1
+    assert tried(project, HALF, mutant(old, "1", "a typing error")) == 1
     assert capsys.readouterr().err == (
         f"old must occur once in _prices.py; got old='{old}', "
         f"which occurs {times} times.\n"
     )
 
 
-def test_a_fault_must_have_a_reason(
+def test_a_mutant_must_have_a_reason(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert tried(project, HALF.replace("why", "where")) == 1
@@ -127,7 +131,7 @@ def test_a_check_that_fails_anyway_proves_nothing(
     )
     assert tried(project, LESS) == 1
     assert capsys.readouterr().err == (
-        "checks must pass without a fault; got tests: pytest test_prices.py.\n"
+        "checks must pass on the package as it is; got tests: pytest test_prices.py.\n"
     )
 
 
@@ -148,21 +152,21 @@ def test_the_copy_comes_first_and_what_was_known_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    assert faults.environment(tmp_path / "shop")["PYTHONPATH"] == str(tmp_path)
+    assert package.environment(tmp_path / "shop")["PYTHONPATH"] == str(tmp_path)
     monkeypatch.setenv("PYTHONPATH", "known")
-    path = faults.environment(tmp_path / "shop")["PYTHONPATH"]
+    path = package.environment(tmp_path / "shop")["PYTHONPATH"]
     assert path.startswith(str(tmp_path))
     assert path.endswith("known")
 
 
 def test_what_was_compiled_before_is_not_copied(project: Path) -> None:
-    package = project / "src" / "shop"
-    with faults.copied(package) as copy:
+    folder = project / "src" / "shop"
+    with package.copied(folder) as copy:
         assert {file.name for file in copy.iterdir()} == {"__init__.py", "_prices.py"}
 
 
 def test_what_hangs_is_stopped_with_all_that_it_started(project: Path) -> None:
-    package = project / "src" / "shop"
+    folder = project / "src" / "shop"
     (project / "test_hang.py").write_text(
         "import pathlib, subprocess\n\n\ndef test():\n"
         "    child = subprocess.Popen(['sleep', '60'])\n"
@@ -171,24 +175,11 @@ def test_what_hangs_is_stopped_with_all_that_it_started(project: Path) -> None:
         encoding="utf-8",
     )
     start = time.monotonic()
-    assert faults.fails(["test_hang.py"], package, 5.0)
+    assert package.fails(["test_hang.py"], folder, 5.0)
     assert time.monotonic() - start < 30
     child = (project / "child").read_text(encoding="utf-8")
     state = subprocess.run(
         ["ps", "-o", "stat=", "-p", child], capture_output=True, text=True
     )
     assert state.stdout.strip()[:1] in ("", "Z")
-    assert not faults.fails(["test_prices.py"], package, 60.0)
-
-
-def test_it_is_a_program(project: Path) -> None:
-    (project / "list.toml").write_text(
-        LIST + HALF.replace("price *", "prize *"), encoding="utf-8"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "proofread.mutation.package", "list.toml"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("old must occur once in _prices.py; ")
+    assert not package.fails(["test_prices.py"], folder, 60.0)

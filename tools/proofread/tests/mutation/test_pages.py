@@ -1,19 +1,20 @@
-"""Pages are broken and run, and what nobody catches is told."""
+"""Pages are broken and run, and what nobody catches is reported."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from proofread.mutation import pages as mutate
+from proofread.mutation import pages
 from proofread.page.markdown import OUTPUT
 
 SETTINGS = (
     '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
 )
 FIRST = f"```python\nprint(12)\n```\n\n{OUTPUT}\n\n```text\n12\n```\n"
-SECOND = "It prints 12<!--= next[1] --> twice.\n\n" + FIRST
+COUNTED = FIRST.replace(
+    "print(12)", "with open({!r}, 'a') as file:\n    file.write('.')\nprint(12)"
+)
+SECOND = "It prints 12<!--= next[1] --> twice.\n\n" + COUNTED
 SKIP = '<!--pytest.mark.skip(reason="needs a GPU; until 2999-01-01")-->\n\n'
 
 
@@ -22,16 +23,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text(FIRST, encoding="utf-8")
-    (tmp_path / "b.md").write_text(SECOND, encoding="utf-8")
+    text = SECOND.format(str(tmp_path / "runs"))
+    (tmp_path / "b.md").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     # Plugins of others have no part in this, and cost time.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return tmp_path
 
 
-def test_all_are_caught(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_are_caught_and_each_program_runs_once(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = {path: path.read_bytes() for path in project.rglob("*.*")}
-    assert mutate.main(["docs", "b.md"]) == 0
+    assert pages.main(["docs", "b.md"]) == 0
     assert capsys.readouterr().out == (
         "mutants of the pages                  number  caught\n"
         "a comment above an output left out         2       2\n"
@@ -45,24 +49,15 @@ def test_all_are_caught(project: Path, capsys: pytest.CaptureFixture[str]) -> No
         "all                                       15      15\n"
     )
     assert {path: path.read_bytes() for path in project.rglob("*.*")} == before
+    assert (project / "runs").read_text(encoding="utf-8") == "."
 
 
-def test_only_what_a_mutation_touches_runs_again(project: Path) -> None:
-    runs = project / "runs"
-    silent = (
-        f"```python\nwith open({str(runs)!r}, 'a') as file:\n    file.write('.')\n```\n"
-    )
-    (project / "b.md").write_text(f"{FIRST}\n{silent}", encoding="utf-8")
-    assert mutate.main(["b.md"]) == 0
-    assert runs.read_text(encoding="utf-8") == "."
-
-
-def test_a_survivor_is_told_with_its_place(
+def test_a_survivor_is_reported_with_its_place(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # What a program prints that does not run is not compared.
     (project / "b.md").write_text(SKIP + FIRST, encoding="utf-8")
-    assert mutate.main(["b.md"]) == 1
+    assert pages.main(["b.md"]) == 1
     out = capsys.readouterr().out
     assert "b.md:9: not caught: a digit of an output\n" in out
     assert "b.md:7: not caught: an output left out\n" in out
@@ -73,15 +68,15 @@ def test_a_survivor_is_told_with_its_place(
 def test_pages_that_fail_as_they_are_prove_nothing(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / "b.md").write_text(SECOND.replace("12<", "13<"), encoding="utf-8")
-    assert mutate.main(["docs", "b.md"]) == 1
+    (project / "b.md").write_text(FIRST.replace("12\n`", "13\n`"), encoding="utf-8")
+    assert pages.main(["docs", "b.md"]) == 1
     assert capsys.readouterr().err == "pages must pass as they are; got b.md.\n"
 
 
 def test_a_run_that_does_not_end_proves_nothing(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert mutate.main(["b.md", "--no-such-option"]) == 1
+    assert pages.main(["b.md", "--no-such-option"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("pytest must come to its end; got status 4:\n")
     assert "--no-such-option" in error
@@ -97,14 +92,4 @@ def test_a_page_that_cannot_be_collected_fails(tmp_path: Path) -> None:
         "</testsuite></testsuites>",
         encoding="utf-8",
     )
-    assert mutate.failed_pages(report) == {"1.md", "2.md", "3.md"}
-
-
-def test_it_is_a_program(project: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "proofread.mutation.pages", "b.md", "--no-such-option"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("pytest must come to its end; got status 4:\n")
+    assert pages.failed(report) == {"broken.1.md", "broken.2.md", "broken.3.md"}

@@ -1,7 +1,6 @@
 """A computed number is what its expression says, and nothing else can be computed."""
 
 import re
-import time
 from decimal import Decimal, getcontext, localcontext
 
 import pytest
@@ -45,7 +44,7 @@ NOWHERE = Outputs(None, None, {})
         ("next[1] / next[2]", "0.875"),
         ("(next[1] + 1) ** 2", "64"),
         ("2 ** 0.5:.4f", "1.4142"),
-        ("1e3", "1000.0"),
+        ("1e3", "1000"),
         ("1e22", "10000000000000000000000"),
         ("0.1 + 0.2", "0.3"),
         ("round(next[1] / 3, 2) * 3", "6.99"),
@@ -58,8 +57,8 @@ def test_what_is_computed(expression, result):
 
 
 FORM = "have a format such as :, or :.2f or :,.1f or :.0%"
-ONLY = "be arithmetic over out, next, at and round, without "
-FROM = "pick numbers from out, next or at(heading), not from "
+ARITHMETIC = "be arithmetic over out, next, at and round"
+WHOLE = "count places in whole numbers"
 NAME = "name a heading, and a program of it that prints"
 
 
@@ -69,6 +68,8 @@ NAME = "name a heading, and a program of it that prints"
         ("", "be an expression"),
         ("out[", "be an expression"),
         ("out[1]; out[2]", "be an expression"),
+        ("out[1]\n+1", "be an expression"),
+        ("x = 1", "be an expression"),
         ("out[1]:d", FORM),
         ("out[1]:.2", FORM),
         ("out[1]:>99999999", FORM),
@@ -78,63 +79,54 @@ NAME = "name a heading, and a program of it that prints"
         ("0 / 0", "have a result"),
         ("(0 - 8) ** 0.5", "have a result"),
         ("round(1, 99)", "have a result"),
+        ("round(1, 10**30)", "have a result of less than a hundred digits"),
+        ("1j", "have a result"),
+        ("out[4] + 1", "have a result"),
+        ("-at('cost', 2)[2]", "have a result"),
         ("9**9**9", "have a result of less than a hundred digits"),
         ("9**-9**9", "have a result of less than a hundred digits"),
         ("1e99 * 10", "have a result of less than a hundred digits"),
         ("1 / 3 / 10**99", "have a result of less than a hundred digits"),
         ("1e999", "have a result of less than a hundred digits"),
-        ("out", ONLY + "out"),
-        ("True", ONLY + "True"),
-        ("'1'", ONLY + "'1'"),
-        ("1j", ONLY + "1j"),
-        ("...", ONLY + "..."),
-        ("out[1].real", ONLY + "out[1].real"),
-        ("out.count", ONLY + "out.count"),
-        ("len(out)", ONLY + "len(out)"),
-        ("__import__('os')", ONLY + "__import__('os')"),
-        ("round(1)", ONLY + "round(1)"),
-        ("round(1, 2, places=2)", ONLY + "round(1, 2, places=2)"),
-        ("abs(out[1])", ONLY + "abs(out[1])"),
-        ("[1 for _ in out]", ONLY + "[1 for _ in out]"),
-        ("(x := 1)", ONLY + "(x := 1)"),
-        ("1 if 2 else 3", ONLY + "1 if 2 else 3"),
-        ("5 // 2", ONLY + "5 // 2"),
-        ("1 << 2", ONLY + "1 << 2"),
-        ("+out[1]", ONLY + "+out[1]"),
-        ("~3", ONLY + "~3"),
-        ("not 1", ONLY + "not 1"),
-        ("1 < 2", ONLY + "1 < 2"),
-        ("round(1, out[1])", "count places in whole numbers, not by out[1]"),
-        ("out['1']", "count places in whole numbers, not by '1'"),
-        ("out[True]", "count places in whole numbers, not by True"),
-        ("out[1.0]", "count places in whole numbers, not by 1.0"),
-        ("out[-1]", "count places in whole numbers, not by -1"),
-        ("out[1:2]", "count places in whole numbers, not by 1:2"),
-        ("out[1, 2, 3]", "count places in whole numbers, not by (1, 2, 3)"),
+        ("out", ARITHMETIC),
+        ("True", ARITHMETIC),
+        ("'1'", ARITHMETIC),
+        ("...", ARITHMETIC),
+        ("1 < 2", ARITHMETIC),
+        ("out[1].real", ARITHMETIC),
+        ("len(out)", ARITHMETIC),
+        ("__import__('os')", ARITHMETIC),
+        ("abs(out[1])", ARITHMETIC),
+        ("inputs[1]", ARITHMETIC),
+        ("[n for n in (1, 2)]", ARITHMETIC),
+        ("round(1)", ARITHMETIC),
+        ("1 << 2", ARITHMETIC),
+        ("out[1, 2, 3]", ARITHMETIC),
+        ("out[1][1]", ARITHMETIC),
+        ("at()[1]", ARITHMETIC),
+        ("at('cost', 1, 2)[1]", ARITHMETIC),
+        ("out['1']", WHOLE),
+        ("out[True]", WHOLE),
+        ("out[1.5]", WHOLE),
+        ("out[1:2]", WHOLE),
+        ("round(1, '1')", WHOLE),
+        ("at('cost', 1.5)[1]", WHOLE),
         ("out[0]", "pick one of the 6 numbers of that output, counted from 1"),
+        ("out[-1]", "pick one of the 6 numbers of that output, counted from 1"),
         ("out[7]", "pick one of the 6 numbers of that output, counted from 1"),
         ("out[0, 1]", "pick one of the 3 lines of that output, counted from 1"),
         ("out[4, 1]", "pick one of the 3 lines of that output, counted from 1"),
         ("out[1, 3]", "pick one of the 2 numbers of that line, counted from 1"),
-        ("inputs[1]", FROM + "inputs"),
-        ("at()[1]", FROM + "at()"),
-        ("at(cost)[1]", FROM + "at(cost)"),
-        ("at('cost', number=2)[1]", FROM + "at('cost', number=2)"),
-        ("out[1][1]", FROM + "out[1]"),
         ("at('cost', 3)[1]", NAME),
         ("at('prize')[1]", NAME),
-        ("at(3)[1]", FROM + "at(3)"),
-        ("at('cost', 1, 2)[1]", FROM + "at('cost', 1, 2)"),
-        ("out[4] + 1", "be computed from numbers"),
+        ("at(3)[1]", NAME),
         ("at('cost', 2)[2]:.2f", "be computed from numbers"),
     ],
 )
 def test_what_is_refused(expression, must):
     sentence = f"a computed number must {must}; got {expression}."
-    started = time.perf_counter()
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         evaluate(expression, OUTPUTS)
-    assert time.perf_counter() - started < 1
 
 
 @pytest.mark.parametrize(

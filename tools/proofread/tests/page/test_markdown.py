@@ -7,6 +7,7 @@ import markdown
 from proofread.page.markdown import (
     ERROR,
     OUTPUT,
+    as_fence,
     fences,
     headings,
     outside,
@@ -128,6 +129,14 @@ def test_anchors_are_those_of_the_site() -> None:
 def test_a_fence_that_is_never_closed_ends_with_the_page() -> None:
     (fence,) = fences("a\n```python\nx\n")
     assert (fence.line, fence.end, fence.code) == (2, 4, "x\n")
+
+
+def test_a_fence_is_longer_than_those_in_it() -> None:
+    assert as_fence("text", "a\n\n") == "```text\na\n\n```"
+    assert as_fence("text", "a\n\n b", "  ") == "  ```text\n  a\n  \n   b\n  ```"
+    for text in ("  ````\n", "a\n````python\nb"):
+        assert as_fence("text", text) == f"`````text\n{text.rstrip()}\n`````"
+    assert as_fence("python", "x = '````'") == "```python\nx = '````'\n```"
 
 
 def test_pages_are_found_in_folders_in_order(tmp_path: Path) -> None:

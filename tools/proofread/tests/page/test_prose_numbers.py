@@ -3,11 +3,11 @@
 import pytest
 
 from proofread.page.markdown import OUTPUT
-from proofread.page.prose_numbers import NUMBER, Page
+from proofread.page.prose_numbers import NUMBER, Prose
 
 
 def typed(text):
-    return [number for _, number in Page(text).typed()]
+    return [number for _, number in Prose(text).typed()]
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,17 @@ def test_what_only_looks_as_if_it_were_none(text, found):
 
 def test_what_only_begins_like_a_tag_hides_nothing():
     text = "It is <0.001, and 9.99 > 3 or <b>5</b>."
-    assert [number for _, number in Page(text).typed()] == ["0.001", "9.99", "3", "5"]
+    assert [number for _, number in Prose(text).typed()] == ["0.001", "9.99", "3", "5"]
 
 
 def test_the_lines_of_numbers():
     text = "---\na: 1\n---\n2\n```text\n3\n```\n4\x0c5 6\n7"
-    assert [*Page(text).typed()] == [(4, "2"), (8, "4"), (8, "5"), (8, "6"), (9, "7")]
+    assert [*Prose(text).typed()] == [(4, "2"), (8, "4"), (8, "5"), (8, "6"), (9, "7")]
 
 
 def test_prose_keeps_its_place():
     text = "A `code` $x$ 3<!-- 4 -->\n```text\n5\n```\nend"
-    prose = Page(text).prose
+    prose = Prose(text).prose
     assert len(prose) == len(text)
     assert prose.split() == ["A", "3", "end"]
     assert [prose.index(word) for word in ("A", "3", "end")] == [
@@ -155,7 +155,7 @@ OUTPUTS = f"""1<!--= next[1] -->
 
 
 def test_outputs_above_and_below_and_under_a_heading():
-    numbers = [*Page(OUTPUTS).numbers()]
+    numbers = [*Prose(OUTPUTS).numbers()]
     assert [number.line for number in numbers] == [1, 13, 35, 59]
     assert [number.outputs[:2] for number in numbers] == [
         (None, "1\n"),
@@ -198,7 +198,7 @@ def test_outputs_above_and_below_and_under_a_heading():
     ],
 )
 def test_a_comment_computes_the_number_right_before_it(line, shown):
-    (number,) = Page(line).numbers()
+    (number,) = Prose(line).numbers()
     assert line[number.start : number.end] == shown
     assert line[number.end :].startswith(number.comment)
     if not shown:
@@ -215,7 +215,7 @@ def test_comments_are_taken_out_of_prose_alone():
         "1<!--= 1 --> `2<!--= 2 -->`\n<!--given: 3: reason-->\n<!-- other -->\n"
         "```text\n4<!--= 4 -->\n```\n"
     )
-    assert Page(text).without_notes() == (
+    assert Prose(text).without_notes() == (
         "1 `2<!--= 2 -->`\n\n<!-- other -->\n```text\n4<!--= 4 -->\n```\n"
     )
 

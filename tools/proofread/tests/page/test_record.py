@@ -1,8 +1,5 @@
 """What a page says is rewritten, and nothing else on it."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +122,7 @@ def test_a_page_gets_the_outputs_of_now(before: str, after: str, sentence: str) 
 def test_what_changed_is_shown() -> None:
     before = f"```python\nprint(0.1385)\n```\n\n{OUTPUT}\n\n```text\n0.1387\n```\n"
     _, (change,) = record.rewrite(before, results(before))
-    assert change.startswith("1: output changed\n- 0.1387\n")
+    assert change.startswith("1: output changed\n--- recorded\n+++ printed\n")
     assert "recorded 0.1387, printed 0.1385, off by 0.0002" in change
 
 
@@ -134,24 +131,17 @@ def test_a_program_without_a_result_keeps_its_record() -> None:
     assert record.rewrite(before, {}) == (before, [])
 
 
-def stock_pytest(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the pages by pytest-codeblocks alone, which must agree with us."""
-    command = [sys.executable, "-m", "pytest", "--codeblocks", "-c", os.devnull]
-    return subprocess.run(
-        [*command, "--rootdir", folder, folder], capture_output=True, text=True
-    )
-
-
-def test_pytest_codeblocks_agrees_with_every_record(tmp_path: Path) -> None:
+def test_pytest_codeblocks_agrees_with_every_record(pytester: pytest.Pytester) -> None:
     pairs = [(before, after) for before, after, _ in PAGES.values()]
     for number, (before, after) in enumerate(pairs):
-        (tmp_path / f"{number}.md").write_text(after, encoding="utf-8")
-        (tmp_path / f"{number}-old.md").write_text(before, encoding="utf-8")
+        (pytester.path / f"{number}.md").write_text(after, encoding="utf-8")
+        (pytester.path / f"{number}-old.md").write_text(before, encoding="utf-8")
     refusing = sum(REFUSES in after for _, after in pairs)
     # It lets an old error pass, and an output that is not there.
     old = sum(OUTPUT in before and REFUSES not in before for before, _ in pairs)
-    count = f"{old} failed, {2 * (len(pairs) - refusing) - old} passed"
-    assert f"{count}, {2 * refusing} xfailed" in stock_pytest(tmp_path).stdout
+    passed = 2 * (len(pairs) - refusing) - old
+    result = pytester.runpytest_inprocess("--codeblocks")
+    result.assert_outcomes(passed=passed, failed=old, xfailed=2 * refusing)
 
 
 def test_many_programs_are_told_by_the_lines_of_the_page_as_it_was(

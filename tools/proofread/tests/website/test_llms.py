@@ -20,7 +20,7 @@ markdown_extensions:
   - pymdownx.highlight: {pygments_lang_class: true}
   - pymdownx.superfences
   - pymdownx.snippets: {base_path: [parts]}
-  - proofread.page.prose_lint
+  - proofread.markdown_ext.computed_numbers
   - proofread.markdown_ext.labs: {folder: docs/labs}
 nav:
   - Home: index.md

@@ -7,7 +7,7 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 from proofread.page.prose_lint import compute
-from proofread.page.prose_numbers import Page
+from proofread.page.prose_numbers import Prose
 
 
 class _Numbers(Preprocessor):
@@ -16,7 +16,7 @@ class _Numbers(Preprocessor):
             return lines
         text = compute("\n".join(lines))
         pairs = zip(
-            text.split("\n"), Page(text).without_notes().split("\n"), strict=True
+            text.split("\n"), Prose(text).without_notes().split("\n"), strict=True
         )
         # A line that is left empty would end the paragraph around it.
         return [new for old, new in pairs if new.strip() or not old.strip()]

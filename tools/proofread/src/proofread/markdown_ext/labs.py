@@ -84,7 +84,7 @@ def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
     """
     data = output.get("data", {})
     if output.output_type == "stream" and output.name == "stdout":
-        return as_fence("text", output.text)
+        return as_fence("text", output.text.rstrip())
     if "text/html" in data:
         # A search would find the numbers along the axes of a drawing.
         return stash(
@@ -94,7 +94,7 @@ def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
         text = data["text/markdown"].strip()
         return f'<div class="hw-output" markdown="block">\n\n{text}\n\n</div>'
     if {*data} == {"text/plain"}:
-        return as_fence("text", data["text/plain"])
+        return as_fence("text", data["text/plain"].rstrip())
     raise ValueError(
         "an output must be text, Markdown or HTML; got "
         f"{', '.join(data) or output.get('text', output.output_type)}."
@@ -118,7 +118,7 @@ class _Labs(Preprocessor):
     def cell(self, name: str, cell: NotebookNode) -> str:
         if cell.cell_type == "markdown":
             return cell.source
-        parts = [as_fence("python", cell.source)]
+        parts = [as_fence("python", cell.source.rstrip())]
         for output in cell.outputs:
             try:
                 parts.append(shown(output, self.md.htmlStash.store))

@@ -1,9 +1,9 @@
-"""Prove that a package is checked: put faults into copies of it, and see each found.
+"""Prove that a package is checked: mutate copies of it, and see each mutant caught.
 
     proofread mutate-package tests/mutants.toml
 
 The list names the folder of the package, the checks, which are calls of pytest, and the
-faults. Each fault has a reason in plain words, and replaces text that occurs once:
+mutants. Each has a reason in plain words, and replaces text that occurs once:
 
     package = "src/shop"
 
@@ -17,9 +17,9 @@ faults. Each fault has a reason in plain words, and replaces text that occurs on
     new = "price + count"
     why = "a second apple would cost one unit more, whatever an apple costs"
 
-The checks come in their order, until one of them fails; without a fault all must pass.
-In their arguments `{stem}` is the name of the file, without `.py` and underscores in
-front.
+The checks come in their order, until one of them fails; on the package as it is all
+must pass. In their arguments `{test}` is the file of the tests of a module: that of
+`cart/_prices.py` is `cart/test_prices.py`.
 """
 
 import argparse
@@ -38,18 +38,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-# What a test would import, told without the time that an import takes.
+# Prints what a test would import, without the time that an import takes.
 ORIGIN = "import importlib.util as u, sys; print(u.find_spec(sys.argv[1]).origin)"
 
 
 class Check(NamedTuple):
-    """A call of pytest that may find a fault."""
+    """A call of pytest that may catch a mutant."""
 
     name: str
     arguments: list[str]
 
 
-class Fault(NamedTuple):
+class Mutant(NamedTuple):
     """A place of the package, and what is put there."""
 
     file: str
@@ -58,9 +58,10 @@ class Fault(NamedTuple):
     why: str
 
     @property
-    def stem(self) -> str:
-        """The name of the module, as that of its tests has it."""
-        return Path(self.file).stem.strip("_")
+    def test(self) -> str:
+        """The file of the tests of the module, in a folder of the same name."""
+        path = Path(self.file)
+        return path.with_name(f"test_{path.stem.strip('_')}.py").as_posix()
 
 
 @dataclass(frozen=True)
@@ -69,63 +70,63 @@ class Trial:
 
     Args:
         package: The folder of the package.
-        checks: What may find a fault, in this order.
-        faults: What is to be found.
-        limit: Seconds that a check may run; one that is stopped has found the fault.
+        checks: What may catch a mutant, in this order.
+        mutants: What is to be caught.
+        limit: Seconds that a check may run; one that is stopped has caught the mutant.
     """
 
     package: Path
     checks: list[Check]
-    faults: list[Fault]
+    mutants: list[Mutant]
     limit: float = 600.0
 
-    def told(self, fault: Fault) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield each check by name, with what pytest is told to find a fault."""
+    def calls(self, mutant: Mutant) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield each check by name, with the arguments of pytest for a mutant."""
         for name, arguments in self.checks:
-            yield name, tuple(a.format(stem=fault.stem) for a in arguments)
+            yield name, tuple(a.format(test=mutant.test) for a in arguments)
 
-    def broken(self, fault: Fault) -> str:
-        """Return the text of a file with a fault in it.
+    def mutated(self, mutant: Mutant) -> str:
+        """Return the text of a file after a mutation.
 
         Raises:
-            ValueError: If it is not clear where the fault goes.
+            ValueError: If it is not clear what is replaced.
         """
-        text = (self.package / fault.file).read_text(encoding="utf-8")
-        if (times := text.count(fault.old)) != 1:
+        text = (self.package / mutant.file).read_text(encoding="utf-8")
+        if (times := text.count(mutant.old)) != 1:
             raise ValueError(
-                f"old must occur once in {fault.file}; "
-                f"got old={fault.old!r}, which occurs {times} times."
+                f"old must occur once in {mutant.file}; "
+                f"got old={mutant.old!r}, which occurs {times} times."
             )
-        return text.replace(fault.old, fault.new)
+        return text.replace(mutant.old, mutant.new)
 
-    def found_by(self, fault: Fault) -> str:
+    def caught_by(self, mutant: Mutant) -> str:
         """Return the name of the first check that fails, or nothing."""
         with copied(self.package) as copy:
-            (copy / fault.file).write_text(self.broken(fault), encoding="utf-8")
-            for name, arguments in self.told(fault):
+            (copy / mutant.file).write_text(self.mutated(mutant), encoding="utf-8")
+            for name, arguments in self.calls(mutant):
                 if fails(arguments, copy, self.limit):
                     return name
         return ""
 
 
 def read(path: Path) -> Trial:
-    """Read a list of faults.
+    """Read a list of mutants.
 
     Raises:
-        ValueError: If it is not clear where a fault goes, or why.
+        ValueError: If it is not clear what a mutant replaces, or why.
     """
-    known = tomllib.loads(path.read_text(encoding="utf-8"))
-    faults = []
-    for entry in known["mutant"]:
-        if entry.keys() != {*Fault._fields}:
+    config = tomllib.loads(path.read_text(encoding="utf-8"))
+    mutants = []
+    for entry in config["mutant"]:
+        if entry.keys() != {*Mutant._fields}:
             raise ValueError(
-                f"a mutant must have {', '.join(Fault._fields)}; got {entry}."
+                f"a mutant must have {', '.join(Mutant._fields)}; got {entry}."
             )
-        faults.append(Fault(**entry))
-    checks = [Check(**check) for check in known["check"]]
-    trial = Trial(Path(known["package"]), checks, faults, known.get("limit", 600.0))
-    for fault in faults:
-        trial.broken(fault)
+        mutants.append(Mutant(**entry))
+    checks = [Check(**check) for check in config["check"]]
+    trial = Trial(Path(config["package"]), checks, mutants, config.get("limit", 600.0))
+    for mutant in mutants:
+        trial.mutated(mutant)
     return trial
 
 
@@ -156,8 +157,8 @@ def copied(package: Path) -> Iterator[Path]:
 
 def environment(copy: Path) -> dict[str, str]:
     """Return an environment in which Python finds the copy first."""
-    known = os.environ.get("PYTHONPATH")
-    path = os.pathsep.join([str(copy.parent), *([known] if known else [])])
+    given = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join([str(copy.parent), *([given] if given else [])])
     return {**os.environ, "PYTHONPATH": path}
 
 
@@ -180,69 +181,70 @@ def fails(arguments: Sequence[str], copy: Path, limit: float) -> bool:
 # ---- All of them -------------------------------------------------------------------
 
 
-def table(trial: Trial, found: Sequence[str]) -> str:
-    """Say how many faults of each module there are, what found them, and which not."""
+def table(trial: Trial, caught: Sequence[str]) -> str:
+    """Count the mutants of each module by what caught them; name those that survive."""
     names = [check.name for check in trial.checks]
-    number = Counter(fault.file for fault in trial.faults)
-    pairs = [*zip(trial.faults, found, strict=True)]
-    good = Counter((fault.file, name) for fault, name in pairs)
+    number = Counter(mutant.file for mutant in trial.mutants)
+    pairs = [*zip(trial.mutants, caught, strict=True)]
+    good = Counter((mutant.file, name) for mutant, name in pairs)
     rows: list[list[str | int]] = [
         ["mutants of the package", "number", *(f"by {name}" for name in names)]
     ]
     for file in sorted(number):
         rows.append([file, number[file], *(good[file, name] for name in names)])
-    sums = Counter(found)
+    sums = Counter(caught)
     rows.append(["all", number.total(), *(sums[name] for name in names)])
     lines = [
         f"{row[0]:30}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows
     ]
     lines += [
-        f"{trial.package / fault.file}: not caught: {fault.why}\n"
-        f"    - {fault.old}\n    + {fault.new}"
-        for fault, name in pairs
+        f"{trial.package / mutant.file}: not caught: {mutant.why}\n"
+        f"    - {mutant.old}\n    + {mutant.new}"
+        for mutant, name in pairs
         if not name
     ]
     return "\n".join(lines)
 
 
 def try_all(trial: Trial, at_once: int) -> list[str]:
-    """Put each fault into a copy; return by which check each was found, or nothing.
+    """Try each mutant; return by which check each was caught, or nothing.
 
     Raises:
-        RuntimeError: If a check fails without a fault.
+        RuntimeError: If a check fails on the package as it is.
     """
-    calls = [*dict.fromkeys(call for f in trial.faults for call in trial.told(f))]
+    calls = [*dict.fromkeys(call for m in trial.mutants for call in trial.calls(m))]
     with ThreadPoolExecutor(at_once) as pool, copied(trial.package) as copy:
         failed = pool.map(lambda call: fails(call[1], copy, trial.limit), calls)
         for (name, arguments), wrong in zip(calls, failed, strict=True):
             if wrong:
                 raise RuntimeError(
-                    "checks must pass without a fault; "
+                    "checks must pass on the package as it is; "
                     f"got {name}: pytest {' '.join(arguments)}."
                 )
-        found = []
-        for fault, name in zip(
-            trial.faults, pool.map(trial.found_by, trial.faults), strict=True
-        ):
-            print(f"{name or 'NOT CAUGHT':12} {fault.file}: {fault.why}", flush=True)
-            found.append(name)
-    return found
+        caught = []
+        checks = pool.map(trial.caught_by, trial.mutants)
+        for mutant, name in zip(trial.mutants, checks, strict=True):
+            print(f"{name or 'NOT CAUGHT':12} {mutant.file}: {mutant.why}", flush=True)
+            caught.append(name)
+    return caught
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try the faults of a list; return 1 if one of them survives."""
+    """Try the mutants of a list; return 1 if one of them survives."""
     parser = argparse.ArgumentParser(prog="proofread mutate-package")
     parser.add_argument("list", type=Path, metavar="LIST", help="a file in TOML")
-    parser.add_argument("--at-once", type=int, default=2, help="how many in parallel")
-    parser.add_argument("--only", default="", metavar="TEXT", help="faults with TEXT")
+    parser.add_argument(
+        "--at-once", type=int, default=os.cpu_count(), help="how many in parallel"
+    )
+    parser.add_argument("--only", default="", metavar="TEXT", help="mutants with TEXT")
     options = parser.parse_args(arguments)
     try:
         trial = read(options.list)
-        chosen = [fault for fault in trial.faults if options.only in "\n".join(fault)]
-        trial = replace(trial, faults=chosen)
-        found = try_all(trial, options.at_once)
+        chosen = [m for m in trial.mutants if options.only in "\n".join(m)]
+        trial = replace(trial, mutants=chosen)
+        caught = try_all(trial, options.at_once)
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"\n{table(trial, found)}")
-    return 0 if all(found) else 1
+    print(f"\n{table(trial, caught)}")
+    return 0 if all(caught) else 1

@@ -1,7 +1,7 @@
 """Break a page on purpose, in each way in which one could come to lie, one at a time.
 
-What checks the pages must catch every one of these mutants; `proofread.mutation.pages` says
-whether it does. Where there is a choice it falls the same way each time.
+What checks the pages must catch every one of these mutants; `proofread.mutation.pages`
+says whether it does. Where there is a choice it falls the same way each time.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import count, pairwise
 from typing import NamedTuple
 
 from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
-from proofread.page.prose_numbers import Page
+from proofread.page.prose_numbers import Prose
 
 FENCES: Sequence[tuple[str, str]] = (
     ("```py", "```"),
@@ -156,7 +156,7 @@ def _swapped(lines: Sequence[str], found: Sequence[Program]) -> Iterator[Mutant]
             yield Mutant("two outputs swapped", one.line, wrong)
 
 
-# ---- What is run, and what is told -------------------------------------------------
+# ---- What is run, and what the prose says ------------------------------------------
 
 
 def _fence(lines: Sequence[str], fence: Fence, turn: int) -> Mutant:
@@ -171,7 +171,7 @@ def _fence(lines: Sequence[str], fence: Fence, turn: int) -> Mutant:
 
 def _numbers(text: str) -> Iterator[Mutant]:
     """Change a digit of each number in the prose that is computed."""
-    for number in Page(text).numbers():
+    for number in Prose(text).numbers():
         shown = text[number.start : number.end]
         if digits := _digits(shown):
             new = _flipped(shown, _one_of(digits, shown))

@@ -1,19 +1,16 @@
 """Compare a recorded output with a printed one: to the letter, or as a reader would."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
-from typing import NamedTuple
+import difflib
+from collections.abc import Iterator, Sequence
 
-from proofread.output import diff as listing
-from proofread.output.tokens import Number, Token, Word, numbers, tokens
-from proofread.output.tolerance import by_how_much, equal, shape
+from proofread.output.tokens import Number, Token, tokens
+from proofread.output.tolerance import distance, equal, shape
 
-__all__ = ["Number", "Token", "Word", "difference", "numbers", "same", "tokens"]
-
-_LISTED = 10
-
-_Pair = tuple[Token, Token]
+# How many lines and sentences say how two outputs differ.
+_MOST_LINES = 80
+_MOST_NUMBERS = 10
+# Above so many pairs of lines, difflib leaves out those that stand there often.
+_QUADRATIC = 1_000_000
 
 
 def same(recorded: str, printed: str, *, exact: bool) -> bool:
@@ -55,23 +52,6 @@ def same(recorded: str, printed: str, *, exact: bool) -> bool:
     return len(left) == len(right) and all(map(equal, left, right))
 
 
-class _Lines(NamedTuple):
-    """Some lines of an output; a tensor is never cut."""
-
-    text: str
-    start: int
-    tokens: list[Token]
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    def places(self, marked: Iterable[Token]) -> set[int]:
-        """Return where in these lines the characters of some tokens stand."""
-        starts = [(token.start - self.start, len(token.text)) for token in marked]
-        return {place for start, size in starts for place in range(start, start + size)}
-
-
 def difference(recorded: str, printed: str, *, exact: bool) -> str:
     """Say where an output is not the recorded one.
 
@@ -81,124 +61,94 @@ def difference(recorded: str, printed: str, *, exact: bool) -> str:
         exact: As in `same`.
 
     Returns:
-        Nothing if they are the same. Otherwise the lines that differ, `-` as recorded
-        and `+` as printed, with a few around them and a mark under what differs; then a
-        sentence for each number, and for the first word of lines that do not match.
+        Nothing if they are the same. Otherwise a unified diff, in which a number that
+        is near enough is spelled as it is recorded, and a sentence for each number that
+        is not, unless words have changed too.
     """
     if same(recorded, printed, exact=exact):
         return ""
-    rows: list[listing.Row] = []
-    pairs: list[_Pair] = []
-    for before, after in _aligned(recorded, printed):
-        found = [*_differing(before, after, exact=exact)]
-        if found or (exact and before.text != after.text):
-            one = before.text, before.places(pair[0] for pair in found)
-            other = after.text, after.places(pair[1] for pair in found)
-            rows += listing.changed(one, other, exact=exact)
-        else:
-            rows += listing.unchanged(before.text)
-        pairs += found
-    sentences = _sentences(pairs, recorded, printed)
-    return "\n".join([*listing.listing(rows), *sentences])
-
-
-def _aligned(recorded: str, printed: str) -> Iterator[tuple[_Lines, _Lines]]:
-    """Pair the lines that have the same shape, and what stands between such lines."""
-    left, right = (
-        _cut(
-            _Lines(text, 0, found),
-            [token.start + 1 for token in found if token.text == "\n"],
-        )
-        for text, found in ((recorded, tokens(recorded)), (printed, tokens(printed)))
+    left, right = tokens(recorded), tokens(printed)
+    spelled = printed if exact else _as_recorded(recorded, printed)
+    rows = _diff(recorded, spelled, blanks=recorded.split() == printed.split())
+    sentences = [*_sentences(left, right, exact=exact)]
+    return "\n".join(
+        [*_cut(rows, _MOST_LINES, "... "), *_cut(sentences, _MOST_NUMBERS, "")]
     )
-    for before, after in _paired(left, right, shape):
-        if [*map(shape, before.tokens)] == [*map(shape, after.tokens)]:
-            yield before, after
-        else:
-            yield from _paired(_rows(before), _rows(after), attrgetter("text"))
 
 
-def _paired(
-    left: list[_Lines], right: list[_Lines], key: Callable[[Token], str]
-) -> Iterator[tuple[_Lines, _Lines]]:
-    """Pair the lines whose tokens have the same keys, and what stands between."""
-    keys = [[tuple(map(key, one.tokens)) for one in lines] for lines in (left, right)]
-    for kind, start, end, other_start, other_end in listing.opcodes(*keys):
-        if kind == "equal":
-            yield from zip(left[start:end], right[other_start:other_end], strict=True)
-        else:
-            yield _joined(left, start, end), _joined(right, other_start, other_end)
+def _as_recorded(recorded: str, printed: str) -> str:
+    """Spell and space an output as recorded, wherever the two mean the same.
+
+    Lines of the same structure are paired; a tensor is one line, however it is broken.
+    """
+    left, right = _lines(recorded), _lines(printed)
+    shapes, others = (
+        [tuple(shape(token) for _, token in line) for line in lines]
+        for lines in (left, right)
+    )
+    autojunk = len(left) * len(right) > _QUADRATIC
+    matcher = difflib.SequenceMatcher(None, shapes, others, autojunk=autojunk)
+    for start, other_start, size in matcher.get_matching_blocks():
+        for step in range(size):
+            pairs = zip(left[start + step], right[other_start + step], strict=True)
+            right[other_start + step] = [
+                (space, one if equal(one, other) else other)
+                for (space, one), (_, other) in pairs
+            ]
+    return "".join(space + token.text for line in right for space, token in line)
 
 
-def _cut(whole: _Lines, ends: Iterable[int]) -> list[_Lines]:
-    """Cut lines at some places. There is always a last piece, if only an empty one."""
-    pieces: list[_Lines] = []
-    start, first = whole.start, 0
-    for end in (*ends, whole.end):
-        last = bisect_left(whole.tokens, end, key=attrgetter("start"))
-        text = whole.text[start - whole.start : end - whole.start]
-        pieces.append(_Lines(text, start, whole.tokens[first:last]))
-        start, first = end, last
-    return pieces
+def _lines(text: str) -> list[list[tuple[str, Token]]]:
+    """Cut an output behind each line end that counts; give the space before tokens."""
+    lines: list[list[tuple[str, Token]]] = [[]]
+    end = 0
+    for token in tokens(text):
+        lines[-1].append((text[end : token.start], token))
+        end = token.start + len(token.text)
+        if token.text == "\n":
+            lines.append([])
+    return lines
 
 
-def _rows(lines: _Lines) -> list[_Lines]:
-    """Cut lines at every line end."""
-    text = lines.text
-    ends = [place + 1 for place, one in enumerate(text, lines.start) if one == "\n"]
-    return _cut(lines, ends)
+def _diff(recorded: str, printed: str, *, blanks: bool) -> list[str]:
+    """List the lines that differ in the format of `diff -u`.
+
+    Args:
+        recorded: A text.
+        printed: Another.
+        blanks: Whether to show spaces, because nothing else differs.
+    """
+    before, after = _visible(recorded, blanks), _visible(printed, blanks)
+    rows = [*difflib.unified_diff(before, after, "recorded", "printed", lineterm="")]
+    return [*rows, "only white space differs"] if blanks else rows
 
 
-def _joined(lines: list[_Lines], start: int, end: int) -> _Lines:
-    some = lines[start:end]
-    first = lines[start].start if start < len(lines) else lines[-1].end
-    text = "".join(one.text for one in some)
-    return _Lines(text, first, [token for one in some for token in one.tokens])
+def _visible(text: str, blanks: bool) -> list[str]:
+    """Split a text into lines on which a terminal shows all that may differ."""
+    text = text.replace(" ", "·") if blanks else text
+    *lines, rest = (
+        "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
+        for line in text.split("\n")
+    )
+    return [*lines, f"{rest}<no line end>"] if rest else lines
 
 
-def _differing(before: _Lines, after: _Lines, *, exact: bool) -> Iterator[_Pair]:
-    """Yield the tokens that differ, up to the first that changes the structure."""
-    if bool(before.tokens) is not bool(after.tokens):
-        yield _row(before), _row(after)
+def _sentences(
+    left: Sequence[Token], right: Sequence[Token], *, exact: bool
+) -> Iterator[str]:
+    """Say which numbers differ, if nothing but numbers does."""
+    if [*map(shape, left)] != [*map(shape, right)]:
         return
-    # Where one side has no more tokens stands an empty word.
-    left = [*before.tokens, Word("", before.end)]
-    right = [*after.tokens, Word("", after.end)]
-    for one, other in zip(left, right, strict=False):
-        if one.text != other.text and (exact or not equal(one, other)):
-            yield one, other
-        if shape(one) != shape(other):
-            return
-
-
-def _row(lines: _Lines) -> Token:
-    """Return the first row of some lines as one word, an empty one if there is none."""
-    start = lines.tokens[0].start if lines.tokens else lines.end
-    row = lines.text[start - lines.start :].partition("\n")[0].rstrip()
-    return Word(row or ("\n" if lines.tokens else ""), start)
-
-
-def _sentences(pairs: list[_Pair], recorded: str, printed: str) -> Iterator[str]:
-    if not pairs:
-        yield "only white space differs"
-    found = (token.start for token in tokens(recorded) if isinstance(token, Number))
-    order = {start: count for count, start in enumerate(found, 1)}
-    for one, other in pairs[:_LISTED]:
+    pairs = zip(left, right, strict=True)
+    count = 0
+    for one, other in pairs:
         if isinstance(one, Number) and isinstance(other, Number):
-            texts = f"recorded {one.text}, printed {other.text}"
-            yield f"number {order[one.start]}: {texts}{by_how_much(one, other)}"
-            continue
-        line = recorded.count("\n", 0, one.start) + 1
-        left, right = _name(one, recorded), _name(other, printed)
-        yield f"line {line}: recorded {left}, printed {right}"
-    if len(pairs) > _LISTED:
-        yield f"and {len(pairs) - _LISTED} more"
+            count += 1
+            if one.text != other.text and (exact or not equal(one, other)):
+                texts = f"recorded {one.text}, printed {other.text}"
+                yield f"number {count}: {texts}{distance(one, other)}"
 
 
-def _name(token: Token, text: str) -> str:
-    if not token.text:
-        return "nothing" if token.start < len(text) else "no more"
-    if token.text != "\n":
-        return repr(token.text)
-    is_empty = text[: token.start].endswith("\n") or not token.start
-    return "an empty line" if is_empty else "the end of the line"
+def _cut(lines: Sequence[str], most: int, dots: str) -> list[str]:
+    more = len(lines) - most
+    return [*lines[:most], f"{dots}and {more} more"] if more > 0 else [*lines]

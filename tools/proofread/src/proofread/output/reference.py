@@ -19,6 +19,3 @@ def differs_from_reference(requirements: Sequence[str]) -> str:
         if not requirement.specifier.contains(version, prereleases=True):
             return f"{requirement.name} {version}, not {requirement.specifier}"
     return ""
-
-
-# Each program asks, and the answer holds for the whole run.

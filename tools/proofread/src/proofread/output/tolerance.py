@@ -38,10 +38,10 @@ def _near(one: Number, other: Number) -> bool:
     if not (one.is_float and other.is_float):
         return False
     both_noise = _is_noise(one) and _is_noise(other)
-    return both_noise or _apart(one, other) <= _tolerance(one, other)
+    return both_noise or _error(one, other) <= _tolerance(one, other)
 
 
-def _apart(one: Number, other: Number) -> Decimal:
+def _error(one: Number, other: Number) -> Decimal:
     return _EXACTLY.subtract(one.value, other.value).copy_abs()
 
 
@@ -68,19 +68,17 @@ def _is_noise(number: Number) -> bool:
     return value == 0 or (scientific and value < _MILLIONTH)
 
 
-def by_how_much(one: Number, other: Number) -> str:
+def distance(one: Number, other: Number) -> str:
     """Return the end of a sentence about two numbers that differ."""
     if not (one.value.is_finite() and other.value.is_finite()):
         return ""
     if not _QUOTES.isdisjoint({one.wrapper, other.wrapper}):
         return ", in quotes"
-    if one.is_float != other.is_float:
-        return ", one of them an integer"
-    apart = _apart(one, other)
-    if not apart:
+    error = _error(one, other)
+    if not error:
         return ", the same number printed otherwise"
     if not one.decimals or one.place != other.place:
-        return f", off by {apart:g}"
-    units = _EXACTLY.divide(apart, _unit(one.place))
+        return f", off by {error:g}"
+    units = _EXACTLY.divide(error, _unit(one.place))
     plural = "" if units == 1 else "s"
-    return f", off by {apart:g} ({units:g} unit{plural} of the last place)"
+    return f", off by {error:g} ({units:g} unit{plural} of the last place)"

@@ -6,40 +6,21 @@ program. Numbers are picked by their place in the output, or by line and place i
 line; both count from one. Arithmetic is done in decimals, as on paper.
 """
 
-import ast
-import operator
+import decimal
+import io
 import re
+import tokenize
 from collections.abc import Mapping, Sequence
-from decimal import (
-    Context,
-    Decimal,
-    DecimalException,
-    DivisionByZero,
-    InvalidOperation,
-    Overflow,
-    Underflow,
-    getcontext,
-    localcontext,
-)
-from typing import NamedTuple, NoReturn
+from decimal import Decimal
+from typing import NamedTuple, Self
 
-from proofread.output.compare import numbers
+from proofread.output.tokens import numbers
 
 FORMAT = re.compile(r",?(?:\.\d\d?[f%])?")
-OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
 # A power that nobody could read would else take all time and memory there is.
-LIMITS = Context(
-    prec=28,
-    Emin=-99,
-    Emax=99,
-    traps=[DivisionByZero, InvalidOperation, Overflow, Underflow],
-)
+LIMITS = decimal.Context(prec=28, Emin=-99, Emax=99)
+LIMITS.traps[decimal.Underflow] = True  # besides what cannot be computed
+ARITHMETIC = "be arithmetic over out, next, at and round"
 
 
 class Outputs(NamedTuple):
@@ -52,6 +33,55 @@ class Outputs(NamedTuple):
 
 class _RefusedError(Exception):
     """Says what a computed number must do."""
+
+
+class _Printed(Decimal):
+    """A number of an output, which knows how it is printed."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        value = Decimal(text.replace(",", ""))
+        # Arithmetic on a signaling nan is an error.
+        number = super().__new__(cls, value if value.is_finite() else "sNaN")
+        # In a tensor, a point with nothing behind it only says that it holds floats.
+        number.text = text.removesuffix(".")
+        return number
+
+
+class _Output:
+    """An output of the page, whose numbers are picked by place, or line and place.
+
+    Args:
+        text: What is printed; None if there is no such output.
+        must: What a number that needs it must do then.
+    """
+
+    def __init__(self, text: str | None, must: str) -> None:
+        self.text = text
+        self.must = must
+
+    def __getitem__(self, place: object) -> Decimal:
+        if not self.text:
+            raise _RefusedError(self.must)
+        if not isinstance(place, tuple):
+            return _Printed(_pick(numbers(self.text), place, "numbers of that output"))
+        line, place = place
+        text = _pick(self.text.splitlines(), line, "lines of that output")
+        return _Printed(_pick(numbers(text), place, "numbers of that line"))
+
+
+def _pick(choice: Sequence[str], place: object, what: str) -> str:
+    number = _whole(place)
+    if not 1 <= number <= len(choice):
+        raise _RefusedError(f"pick one of the {len(choice)} {what}, counted from 1")
+    return choice[number - 1]
+
+
+def _whole(number: object) -> int:
+    if not isinstance(number, Decimal) or number != number.to_integral_value():
+        raise _RefusedError("count places in whole numbers")
+    return int(number)
 
 
 def evaluate(expression: str, outputs: Outputs) -> str:
@@ -69,16 +99,20 @@ def evaluate(expression: str, outputs: Outputs) -> str:
         ValueError: If the expression cannot be computed.
     """
     try:
-        with localcontext(LIMITS):
+        with decimal.localcontext(LIMITS):
             return _written(expression, outputs)
     except _RefusedError as refused:
         must = str(refused)
-    except InvalidOperation:
+    except (SyntaxError, tokenize.TokenError):
+        must = "be an expression"
+    except decimal.InvalidOperation:
         must = "have a result"
-    except DivisionByZero:
+    except decimal.DivisionByZero:
         must = "not divide by zero"
-    except DecimalException:
+    except ArithmeticError:
         must = "have a result of less than a hundred digits"
+    except (AttributeError, NameError, TypeError, ValueError):
+        must = ARITHMETIC
     raise ValueError(f"a computed number must {must}; got {expression}.")
 
 
@@ -88,76 +122,42 @@ def _written(expression: str, outputs: Outputs) -> str:
     if not colon or re.search(r"[\"'\])]", form):
         body, form = expression, ""
     if not FORMAT.fullmatch(form := form.strip()):
-        _refuse("have a format such as :, or :.2f or :,.1f or :.0%")
-    try:
-        node = ast.parse(body.strip(), mode="eval").body
-    except SyntaxError:
-        _refuse("be an expression")
-    if isinstance(node, ast.Subscript) and not form:
-        # In a tensor, a point with nothing behind it only says that it holds floats.
-        return _printed(node, outputs).removesuffix(".")
-    return format(_value(node, outputs), form or "f")
+        raise _RefusedError("have a format such as :, or :.2f or :,.1f or :.0%")
+    result = _computed(body.strip(), outputs)
+    if isinstance(result, _Printed) and not form:
+        return result.text
+    if not isinstance(result, Decimal):
+        raise _RefusedError(ARITHMETIC)
+    if not result.is_finite():
+        raise _RefusedError("be computed from numbers")
+    return format(result, form or "f")
 
 
-def _refuse(must: str) -> NoReturn:
-    raise _RefusedError(must)
+def _computed(body: str, outputs: Outputs) -> object:
+    """Let Python compute, with nothing but these names."""
+
+    def at(heading: str, number: Decimal = Decimal(1)) -> _Output:
+        text = outputs.under.get((heading, _whole(number)))
+        return _Output(text, "name a heading, and a program of it that prints")
+
+    names = {
+        "decimal": decimal.getcontext().create_decimal,
+        "out": _Output(outputs.above, "have an output above it"),
+        "next": _Output(outputs.below, "have an output below it"),
+        "at": at,
+        "round": lambda number, places: round(number, _whole(places)),
+    }
+    code = compile(_in_decimals(body), "<expression>", "eval")
+    # The authors of a page may run any program on it; this only keeps them to numbers.
+    if not names.keys() >= {*code.co_names}:
+        raise _RefusedError(ARITHMETIC)
+    return eval(code, {"__builtins__": {}} | names)  # noqa: S307
 
 
-def _value(node: ast.expr, outputs: Outputs) -> Decimal:
-    match node:
-        case ast.Constant(value=number) if type(number) in (int, float):
-            # What is too large for a float is inf; nothing else leads to one here.
-            return getcontext().create_decimal(repr(number).replace("inf", "1e999"))
-        case ast.UnaryOp(op=ast.USub()):
-            return -_value(node.operand, outputs)
-        case ast.BinOp() if type(node.op) in OPERATORS:
-            left, right = _value(node.left, outputs), _value(node.right, outputs)
-            return OPERATORS[type(node.op)](left, right)
-        case ast.Call(func=ast.Name(id="round"), args=[number, places], keywords=[]):
-            return round(_value(number, outputs), _place(places))
-        case ast.Subscript():
-            printed = _printed(node, outputs)
-            value = Decimal(printed.replace(",", ""))
-            return value if value.is_finite() else _refuse("be computed from numbers")
-    _refuse(f"be arithmetic over out, next, at and round, without {ast.unparse(node)}")
-
-
-def _place(node: ast.expr) -> int:
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return node.value
-    _refuse(f"count places in whole numbers, not by {ast.unparse(node)}")
-
-
-def _printed(node: ast.Subscript, outputs: Outputs) -> str:
-    """Pick the number that a subscript names, as it is printed."""
-    output, index = _output(node.value, outputs), node.slice
-    what = "numbers of that output"
-    if isinstance(index, ast.Tuple) and len(index.elts) == 2:
-        line, index = index.elts
-        output = _pick(output.splitlines(), line, "lines of that output")
-        what = "numbers of that line"
-    return _pick(numbers(output), index, what)
-
-
-def _pick(choice: Sequence[str], node: ast.expr, what: str) -> str:
-    place = _place(node)
-    if not 1 <= place <= len(choice):
-        _refuse(f"pick one of the {len(choice)} {what}, counted from 1")
-    return choice[place - 1]
-
-
-def _output(node: ast.expr, outputs: Outputs) -> str:
-    match node:
-        case ast.Name(id="out"):
-            return outputs.above or _refuse("have an output above it")
-        case ast.Name(id="next"):
-            return outputs.below or _refuse("have an output below it")
-        case ast.Call(
-            func=ast.Name(id="at"),
-            args=[ast.Constant(value=str() as heading), *which],
-            keywords=[],
-        ) if len(which) < 2:
-            number = _place(which[0]) if which else 1
-            output = outputs.under.get((heading, number))
-            return output or _refuse("name a heading, and a program of it that prints")
-    _refuse(f"pick numbers from out, next or at(heading), not from {ast.unparse(node)}")
+def _in_decimals(body: str) -> str:
+    """Write the numbers of an expression as decimals, so that 0.1 is 0.1."""
+    found = tokenize.generate_tokens(io.StringIO(body).readline)
+    return " ".join(
+        f"decimal('{token.string}')" if token.type == tokenize.NUMBER else token.string
+        for token in found
+    ).strip()

@@ -8,9 +8,13 @@ against what pytest-codeblocks reads.
 
 import ast
 import datetime
+import io
 import itertools
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from pytest_codeblocks import extract_from_buffer
 
 from proofread.page.markdown import (
     ERROR,
@@ -19,25 +23,26 @@ from proofread.page.markdown import (
     REFUSES,
     TIMEOUT,
     Fence,
+    Finding,
     Program,
     fences,
     lines_of,
     outside,
     programs,
 )
-from proofread.page.stock_reading import check_runner
 
 KINDS = frozenset({"text", "console", "toml", "yaml", "json", "html", "bibtex"})
-Problem = tuple[int, str]
 
 TALK = r"pytest|proofread|code-?\s?block|expect|output|skip|xfail|\bcont\b|raises"
 MISS = re.compile(rf"<!-.*({TALK})|({TALK}).*->", re.IGNORECASE)
 # These speak of numbers, and proofread.page.prose_lint looks at them.
 NUMBERS = re.compile(r"<!--(=|given:).*?-->")
+# What is included holds no program: `proofread.website` refuses one that does.
+INCLUDE = re.compile(r'--8<-- "[\w/-]+\.(?:svg|html|md)"')
 UNTIL = re.compile(r"(\S.*?)[;,]? until (\d{4}-\d{2}-\d{2})\.?")
 
 
-def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
+def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Finding]:
     """Find what looks like a fence and is none, and fences that nobody sees."""
     lines = outside(text, found)
     starts = {fence.line for fence in found}
@@ -48,8 +53,8 @@ def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
         line = lines.get(number, "")
         if re.match(r"\s*((>|[-*+]|\d+[.)])\s*)+(`{3,}|~{3,})", line):
             yield number, "a fence must stand on a line of its own"
-        if "--8<--" in line and not re.search(r'--8<-- "[\w/-]+\.svg"', line):
-            yield number, "an include must be a picture"
+        if "--8<--" in line and not re.search(INCLUDE, line):
+            yield number, "an include must be a picture, or a part in HTML or Markdown"
         # A comment that does not end on its line hides what comes next.
         if "<!--" in line:
             hidden = "-->" not in line.rpartition("<!--")[2]
@@ -60,7 +65,7 @@ def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
             yield fence.line, "a fence must be closed"
 
 
-def check_kind(fence: Fence, kinds: Collection[str]) -> Iterator[Problem]:
+def check_kind(fence: Fence, kinds: Collection[str]) -> Iterator[Finding]:
     """Find a fence that is neither run nor of a kind that does not run."""
     if fence.marker[0] == "~":
         yield fence.line, "a fence must be of backticks"
@@ -75,7 +80,7 @@ def check_kind(fence: Fence, kinds: Collection[str]) -> Iterator[Problem]:
             yield number, "a line in a fence must not look like its end"
 
 
-def check_code(program: Program, width: int) -> Iterator[Problem]:
+def check_code(program: Program, width: int) -> Iterator[Finding]:
     """Find what is not Python, what a page cannot show, what only seems recorded."""
     try:
         ast.parse(program.code)
@@ -90,7 +95,7 @@ def check_code(program: Program, width: int) -> Iterator[Problem]:
         yield program.line, f"{REFUSES} and a recorded error must come together"
 
 
-def check_marks(program: Program, today: datetime.date) -> Iterator[Problem]:
+def check_marks(program: Program, today: datetime.date) -> Iterator[Finding]:
     """Find skips that say not why, or not until when, or that have ended."""
     for mark in program.marks:
         if mark == REFUSES[4:-3] or TIMEOUT.fullmatch(mark):
@@ -121,7 +126,7 @@ def skip_reason(mark: str) -> str:
     return ""
 
 
-def check_comments(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
+def check_comments(text: str, found: Sequence[Fence]) -> Iterator[Finding]:
     """Only a few comments speak to the runner, in one spelling, at one place."""
     lines = outside(text, found)
     fence_at = {fence.line: fence for fence in found}
@@ -161,7 +166,7 @@ def next_line(lines: Mapping[int, str], number: int) -> int:
     return number
 
 
-def check_orphans(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
+def check_orphans(text: str, found: Sequence[Fence]) -> Iterator[Finding]:
     """Find a text right under a program that looks like its output and is not."""
     lines = outside(text, found)
     recorded = {p.output.line for p in programs(text) if p.output is not None}
@@ -175,13 +180,61 @@ def check_orphans(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
             yield below.line, "a text that looks like an output must be one"
 
 
-def problems(
+# ---- What pytest-codeblocks would run ---------------------------------------------
+
+
+def as_run(fence: Fence) -> str:
+    """Return what pytest-codeblocks has: it drops empty lines where it unindents."""
+    lines = lines_of(fence.code) if fence.code else []
+    kept = (line for line in lines if line.strip() or not fence.indent)
+    return "".join(f"{line}\n" for line in kept)
+
+
+def same_program(one: str, other: str) -> bool:
+    """Say whether two texts are one program, whatever its empty lines."""
+    if one == other:
+        return True
+    try:
+        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+    except SyntaxError:
+        return False
+
+
+def check_runner(text: str) -> Iterator[Finding]:
+    """Ask pytest-codeblocks what it would run, and compare with."""
+    expected = [
+        (p.line, as_run(p.fence), as_run(p.output) if p.output else None)
+        for p in programs(text)
+    ]
+    for program in programs(text):
+        if not same_program(program.code, as_run(program.fence)):
+            yield program.line, "the runner must run the program that the reader copies"
+    try:
+        with warnings.catch_warnings():  # of words that it no longer wants
+            warnings.simplefilter("ignore")
+            blocks = extract_from_buffer(io.StringIO(text))
+    except RuntimeError as error:
+        yield 1, f"the runner must be able to read the page; it says: {error}"
+        return
+    run = [
+        (block.lineno, block.code, block.expected_output)
+        for block in blocks
+        if block.syntax in ("python", "sh", "bash")
+    ]
+    for block in {*run} ^ {*expected}:
+        yield block[0], "the runner must see the block as the reader does"
+
+
+# ---- All of it ---------------------------------------------------------------------
+
+
+def check_fences(
     text: str,
     *,
     kinds: Collection[str] = KINDS,
     width: int = 0,
     today: datetime.date | None = None,
-) -> list[Problem]:
+) -> list[Finding]:
     """List what is wrong with a page, by line.
 
     Args:

@@ -7,6 +7,7 @@ readings against each other.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ TIMEOUT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
 LAB = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
 # What mkdocstrings replaces by the reference of a module.
 REFERS = re.compile(r"^::: ", re.MULTILINE)
+# What is wrong on a page: the line, and a sentence.
+Finding = tuple[int, str]
 HEADING = re.compile(r"#{1,6} +(.+?)(?: *\{ *(?:#(\S+))?.*\})? *#* *$")
 
 
@@ -93,7 +96,9 @@ def unindent(line: str, indent: str) -> str:
     return line[min(own, len(indent)) :]
 
 
-def fences(text: str) -> list[Fence]:
+# A page is read by several checks.
+@lru_cache(maxsize=32)
+def fences(text: str) -> tuple[Fence, ...]:
     """Return the fences of a page; one that is never closed ends with the page."""
     found = []
     lines = lines_of(text)
@@ -110,7 +115,7 @@ def fences(text: str) -> list[Fence]:
         code = "".join(unindent(line, indent) + "\n" for line in lines[at:end])
         found.append(Fence(at, end + 1, indent, marker, info, code))
         at = end + 1
-    return found
+    return tuple(found)
 
 
 def outside(text: str, found: Sequence[Fence]) -> dict[int, str]:
@@ -132,7 +137,8 @@ def headings(lines: dict[int, str]) -> dict[int, str]:
     return found
 
 
-def programs(text: str) -> list[Program]:
+@lru_cache(maxsize=32)
+def programs(text: str) -> tuple[Program, ...]:
     """Return the programs of a page in their order."""
     found = fences(text)
     lines = outside(text, found)
@@ -166,7 +172,7 @@ def programs(text: str) -> list[Program]:
         error = below(output.end if output else fence.end, ERROR)
         marks = marks_above(fence.line)
         result.append(Program(fence, heading, number, marks, output, error))
-    return result
+    return tuple(result)
 
 
 def last(program: Program) -> Fence:
@@ -179,8 +185,10 @@ def skipped(program: Program) -> bool:
     return any(mark.startswith("pytest.mark.skip") for mark in program.marks)
 
 
-def as_fence(kind: str, text: str) -> str:
-    """Return text as a fence, longer than any in it."""
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{kind}\n{text.rstrip()}\n{ticks}"
+def as_fence(kind: str, text: str, indent: str = "") -> str:
+    """Write text as a fence, longer than any line of it that looks like one."""
+    inner = re.findall(r"^[ \t]*(`{3,})", text, re.MULTILINE)
+    ticks = "`" * max([3, *(len(run) + 1 for run in inner)])
+    lines = (f"{ticks}{kind}", *text.removesuffix("\n").split("\n"), ticks)
+    # An empty line is indented too: pytest-codeblocks loses one that is not.
+    return "\n".join(indent + line for line in lines)

@@ -5,14 +5,13 @@ reads well as it stands, and `compute` can hold it to that, or bring it up to da
 
     The largest weight is 0.2386<!--= out[3] -->.
 
-`proofread.page.expressions` tells what can stand in such a comment. A number that no output
-shows is declared, anywhere on the page, with a reason:
+`proofread.page.expressions` tells what can stand in such a comment. A number that no
+output shows is declared, anywhere on the page, with a reason:
 
     <!--given: 768 50,257: the configuration of GPT-2-->
 
 A whole number that stands in a program of the same section needs no declaration: there
-it is what the program was given. This module is also a Markdown extension, which
-computes when the site is built, and takes the comments out of the page.
+it is what the program was given.
 """
 
 import ast
@@ -21,16 +20,18 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 
-from proofread.page.prose_numbers import GIVEN, NAME, NUMBER, Page, blanked
+from proofread.page.markdown import Finding
+from proofread.page.prose_numbers import GIVEN, NAME, NUMBER, Prose, blanked
 
-Problem = tuple[int, str]
-# How a comment in code begins that says what the code gives.
-GIVES = re.compile(
-    r"[-=>]+|\u2192|(?:outputs?|results?|prints?|returns?|gives?|shapes?)\b\s*[:=]?",
+# What may stand in a comment in code before the value that the code gives: an arrow,
+# such a word, the type of the value.
+BEFORE_VALUE = re.compile(
+    r"(?:[-=>]+|\u2192|(?:outputs?|results?|prints?|returns?|gives?|shapes?)\b)?"
+    r"[\s:=]*(?:[\w.]+(?=\([^)]))?",
     re.I,
 )
-VALUE = re.compile(r"[\w.]*[\[(]|['\"]|(?:True|False|None|nan|inf)\b|[-+]?\.?\d")
 
 
 def compute(text: str) -> str:
@@ -45,12 +46,12 @@ def compute(text: str) -> str:
     Raises:
         ValueError: If one of them cannot be computed.
     """
-    for number in [*Page(text).numbers()][::-1]:
+    for number in [*Prose(text).numbers()][::-1]:
         text = text[: number.start] + number.computed() + text[number.end :]
     return text
 
 
-def problems(text: str) -> list[Problem]:
+def check_prose(text: str) -> list[Finding]:
     """Find the numbers of a page that nothing holds to the truth.
 
     Args:
@@ -62,7 +63,7 @@ def problems(text: str) -> list[Problem]:
         computed nor declared, each declared number that stands nowhere, and each value
         that a comment in code holds and nothing checks.
     """
-    page = Page(text)
+    page = Prose(text)
     given = [note for note in page.notes if GIVEN.fullmatch(note[0])]
     declared = {_plain(number): note for note in given for number in _declares(note)}
     found, used = [*_misspelt(page), *_stale(page)], set[str]()
@@ -90,7 +91,7 @@ def _plain(number: str) -> str:
     return re.sub(r"[, ]", "", number).replace("\u2212", "-")
 
 
-def _misspelt(page: Page) -> Iterator[Problem]:
+def _misspelt(page: Prose) -> Iterator[Finding]:
     given = [note for note in page.notes if GIVEN.fullmatch(note[0])]
     numbers = {note: [NUMBER.fullmatch(n) for n in _declares(note)] for note in given}
     wrong = [note for note in given if not numbers[note] or not all(numbers[note])]
@@ -102,7 +103,7 @@ def _misspelt(page: Page) -> Iterator[Problem]:
         )
 
 
-def _stale(page: Page) -> Iterator[Problem]:
+def _stale(page: Prose) -> Iterator[Finding]:
     for number in page.numbers():
         shown = page.text[number.start : number.end]
         try:
@@ -118,7 +119,7 @@ def _stale(page: Page) -> Iterator[Problem]:
             )
 
 
-def _in_prose(page: Page) -> Iterator[tuple[int, list[str], str]]:
+def _in_prose(page: Prose) -> Iterator[tuple[int, list[str], str]]:
     """Give the numbers in prose that are typed; no sentence if a program has them."""
     inputs: dict[str, set[Decimal]] = {}
     for program in page.programs:
@@ -134,26 +135,27 @@ def _in_prose(page: Page) -> Iterator[tuple[int, list[str], str]]:
         yield line, [plain], "" if is_input else sentence
 
 
-def _literals(code: str) -> set[Decimal]:
+@lru_cache(maxsize=512)
+def _literals(code: str) -> frozenset[Decimal]:
     """Collect the numbers that stand in a program."""
     try:
         nodes = [*ast.walk(ast.parse(code))]
     except SyntaxError:
-        return set()
+        return frozenset()
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    return {Decimal(repr(value)) for value in values if type(value) in (int, float)}
+    return frozenset(Decimal(repr(n)) for n in values if type(n) in (int, float))
 
 
-def _in_code(page: Page) -> Iterator[tuple[int, list[str], str]]:
+def _in_code(page: Prose) -> Iterator[tuple[int, list[str], str]]:
     """Give the comments in programs that hold a value, with their numbers."""
     for program in page.programs:
-        given = _literals(program.code)
+        inputs = _literals(program.code)
         for line, comment in _comments(program.code):
             body = NAME.sub(blanked, comment.lstrip("# ") + "\n").strip()
             numbers = [_plain(match[0]) for match in NUMBER.finditer(body)]
             value = _is_value(body)
             if not value:
-                numbers = [n for n in numbers if Decimal(n.strip("+-%")) not in given]
+                numbers = [n for n in numbers if Decimal(n.strip("+-%")) not in inputs]
             if value or numbers:
                 sentence = (
                     "a comment in code must hold no value that nothing checks; "
@@ -162,6 +164,7 @@ def _in_code(page: Page) -> Iterator[tuple[int, list[str], str]]:
                 yield program.line + line, numbers, sentence
 
 
+@lru_cache(maxsize=512)
 def _comments(code: str) -> Sequence[tuple[int, str]]:
     """List the comments of a program with their lines."""
     try:
@@ -174,15 +177,9 @@ def _comments(code: str) -> Sequence[tuple[int, str]]:
 
 
 def _is_value(comment: str) -> bool:
-    """Say whether a comment is nothing but a value, or says what is printed."""
-    if gives := GIVES.match(comment):
-        return VALUE.match(comment[gives.end() :].strip()) is not None
+    """Say whether a comment is nothing but a value: `# -> True`, `# Size([2, 3])`."""
     try:
-        nodes = [*ast.walk(ast.parse(comment, mode="eval"))]
-    except SyntaxError:
+        ast.literal_eval(BEFORE_VALUE.sub("", comment, count=1))
+    except (ValueError, SyntaxError):
         return False
-    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-    callees = {part for call in calls for part in ast.walk(call)}
-    names = {node for node in nodes if isinstance(node, ast.Name)}
-    constants = [node for node in nodes if isinstance(node, ast.Constant)]
-    return bool(constants) and names <= callees
+    return True

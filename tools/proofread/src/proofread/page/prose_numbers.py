@@ -84,8 +84,15 @@ class Number(NamedTuple):
         return evaluate(self.comment[len("<!--=") : -len("-->")].strip(), self.outputs)
 
 
-class Page:
-    """The prose of a page, with all else blanked out, and what stands around it."""
+class Prose:
+    """The prose of a page, with all else blanked out, and what stands around it.
+
+    Attributes:
+        text: The page.
+        prose: As long as the page, with spaces for what is no prose.
+        notes: The comments that compute a number or declare some.
+        misspelt: The comments that look as if they should.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text

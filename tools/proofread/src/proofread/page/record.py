@@ -1,7 +1,8 @@
 """Rewrite what pages say their programs print: `pytest --record`.
 
 Programs may run in many processes; what they did is gathered here, in one, and here
-the pages are written, each as a whole and only if every program on it held still.
+the pages are written, each as a whole and only if every program on it held still: in
+two orders, with two numbers of threads, and on another code path of the processor.
 """
 
 import shutil
@@ -10,9 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from proofread.output.compare import difference
-from proofread.page import prose_lint as prose
-from proofread.page.lint import Problem
-from proofread.page.markdown import ERROR, OUTPUT, Fence, Program, programs
+from proofread.page import prose_lint
+from proofread.page.markdown import (
+    ERROR,
+    OUTPUT,
+    Fence,
+    Finding,
+    Program,
+    as_fence,
+    programs,
+)
 
 Account = dict[str, Any]
 ADVICE = (
@@ -21,18 +29,14 @@ ADVICE = (
 )
 
 
+MOVES = (
+    "prints other digits on another processor; round what it prints to fewer digits "
+    "(`:.3f`), compute it in float64, or print what does not depend on the last digits"
+)
+
+
 class CannotRecordError(Exception):
     """A page that must be left as it is, and why."""
-
-
-def fence(output: str, indent: str) -> list[str]:
-    """Return the lines of a fence around output."""
-    body = output.removesuffix("\n").split("\n")
-    ticks = "```"
-    while any(line.lstrip().startswith(ticks) for line in body):
-        ticks += "`"
-    # An empty line is indented too: pytest-codeblocks loses one that is not.
-    return [indent + line for line in (f"{ticks}text", *body, ticks)]
 
 
 def put(
@@ -40,11 +44,11 @@ def put(
 ) -> str:
     """Put an output into the lines of a page; say what was done."""
     if old is None:
-        new = ["", below.indent + comment, "", *fence(text, below.indent)]
+        new = ["", below.indent + comment, "", as_fence("text", text, below.indent)]
         lines[below.end : below.end] = new
         return "added"
     if text:
-        lines[old.line - 1 : old.end] = fence(text, old.indent)
+        lines[old.line - 1 : old.end] = [as_fence("text", text, old.indent)]
         return "changed"
     # The comment and the empty lines around it go with what they announced.
     del lines[below.end : old.end]
@@ -91,12 +95,19 @@ class Recorder:
 
     Args:
         root: The folder that pages are named from.
-        problems: Finds what is wrong with a page; one that has any is not written.
+        check: Finds what is wrong with a page; one with a finding is not written.
+        elsewhere: Runs pages on another code path, and gives what their programs did.
     """
 
-    def __init__(self, root: Path, problems: Callable[[str], Sequence[Problem]]):
+    def __init__(
+        self,
+        root: Path,
+        check: Callable[[str], Sequence[Finding]],
+        elsewhere: Callable[[Sequence[Path]], Sequence[Account]],
+    ) -> None:
         self.root = root
-        self.problems = problems
+        self.check = check
+        self.elsewhere = elsewhere
         self.runs: dict[str, dict[int, list[Account]]] = {}
         self.failed: set[str] = set()
         self.said: list[str] = []
@@ -111,15 +122,32 @@ class Recorder:
     def write(self) -> bool:
         """Write the pages whose programs held still; say whether all did."""
         kept = True
+        other = self.run_elsewhere()
         for page, runs in sorted(self.runs.items()):
             try:
-                self.said += self.write_page(page, runs)
+                self.said += self.write_page(page, runs, other.get(page, {}))
             except CannotRecordError as error:
                 self.said.append(f"{page}: left as it was: {error}")
                 kept = False
         return kept
 
-    def write_page(self, page: str, runs: dict[int, list[Account]]) -> list[str]:
+    def run_elsewhere(self) -> dict[str, dict[int, Account]]:
+        """Run the pages on another code path; return what was done, by page and line.
+
+        A page on which a program fails is left out: it is not written anyway.
+        """
+        pages = [self.root / page for page in sorted(self.runs.keys() - self.failed)]
+        found: dict[str, dict[int, Account]] = {}
+        for account in self.elsewhere(pages) if pages else ():
+            found.setdefault(account["page"], {})[account["line"]] = account
+        return found
+
+    def write_page(
+        self,
+        page: str,
+        runs: dict[int, list[Account]],
+        elsewhere: dict[int, Account],
+    ) -> list[str]:
         """Write a page, and return what is now other than it was."""
         if page in self.failed:
             raise CannotRecordError("a program on it fails.")
@@ -129,13 +157,14 @@ class Recorder:
             if any(account["code"] != code.get(line) for account in accounts):
                 raise CannotRecordError("it changed while its programs ran.")
             check_steady(line, accounts)
+            check_elsewhere(line, accounts[0], elsewhere.get(line))
         results = {line: accounts[0] for line, accounts in runs.items()}
         new, changes = rewrite(text, results)
         check_read_back(new, [results.get(line) for line in code])
-        if found := self.problems(new):
+        if found := self.check(new):
             line, sentence = found[0]
             raise CannotRecordError(f"line {line}: {sentence}.")
-        computed = prose.compute(new)
+        computed = prose_lint.compute(new)
         if computed != new:
             shown = difference(new, computed, exact=True)
             changes.append(f" numbers in the prose computed anew\n{shown}")
@@ -153,6 +182,15 @@ def check_steady(line: int, accounts: Sequence[Account]) -> None:
         for part in ("output", "error"):
             if wrong := difference(first[part], other[part], exact=True):
                 raise CannotRecordError(f"line {line}: the program {ADVICE}:\n{wrong}")
+
+
+def check_elsewhere(line: int, here: Account, elsewhere: Account | None) -> None:
+    """Refuse a program that does something else on another code path."""
+    if elsewhere is None:
+        raise CannotRecordError(f"line {line}: the program must run on two code paths.")
+    for part in ("output", "error"):
+        if wrong := difference(here[part], elsewhere[part], exact=True):
+            raise CannotRecordError(f"line {line}: the program {MOVES}:\n{wrong}")
 
 
 def check_read_back(text: str, results: Sequence[Account | None]) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from proofread.output.compare import difference
-from proofread.page import prose_lint
-from proofread.page.lint import Problem
-from proofread.page.markdown import Program, programs
+from proofread.page.markdown import Finding, Program, programs
+from proofread.page.prose_lint import check_prose
 from proofread.pytest_plugin.settings import fences, inexact
 from proofread.run.protocol import LIMIT, Job, Result
 from proofread.run.runner import Worker
@@ -28,7 +27,7 @@ class Page(pytest.File):
         if not self.config.option.record:
             for name, find in (
                 ("[fences]", lambda: fences(self.config, text)),
-                ("[prose]", lambda: prose_lint.problems(text)),
+                ("[prose]", lambda: check_prose(text)),
             ):
                 yield Whole.from_parent(self, name=name, find=find)
         for program in programs(text):
@@ -47,7 +46,7 @@ def shown(item: pytest.Item) -> str:
 class Whole(pytest.Item):
     """What must hold for a page as a whole, whatever its programs do."""
 
-    def __init__(self, *, find: Callable[[], list[Problem]], **rest: Any) -> None:
+    def __init__(self, *, find: Callable[[], list[Finding]], **rest: Any) -> None:
         super().__init__(**rest)
         self.find = find
 

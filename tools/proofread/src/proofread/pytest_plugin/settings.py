@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 
 from proofread.output.reference import differs_from_reference
-from proofread.page import lint as census
-from proofread.page.lint import Problem
+from proofread.page.lint import KINDS, check_fences
+from proofread.page.markdown import Finding
 
 
 def wanted(config: pytest.Config) -> bool:
@@ -25,8 +25,8 @@ def inexact(config: pytest.Config) -> str:
     return _differs(tuple(config.getini("proofread_reference")))
 
 
-def fences(config: pytest.Config, text: str) -> list[Problem]:
+def fences(config: pytest.Config, text: str) -> list[Finding]:
     """Count the fences of a page by the settings of the project."""
-    kinds = config.getini("proofread_kinds") or census.KINDS
+    kinds = config.getini("proofread_kinds") or KINDS
     width = int(config.getini("proofread_width"))
-    return census.problems(text, kinds=kinds, width=width)
+    return check_fences(text, kinds=kinds, width=width)

@@ -24,6 +24,7 @@ from proofread.website.takeaway.cells import (
     flat,
     illustrate,
     plain,
+    whole,
 )
 
 MODULE = re.compile(REFERS.pattern + r"(?P<name>[\w.]+)[^\n]*(?:\n {4}[^\n]*)*", re.M)
@@ -74,7 +75,7 @@ def of_lab(file: Path, options: dict[str, Any]) -> str:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
             continue
-        parts.append(as_fence("python", cell.source))
+        parts.append(as_fence("python", cell.source.rstrip()))
         parts += [shown(output, in_words) for output in cell.outputs]
     return re.sub(r"</?div[^>]*>\n*", "", "\n\n".join(parts))
 
@@ -91,7 +92,7 @@ def of_module(name: str, paths: Sequence[str]) -> str:
             found += [Path(root, *s.split(".")).with_suffix(".py") for s in sources]
         if found := [path for path in found if path.is_file()]:
             texts = (path.read_text(encoding="utf-8") for path in found)
-            return "\n\n".join(as_fence("python", text) for text in texts)
+            return "\n\n".join(as_fence("python", text.rstrip()) for text in texts)
     raise ValueError(f"a page must refer to a module; got {name}.")
 
 
@@ -109,7 +110,7 @@ def page(
         labs: The options of `proofread.markdown_ext.labs`.
         modules: The folders in which modules are found.
     """
-    text = FRONT_MATTER.sub("", text)
+    text = whole(FRONT_MATTER.sub("", text), read)
     text = LAB.sub(lambda m: of_lab(Path(labs["folder"], m["name"]), labs), text)
     text = MODULE.sub(lambda match: of_module(match["name"], modules), text)
     text = plain(flat(text), lambda target: target)

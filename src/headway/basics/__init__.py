@@ -1,0 +1,1 @@
+"""What is attention? From words as vectors to heads split from one projection."""
