@@ -301,7 +301,7 @@ def test_the_limit_is_a_setting(book: pytest.Pytester) -> None:
     book.makepyprojecttoml(SETTINGS.replace('"30"', '"0.1"'))
     write(book, block("import time\ntime.sleep(60)"))
     result = book.runpytest_inprocess("--proofread")
-    assert "the program must end within 0.1 s." in lines(result)
+    assert "the program must end within 0.1 s" in lines(result)
 
 
 # ---- Skips -------------------------------------------------------------------------

@@ -270,7 +270,7 @@ def test_each_program_has_an_empty_folder_and_no_other_is_touched(
 def test_random_numbers_start_anywhere(
     usually_printed: Printed, call: str, arguments: str
 ) -> None:
-    code = f"import {call.partition('.')[0]}\nprint({call}({arguments}))"
+    code = f"import {call.rpartition('.')[0]}\nprint({call}({arguments}))"
     assert usually_printed(code) != usually_printed(code)
 
 

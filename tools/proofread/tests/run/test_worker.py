@@ -107,7 +107,8 @@ MODULES = {
     "hangs": "import time; time.sleep(60)",
     "threads": (
         "import threading, time\n"
-        "threading.Thread(target=time.sleep, args=[0.1]).start()"
+        "def late():\n    time.sleep(1)\n    print('late')\n"
+        "threading.Thread(target=late).start()"
     ),
 }
 SAID = {
@@ -118,7 +119,7 @@ SAID = {
     "exits": "SystemExit: 3",
     "kills": "the program must not end Python; it ended with status 5",
     "hangs": "the program must end within 0.5 s",
-    "threads": Result("done\n"),
+    "threads": Result("done\nlate\n"),
     "missing": "ModuleNotFoundError: No module named 'missing'",
 }
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import LAB, REFERS, Program, fences, programs
 from proofread.verify.code_blocks import Block, blocks
-from proofread.website.paths import Find, built_page
+from proofread.website.paths import Find, built_page, include_reader
 from proofread.website.takeaway.cells import whole
 
 # What mkdocstrings shows of a module comes from the module: signature and source, and
