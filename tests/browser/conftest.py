@@ -57,8 +57,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     pages = set()
     for reports in terminalreporter.stats.values():
         for report in reports:
-            page = dict(getattr(report, "user_properties", ())).get("tried")
-            if page:
+            is_test = isinstance(report, pytest.TestReport)
+            if page := is_test and dict(report.user_properties).get("tried"):
                 pages.add(page)
                 name = report.nodeid.rpartition("::")[2].partition("[")[0]
                 seconds[name] += report.duration
