@@ -93,11 +93,16 @@ def address() -> Iterator[Callable[[str], str]]:
 
 @pytest.fixture
 def opened(browser: "Browser", address: Callable[[str], str]) -> Iterator[Any]:
-    """Return what opens a page in a window of its own, as long as the test runs."""
+    """Return what opens a page in a window of its own, as long as the test runs.
+
+    With `clock`, the test can have the time of the page pass at once.
+    """
     windows = []
 
-    def opened(page: str, **options: Any) -> Visit:
+    def opened(page: str, *, clock: bool = False, **options: Any) -> Visit:
         windows.append(new_window(browser, **options))
+        if clock:
+            windows[-1].clock.install()
         return visit(windows[-1], address(page))
 
     yield opened

@@ -115,10 +115,11 @@ def test_a_link_to_a_section_shows_its_first_words(
     assert len(second) > 20
 
 
-def test_a_preview_can_be_hovered_and_dismissed(chapter: "Page") -> None:
+def test_a_preview_can_be_hovered_and_dismissed(
+    chapter_in: Callable[..., "Page"],
+) -> None:
+    chapter = chapter_in(clock=True)
     link = chapter.locator(ENTRY).first
-    link.scroll_into_view_if_needed()
-    chapter.clock.install()
     link.hover()
     shown(chapter).hover()
     chapter.clock.run_for(LONGER_THAN_A_PREVIEW)
@@ -168,9 +169,11 @@ def test_a_page_is_asked_for_once(chapter: "Page", address: Any) -> None:
 
 
 @pytest.mark.parametrize("selector", ['article a[href^="#"]', "article a[download]"])
-def test_what_is_here_or_no_page_has_no_preview(chapter: "Page", selector: str) -> None:
+def test_what_is_here_or_no_page_has_no_preview(
+    chapter_in: Callable[..., "Page"], selector: str
+) -> None:
+    chapter = chapter_in(clock=True)
     asked = requests_of(chapter)
-    chapter.clock.install()
     chapter.locator(selector).first.hover()
     chapter.clock.run_for(LONGER_THAN_A_PREVIEW)
     assert preview(chapter).is_hidden()
@@ -178,10 +181,9 @@ def test_what_is_here_or_no_page_has_no_preview(chapter: "Page", selector: str) 
 
 
 def test_a_finger_gets_the_page_and_no_preview(opened: Callable[..., Visit]) -> None:
-    page = opened("basics/masks/", has_touch=True, is_mobile=True).page
+    page = opened("basics/masks/", clock=True, has_touch=True, is_mobile=True).page
     page.evaluate("addEventListener('click', (event) => event.preventDefault(), true)")
     asked = requests_of(page)
-    page.clock.install()
     page.locator(ENTRY).first.tap()
     page.clock.run_for(LONGER_THAN_A_PREVIEW)
     assert preview(page).is_hidden()
