@@ -31,6 +31,7 @@ help:  ## list the targets
 	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
 	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
 	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
+	@echo '  QUICK=1           let `make prove` try two paths of the processor, and no order'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) proofread serve --port $(PORT)
@@ -83,7 +84,7 @@ mutate: .venv/installed  ## break the book and the package on purpose: each faul
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
-	@.cache/versus/bin/python tests/versus docs/basics
+	@.cache/versus/bin/python tools/proofread/benchmark docs/basics
 
 successors: .cache/successors/installed  ## build the book with what may follow MkDocs
 	@echo '== The same pages, three generators'
@@ -93,15 +94,18 @@ format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 
-record: .venv/installed  ## rewrite recorded outputs, pictures, and what follows from the ledger
+record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is generated
 	@$(RUN) pytest -q --record docs README.md
 	@.venv/bin/python docs/pictures
 	@.venv/bin/python docs/sources
 	@.venv/bin/python docs/museum
 	@.venv/bin/python docs/live
 
-prove: .venv/installed  ## run every program alone, shuffled, and in other ways; all must agree
-	@$(RUN) proofread prove docs README.md
+prove: .venv/installed  ## run every program alone, shuffled, and on each path of the processor
+	@echo '== The same digits, whatever the order and the processor'
+	@$(RUN) proofread prove docs README.md $(if $(QUICK),--quick) \
+	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
+	  --also 'python docs/museum --check' --also 'python docs/live --check'
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 

@@ -31,9 +31,9 @@ from headway import (
     causal_mask,
     context_vectors,
     from_gpt2,
+    from_heads,
     from_torch,
     fused_attention,
-    hide_by_boolean,
     hide_by_minus_infinity,
     hide_by_renormalising,
     masked_softmax,
@@ -160,14 +160,13 @@ def in_pytorch(weights: Weights, p: float) -> nn.MultiheadAttention:
 def in_gpt2(weights: Weights, p: float) -> MultiHeadAttention:
     columns = [torch.cat([*matrices], dim=-1) for matrices in weights]
     E = H * WIDTH
-    return from_gpt2(
-        torch.cat(columns, dim=-1),
-        torch.zeros(3 * E).double(),
-        torch.eye(E).double(),
-        torch.zeros(E).double(),
-        H,
-        T,
-    )
+    state = {
+        "c_attn.weight": torch.cat(columns, dim=-1),
+        "c_attn.bias": torch.zeros(3 * E).double(),
+        "c_proj.weight": torch.eye(E).double(),
+        "c_proj.bias": torch.zeros(E).double(),
+    }
+    return from_gpt2(state, H, T)
 
 
 def scaled(query: Tensor, key: Tensor) -> Tensor:
@@ -238,11 +237,15 @@ SUBJECTS = {
         causal=True,
         drops=True,
     ),
+    "attention: causal": function(
+        lambda q, k, v, p: attention(q, k, v, causal=True, dropout_p=p),
+        causal=True,
+        drops=True,
+    ),
     "SelfAttentionV1": Subject(v1),
     "SelfAttentionV2": Subject(v2),
     "hide_by_renormalising": hiding(hide_by_renormalising)._replace(exact=False),
     "hide_by_minus_infinity": hiding(hide_by_minus_infinity),
-    "hide_by_boolean": hiding(hide_by_boolean),
     "CausalAttention": Subject(one_head, causal=True, drops=True),
     "MultiHeadAttentionWrapper": Subject(stacked, causal=True, heads=H, drops=True),
     "split_heads": function(by_hand, causal=True, drops=True),
@@ -251,8 +254,8 @@ SUBJECTS = {
     "MultiHeadAttention: plain": Subject(
         split(attend=attention), causal=True, heads=H, drops=True
     ),
-    "MultiHeadAttention: from_heads": Subject(
-        lambda w, p: MultiHeadAttention.from_heads(stacked(w, p)),
+    "from_heads": Subject(
+        lambda w, p: from_heads(stacked(w, p)),
         causal=True,
         heads=H,
         drops=True,
@@ -571,7 +574,6 @@ MASKED = {
     "fused_attention": fused_attention,
     "attention_weights": lambda q, k, v, mask: attention_weights(q, k, mask=mask) @ v,
     "masked_softmax": lambda q, k, v, mask: masked_softmax(scaled(q, k), mask) @ v,
-    "hide_by_boolean": lambda q, k, v, mask: hide_by_boolean(scaled(q, k), mask) @ v,
 }
 Attend = Callable[..., Tensor]
 
@@ -604,8 +606,9 @@ def who_sees_nothing_gets_nothing(attend: Attend) -> None:
 def a_hidden_key_might_as_well_not_exist(attend: Attend) -> None:
     q, k, v = (draw(B, H, n, WIDTH).requires_grad_() for n in (T, S, S))
     mask = torch.arange(S) % 3 != 1
-    context = attend(q, k, v, mask=mask)
-    close(context, attend(q, k[..., mask, :], v[..., mask, :], mask=mask[mask]))
+    context = attend(q, k, v, mask=mask.unsqueeze(0))
+    few = mask[mask].unsqueeze(0)
+    close(context, attend(q, k[..., mask, :], v[..., mask, :], mask=few))
     context.sum().backward()
     for tensor in (k, v):
         assert tensor.grad[..., ~mask, :].eq(0).all()

@@ -115,16 +115,20 @@ def test_check_names_each_picture_that_is_not_as_drawn(
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     assert draw("--check", "--to", str(folder)) == 1
-    assert capsys.readouterr().out.splitlines() == [
-        f"{folder / name} must be as drawn now; run python docs/pictures."
-        for name in sorted([changed, missing, foreign])
-    ]
+    said = {
+        name: f"{folder / name} must be as made now; run python docs/pictures."
+        for name in (changed, missing)
+    }
+    said[foreign] = (
+        f"{folder / foreign} must not be there: python docs/pictures does not make it."
+    )
+    assert capsys.readouterr().out.splitlines() == [said[n] for n in sorted(said)]
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_each_picture_stands_on_one_page() -> None:
     pages = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
-    shown = re.findall(r'^--8<-- "(.+)"$', "\n".join(pages), flags=re.MULTILINE)
+    shown = re.findall(r'^--8<-- "(.+\.svg)"$', "\n".join(pages), flags=re.MULTILINE)
     assert sorted(shown) == [path.name for path in FILES]
 
 

@@ -1,5 +1,6 @@
 """Bad input gets one sentence, the same to the last letter, at every public door."""
 
+import functools
 import re
 from collections.abc import Callable
 
@@ -24,16 +25,18 @@ from headway import (
     context_vectors,
     embed,
     from_gpt2,
+    from_heads,
     from_torch,
     fused_attention,
-    hide_by_boolean,
     hide_by_minus_infinity,
     hide_by_renormalising,
     masked_softmax,
     merge_heads,
+    naive_softmax,
     padding_mask,
     similarity_scores,
     split_heads,
+    stable_softmax,
     to_torch,
 )
 
@@ -126,6 +129,7 @@ def of_similarity(name: str, function: Callable[..., Tensor]) -> list[Case]:
 
 def of_queries_and_keys(name: str, function: Callable[..., Tensor]) -> list[Case]:
     """The checks of any function that compares queries with keys."""
+    fits = "key must have the width of query, and leading axes that broadcast; "
     return [
         (
             f"{name}, integer query",
@@ -145,32 +149,17 @@ def of_queries_and_keys(name: str, function: Callable[..., Tensor]) -> list[Case
         (
             f"{name}, width of key",
             lambda: function(zeros(B, T, D), zeros(B, S, V)),
-            "key must have the leading axes and the width of query; "
-            f"got key.shape=({B}, {S}, {V}), query.shape=({B}, {T}, {D}).",
+            f"{fits}got key.shape=({B}, {S}, {V}), query.shape=({B}, {T}, {D}).",
         ),
         (
             f"{name}, batch of key",
             lambda: function(zeros(B, T, D), zeros(H, S, D)),
-            "key must have the leading axes and the width of query; "
-            f"got key.shape=({H}, {S}, {D}), query.shape=({B}, {T}, {D}).",
-        ),
-        (
-            f"{name}, a batch of one",
-            lambda: function(zeros(B, T, D), zeros(1, S, D)),
-            "key must have the leading axes and the width of query; "
-            f"got key.shape=(1, {S}, {D}), query.shape=({B}, {T}, {D}).",
-        ),
-        (
-            f"{name}, axes of key",
-            lambda: function(zeros(B, T, D), zeros(S, D)),
-            "key must have the leading axes and the width of query; "
-            f"got key.shape=({S}, {D}), query.shape=({B}, {T}, {D}).",
+            f"{fits}got key.shape=({H}, {S}, {D}), query.shape=({B}, {T}, {D}).",
         ),
         (
             f"{name}, flat key",
             lambda: function(zeros(T, D), zeros(D)),
-            "key must have the leading axes and the width of query; "
-            f"got key.shape=({D},), query.shape=({T}, {D}).",
+            f"{fits}got key.shape=({D},), query.shape=({T}, {D}).",
         ),
     ]
 
@@ -178,8 +167,6 @@ def of_queries_and_keys(name: str, function: Callable[..., Tensor]) -> list[Case
 def of_masks(name: str, function: Callable[[Tensor], Tensor]) -> list[Case]:
     """The checks of any function whose scores are (B, T, S)."""
     boolean = "mask must be boolean, True where a query may look; got mask.dtype="
-    broadcast = f"mask must broadcast to the scores, of shape ({B}, {T}, {S}); "
-    wrong = [(S + 1,), (S, T), (T, B, S), (H, T, S), (B, T, S, 1), (1, B, T, S)]
     return [
         (
             f"{name}, float mask",
@@ -191,13 +178,61 @@ def of_masks(name: str, function: Callable[[Tensor], Tensor]) -> list[Case]:
             lambda: function(integers(T, S)),
             f"{boolean}torch.int64.",
         ),
+        *of_what_broadcasts(name, "mask", lambda shape: function(booleans(*shape))),
+    ]
+
+
+def of_what_broadcasts(
+    name: str, given: str, function: Callable[[tuple[int, ...]], Tensor]
+) -> list[Case]:
+    """The checks of a shape that must broadcast to scores of (B, T, S)."""
+    broadcast = f"{given} must broadcast to the scores, of shape ({B}, {T}, {S}); "
+    wrong = [(S, T), (T, S + 1), (T, B, S), (H, T, S), (B, T, S, 1), (1, B, T, S)]
+    return [
         *(
             (
-                f"{name}, mask of {shape}",
-                lambda shape=shape: function(booleans(*shape)),
-                f"{broadcast}got mask.shape={shape}.",
+                f"{name}, {given} of {shape}",
+                lambda shape=shape: function(shape),
+                f"{given} must have shape (..., queries, keys); "
+                f"got {given}.shape={shape}.",
+            )
+            for shape in [(S,), ()]
+        ),
+        *(
+            (
+                f"{name}, {given} of {shape}",
+                lambda shape=shape: function(shape),
+                f"{broadcast}got {given}.shape={shape}.",
             )
             for shape in wrong
+        ),
+    ]
+
+
+def of_weights(name: str, function: Callable[..., Tensor]) -> list[Case]:
+    """The checks of what changes weights; the scores are (B, T, S)."""
+    causal = of_masks(f"{name}, causal", lambda mask: function(mask=mask, causal=True))
+    return [
+        *of_masks(name, lambda mask: function(mask=mask)),
+        *causal,
+        *of_what_broadcasts(name, "bias", lambda shape: function(bias=zeros(*shape))),
+        (
+            f"{name}, integer bias",
+            lambda: function(bias=integers(T, S)),
+            "bias must hold floating-point numbers; got bias.dtype=torch.int64.",
+        ),
+        (
+            f"{name}, boolean bias",
+            lambda: function(bias=booleans(T, S)),
+            "bias must hold floating-point numbers; got bias.dtype=torch.bool.",
+        ),
+        *(
+            (
+                f"{name}, scale={scale}",
+                lambda scale=scale: function(scale=scale),
+                f"scale must be positive and finite; got scale={scale}.",
+            )
+            for scale in (0.0, -0.7, 0, float("nan"), float("inf"))
         ),
     ]
 
@@ -205,29 +240,29 @@ def of_masks(name: str, function: Callable[[Tensor], Tensor]) -> list[Case]:
 def of_attention(name: str, function: Callable[..., Tensor]) -> list[Case]:
     """The checks of any function with the signature of `attention`."""
     query, key, value = zeros(B, T, D), zeros(B, S, D), zeros(B, S, V)
-    per_key = "value must have the leading axes and the length of key; "
+    per_key = "value must have the length of key, and leading axes that broadcast; "
+    others = f"key.shape=({B}, {S}, {D}), query.shape=({B}, {T}, {D})."
     return [
         *of_queries_and_keys(name, lambda q, k: function(q, k, k)),
-        *of_masks(name, lambda mask: function(query, key, value, mask=mask)),
+        *of_weights(name, lambda **options: function(query, key, value, **options)),
         (
             f"{name}, integer value",
             lambda: function(query, key, integers(B, S, V)),
             "value must hold floating-point numbers; got value.dtype=torch.int64.",
         ),
-        (
-            f"{name}, length of value",
-            lambda: function(query, key, zeros(B, T, V)),
-            f"{per_key}got value.shape=({B}, {T}, {V}), key.shape=({B}, {S}, {D}).",
+        *(
+            (
+                f"{name}, value of {shape}",
+                lambda shape=shape: function(query, key, zeros(*shape)),
+                f"{per_key}got value.shape={shape}, {others}",
+            )
+            for shape in [(B, T, V), (H, S, V), (S,), (B, 1, V)]
         ),
         (
-            f"{name}, axes of value",
-            lambda: function(query, key, zeros(S, V)),
-            f"{per_key}got value.shape=({S}, {V}), key.shape=({B}, {S}, {D}).",
-        ),
-        (
-            f"{name}, batch of value",
-            lambda: function(query, key, zeros(1, S, V)),
-            f"{per_key}got value.shape=(1, {S}, {V}), key.shape=({B}, {S}, {D}).",
+            f"{name}, value that fits the key alone",
+            lambda: function(query, zeros(1, S, D), zeros(H, S, V)),
+            f"{per_key}got value.shape=({H}, {S}, {V}), "
+            f"key.shape=(1, {S}, {D}), query.shape=({B}, {T}, {D}).",
         ),
         *(
             (
@@ -236,23 +271,6 @@ def of_attention(name: str, function: Callable[..., Tensor]) -> list[Case]:
                 f"dropout_p must be in [0, 1); got dropout_p={p}.",
             )
             for p in (-0.1, 1.0, 1, 2.5, float("nan"))
-        ),
-    ]
-
-
-def of_the_causal_flag() -> list[Case]:
-    x = zeros(B, T, D)
-    return [
-        (
-            "fused_attention, causal with a mask",
-            lambda: fused_attention(x, x, x, mask=causal_mask(T), causal=True),
-            f"mask must be None when causal is true; got mask.shape=({T}, {T}).",
-        ),
-        (
-            "fused_attention, causal with T != S",
-            lambda: fused_attention(x, zeros(B, S, D), zeros(B, S, D), causal=True),
-            "causal must be false when the numbers of queries and keys differ; "
-            f"got causal=True, T={T}, S={S}.",
         ),
     ]
 
@@ -358,35 +376,6 @@ def of_self_attention() -> list[Case]:
         *of_sizes("SelfAttentionV2", SelfAttentionV2, sizes),
         *of_tokens("SelfAttentionV1", v1),
         *of_tokens("SelfAttentionV2", v2),
-        (
-            "SelfAttentionV1.copy_from, class",
-            lambda: v1.copy_from(SelfAttentionV1(D_IN, V)),
-            "other must be a SelfAttentionV2; got other=SelfAttentionV1.",
-        ),
-        (
-            "SelfAttentionV2.copy_from, class",
-            lambda: v2.copy_from(nn.Linear(D_IN, V)),
-            "other must be a SelfAttentionV1; got other=Linear.",
-        ),
-        (
-            "SelfAttentionV1.copy_from, biases",
-            lambda: v1.copy_from(SelfAttentionV2(D_IN, V, qkv_bias=True)),
-            "other must have no biases; got one built with qkv_bias=True.",
-        ),
-        (
-            "SelfAttentionV1.copy_from, widths",
-            lambda: v1.copy_from(SelfAttentionV2(D_IN, D)),
-            "other must have the widths of this module, "
-            f"(d_in, width) of W_query=({D_IN}, {V}); "
-            f"got other.W_query with ({D_IN}, {D}).",
-        ),
-        (
-            "SelfAttentionV2.copy_from, widths",
-            lambda: v2.copy_from(SelfAttentionV1(D_IN, D, d_qk=V)),
-            "other must have the widths of this module, "
-            f"(d_in, width) of W_value=({D_IN}, {V}); "
-            f"got other.W_value with ({D_IN}, {D}).",
-        ),
     ]
 
 
@@ -442,11 +431,6 @@ def of_causal_modules() -> list[Case]:
             (name, call, re.sub(r"^mask must broadcast.*?; ", scores, sentence))
             for name, call, sentence in mask
         ),
-        (
-            "MultiHeadAttention.from_heads",
-            lambda: MultiHeadAttention.from_heads(CausalAttention(D_IN, D, T, 0.0)),
-            "wrapper must be a MultiHeadAttentionWrapper; got wrapper=CausalAttention.",
-        ),
         *of_sizes(
             "split_heads",
             lambda num_heads: split_heads(zeros(T, E), num_heads),
@@ -472,18 +456,12 @@ def of_causal_modules() -> list[Case]:
 
 def of_pytorch() -> list[Case]:
     theirs = nn.MultiheadAttention(E, H)
-    block = {
-        "c_attn_weight": zeros(E, 3 * E),
-        "c_attn_bias": zeros(3 * E),
-        "c_proj_weight": zeros(E, E),
-        "c_proj_bias": zeros(E),
-    }
-    spoiled = {
-        "c_attn_weight": (3 * E, E),
-        "c_attn_bias": (E,),
-        "c_proj_weight": (E, D),
-    }
     return [
+        (
+            "from_heads",
+            lambda: from_heads(CausalAttention(D_IN, D, T, 0.0)),
+            "wrapper must be a MultiHeadAttentionWrapper; got wrapper=CausalAttention.",
+        ),
         (
             "to_torch, class",
             lambda: to_torch(theirs),
@@ -522,59 +500,91 @@ def of_pytorch() -> list[Case]:
             lambda context_length: from_torch(theirs, context_length),
             {"context_length": CONTEXT},
         ),
+    ]
+
+
+def of_gpt2() -> list[Case]:
+    state = {
+        "c_attn.weight": zeros(E, 3 * E),
+        "c_attn.bias": zeros(3 * E),
+        "c_proj.weight": zeros(E, E),
+        "c_proj.bias": zeros(E),
+    }
+    names = ", ".join(state)
+
+    wrong = [
+        ("c_attn.weight", (3 * E, E), f"of shape {(E, 3 * E)}"),
+        ("c_attn.bias", (E,), f"of shape {(3 * E,)}"),
+        ("c_proj.weight", (E, D), "as a square matrix"),
+        ("c_proj.weight", (E,), "as a square matrix"),
+        ("c_proj.weight", (), "as a square matrix"),
+        ("c_proj.bias", (1, E), f"of shape {(E,)}"),
+        ("c_proj.bias", (), f"of shape {(E,)}"),
+    ]
+    return [
         *(
             (
-                f"from_gpt2, {name}",
+                f"from_gpt2, {name} of {shape}",
                 lambda name=name, shape=shape: from_gpt2(
-                    **{**block, name: zeros(*shape)},
-                    num_heads=H,
-                    context_length=CONTEXT,
+                    state | {name: zeros(*shape)}, H, CONTEXT
                 ),
-                f"{name} must have shape {tuple(block[name].shape)}; "
-                f"got {name}.shape={shape}.",
+                f"state must hold {name} {form}; got state[{name!r}].shape={shape}.",
             )
-            for name, shape in spoiled.items()
+            for name, shape, form in wrong
+        ),
+        *(
+            (
+                f"from_gpt2, integer {name}",
+                lambda name=name: from_gpt2(
+                    state | {name: state[name].long()}, H, CONTEXT
+                ),
+                f"state must hold {name} in floating-point numbers; "
+                f"got state[{name!r}].dtype=torch.int64.",
+            )
+            for name in state
+        ),
+        *(
+            (
+                f"from_gpt2, no {name}",
+                lambda name=name: from_gpt2(
+                    {one: state[one] for one in state if one != name}, H, CONTEXT
+                ),
+                f"state must hold {names}; "
+                f"got state with {[one for one in state if one != name]}.",
+            )
+            for name in state
         ),
         (
-            "from_gpt2, biases swapped",
-            lambda: from_gpt2(
-                **{**block, "c_attn_bias": zeros(E), "c_proj_bias": zeros(3 * E)},
-                num_heads=H,
-                context_length=CONTEXT,
-            ),
-            f"c_attn_bias must have shape ({3 * E},); got c_attn_bias.shape=({E},).",
-        ),
-        (
-            "from_gpt2, c_proj_bias",
-            lambda: from_gpt2(
-                **{**block, "c_proj_bias": zeros(1, E)},
-                num_heads=H,
-                context_length=CONTEXT,
-            ),
-            f"c_proj_bias must have shape ({E},); got c_proj_bias.shape=(1, {E}).",
+            "from_gpt2, a weight more",
+            lambda: from_gpt2(state | {"q_attn.weight": zeros(E, E)}, H, CONTEXT),
+            f"state must hold {names}; got state with {[*state, 'q_attn.weight']}.",
         ),
         *of_sizes(
             "from_gpt2",
-            lambda **sizes: from_gpt2(**block, **sizes),
+            lambda **sizes: from_gpt2(state, **sizes),
             {"num_heads": H, "context_length": CONTEXT},
         ),
         (
             "from_gpt2, num_heads",
-            lambda: from_gpt2(**block, num_heads=7, context_length=CONTEXT),
+            lambda: from_gpt2(state, num_heads=7, context_length=CONTEXT),
             f"num_heads must divide d_out; got num_heads=7, d_out={E}.",
         ),
     ]
 
 
 def of_scores() -> list[Case]:
-    hide = (hide_by_boolean, hide_by_minus_infinity, hide_by_renormalising)
+    masking = (masked_softmax, hide_by_minus_infinity, hide_by_renormalising)
+    plain = (naive_softmax, stable_softmax)
+    calls = {f.__name__: functools.partial(f, integers(T, S)) for f in plain}
+    for f in masking:
+        calls[f.__name__] = functools.partial(f, integers(T, S), booleans(T, S))
     return [
         (
-            f"{function.__name__}, integer scores",
-            lambda function=function: function(integers(T, S), booleans(T, S)),
+            f"{name}, integer scores",
+            call,
             "scores must hold floating-point numbers; got scores.dtype=torch.int64.",
         )
-        for function in (masked_softmax, *hide)
+        for name, call in calls.items()
     ]
 
 
@@ -587,14 +597,13 @@ def refusals() -> list[Case]:
         *of_similarity("context_vectors", context_vectors),
         *of_queries_and_keys("attention_scores", attention_scores),
         *of_queries_and_keys("attention_weights", attention_weights),
-        *of_masks(
-            "attention_weights", lambda mask: attention_weights(query, key, mask=mask)
+        *of_weights(
+            "attention_weights",
+            lambda **options: attention_weights(query, key, **options),
         ),
         *of_attention("attention", attention),
         *of_attention("fused_attention", fused_attention),
-        *of_the_causal_flag(),
         *of_masks("masked_softmax", lambda mask: masked_softmax(scores, mask)),
-        *of_masks("hide_by_boolean", lambda mask: hide_by_boolean(scores, mask)),
         *of_masks(
             "hide_by_minus_infinity", lambda mask: hide_by_minus_infinity(scores, mask)
         ),
@@ -606,6 +615,7 @@ def refusals() -> list[Case]:
         *of_self_attention(),
         *of_causal_modules(),
         *of_pytorch(),
+        *of_gpt2(),
     ]
 
 

@@ -263,6 +263,26 @@ def test_the_pages_say_what_the_ledger_says() -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+def test_what_the_ledger_says_stands_on_its_page() -> None:
+    folder = ROOT / "generated" / "sources"
+    made = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}
+    shown = [
+        (page.relative_to(DOCS).as_posix(), name)
+        for page in DOCS.rglob("*.md")
+        for name in re.findall(
+            r'^--8<-- "sources/(.+)"$', page.read_text("utf-8"), re.M
+        )
+    ]
+    assert sorted(name for _, name in shown) == sorted(made)
+    for page, name in shown:
+        # A chapter shows its own list, and a source what is its own.
+        assert name == page or page in (
+            "sources/index.md",
+            "sources/claims.md",
+            f"sources/{name[0]}.md",
+        )
+
+
 def test_tokens_tell_numbers_apart() -> None:
     assert holds("tensor([[1., 2.]])", "x tensor([[1.0000, 2.0000]], grad_fn=<A>) y")
     assert not holds("tensor([[1., 2.]])", "tensor([1., 2.])")

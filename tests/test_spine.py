@@ -35,9 +35,10 @@ PARTS = [
 ]
 # One is about an argument of `attention`, the other about a tool.
 CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
-MODULE_WITHOUT_CHAPTER = ["examples"]  # all chapters work on them
-# Handed to torch by two modules, called by nobody: documented where it stands.
-NOT_EXPORTED = {"accept_saved_mask"}
+# All chapters work on the first; the second is told of where `attention` is.
+MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
+# Below all others, and in no chapter.
+PRIVATE = ["_require", "_triangle", "_dropout", "_checkpoints"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
@@ -163,13 +164,20 @@ def imports(tree: ast.AST) -> set[tuple[str, str]]:
 def test_no_module_imports_a_later_one(module: str) -> None:
     earlier = MODULES[: MODULES.index(module)]
     for origin, name in imports(ast.parse((SOURCE / f"{module}.py").read_text())):
-        if (origin, name) != ("headway", "_require"):
+        if not (origin == "headway" and name in PRIVATE):
             known = {f"headway.{one.replace('/', '.')}" for one in earlier}
             assert origin in known, (origin, name)
 
 
-def test_the_checks_of_input_import_nothing() -> None:
-    assert not imports(ast.parse((SOURCE / "_require.py").read_text()))
+def test_every_private_module_is_known() -> None:
+    files = {path.stem for path in SOURCE.glob("_*.py")} - {"__init__"}
+    assert files == set(PRIVATE)
+
+
+@pytest.mark.parametrize("module", PRIVATE)
+def test_a_private_module_imports_the_checks_of_input_at_most(module: str) -> None:
+    found = imports(ast.parse((SOURCE / f"{module}.py").read_text()))
+    assert found <= ({("headway", "_require")} if module != "_require" else set())
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -207,12 +215,10 @@ def test_every_public_name_is_used_in_the_book() -> None:
 
 def test_all_is_complete_and_in_reading_order() -> None:
     defined = [name for module in MODULES for name in public(module)]
-    exported = [name for name in defined if name not in NOT_EXPORTED]
-    assert set(NOT_EXPORTED) <= set(defined)
-    assert headway.__all__ == exported
+    assert headway.__all__ == defined
     for module in MODULES:
         origin = importlib.import_module(f"headway.{module.replace('/', '.')}")
-        for name in set(public(module)) - NOT_EXPORTED:
+        for name in set(public(module)):
             assert getattr(headway, name) is getattr(origin, name)
 
 
@@ -273,7 +279,7 @@ def test_the_docstrings_of_all_public_names_are_looked_at() -> None:
         .split(".")[0]
         for name in DOCUMENTED
     }
-    assert names == set(headway.__all__) | NOT_EXPORTED
+    assert names == set(headway.__all__)
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)

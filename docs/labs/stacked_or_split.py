@@ -46,10 +46,10 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway import (
-    MultiHeadAttention,
     MultiHeadAttentionWrapper,
     attention,
     causal_mask,
+    from_heads,
     fused_attention,
     split_heads,
     to_torch,
@@ -87,10 +87,10 @@ def build(T):
     """Build the three modules with the same weights."""
     torch.manual_seed(123)
     heads = MultiHeadAttentionWrapper(E, E // H, T, 0.0, H)
-    fused = MultiHeadAttention.from_heads(heads)
+    fused = from_heads(heads)
     return {
         "stacked": nn.Sequential(heads, fused.out_proj),
-        "split": MultiHeadAttention.from_heads(heads, attend=attention),
+        "split": from_heads(heads, attend=attention),
         "fused": fused,
     }
 

@@ -1,11 +1,15 @@
-"""The numbers of the live figures, all computed here and now."""
+"""The numbers of the live figures, all computed here and now.
+
+Weights are drawn in float32, as the chapters do it, so that they are theirs. All else
+is computed in float64, and so is the same on every processor.
+"""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from tables import Table, exact, precise, result, rough, square
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway import (
     MultiHeadAttention,
@@ -19,18 +23,49 @@ from headway import (
     split_heads,
 )
 
+Module = TypeVar("Module", bound=nn.Module)
+
 
 class Figure(NamedTuple):
-    """A live figure: the page it stands on, its tables, and words below them."""
+    """A live figure: its tables, and words below them."""
 
-    page: str
     tables: Callable[[], list[Table]]
     caption: str
 
 
+def as_typed(inputs: Tensor) -> Tensor:
+    """Give inputs that have two decimals as they are typed, not as float32 has them."""
+    return inputs.double().round(decimals=2)
+
+
+def six() -> tuple[tuple[str, ...], Tensor]:
+    """Give the six words and their vectors in float64."""
+    words, inputs = six_tokens()
+    return words, as_typed(inputs)
+
+
+def drawn(seed: int, make: Callable[[], Module]) -> Module:
+    """Make a module with a seed, its weights scaled in float64.
+
+    `nn.Linear` draws 24 random bits for each weight, which `torch.rand` gives as they
+    are, and scales them in float32. How that rounds depends on the processor.
+    """
+    torch.manual_seed(seed)
+    module = make().double()
+    torch.manual_seed(seed)
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            for own in layer.parameters():
+                bound = layer.in_features**-0.5
+                scaled = (2 * torch.rand(own.shape).double() - 1) * bound
+                torch.testing.assert_close(scaled, own.detach(), rtol=0, atol=2e-7)
+                own.data = scaled
+    return module
+
+
 def words() -> list[Table]:
     """Let each of the six words take shares, of the words before it or of all."""
-    words, inputs = six_tokens()
+    words, inputs = six()
     tokens = Table("tokens", "The words", ["", ("three numbers", 3)])
     contexts = Table("contexts", "What each word becomes", ["", ("three numbers", 3)])
     for word, row in zip(words, inputs.tolist(), strict=True):
@@ -44,9 +79,9 @@ def words() -> list[Table]:
 
 def query() -> list[Table]:
     """Let each of the six words ask, with the matrices of chapter 3."""
-    words, inputs = six_tokens()
+    words, inputs = six()
     torch.manual_seed(42)
-    Q, K, V = (inputs @ torch.rand(3, 2) for _ in range(3))
+    Q, K, V = (inputs @ torch.rand(3, 2).double() for _ in range(3))
     pairs = [("query", 2), ("key", 2), ("value", 2)]
     vectors = Table("vectors", "What each word asks, offers and gives", ["", *pairs])
     for word, row in zip(words, torch.cat([Q, K, V], dim=-1).tolist(), strict=True):
@@ -111,9 +146,8 @@ def _moved(x: Tensor, context: Callable[[Tensor], Tensor]) -> Tensor:
 @torch.no_grad()
 def leak() -> list[Table]:
     """Show which rows feel that a token is another one."""
-    words, inputs = six_tokens()
-    torch.manual_seed(789)
-    module = SelfAttentionV2(3, 2)
+    words, inputs = six()
+    module = drawn(789, lambda: SelfAttentionV2(3, 2))
     layers = module.W_query, module.W_key, module.W_value
     tokens = Table("tokens", "The tokens", ["", ("three numbers", 3)])
     for word, row in zip(words, inputs.tolist(), strict=True):
@@ -140,9 +174,10 @@ def leak() -> list[Table]:
 @torch.no_grad()
 def heads() -> list[Table]:
     """Project three tokens, and split the result into two heads."""
-    words, inputs = six_by_rows()
-    torch.manual_seed(123)
-    layer = MultiHeadAttention(6, 6, 3, 0.0, num_heads=2).W_query
+    words, rows = six_by_rows()
+    inputs = as_typed(rows)
+    module = drawn(123, lambda: MultiHeadAttention(6, 6, 3, 0.0, num_heads=2))
+    layer = module.W_query
     tokens = Table("tokens", "The tokens", ["", ("six numbers", 6)])
     matrix = Table("matrix", "W_query", ["", ("one column a number", 6)])
     projected = Table("projected", "The projection", ["", ("six numbers", 6)])
@@ -162,50 +197,46 @@ def heads() -> list[Table]:
 @torch.no_grad()
 def dropout() -> list[Table]:
     """Give the causal weights of chapter 5, and what dropout may do to their sums."""
-    words, inputs = six_tokens()
-    torch.manual_seed(789)
-    module = SelfAttentionV2(3, 2)
+    words, inputs = six()
+    module = drawn(789, lambda: SelfAttentionV2(3, 2))
     query, key = module.W_query(inputs), module.W_key(inputs)
     weights = attention_weights(query, key, mask=causal_mask(6))
     said = "What dropout does to the sum of a row at a probability of one half"
     sums = Table("sums", said, ["", "mean", "spread", "chance of an empty row"])
     for place, (word, row) in enumerate(zip(words, weights, strict=True), 1):
-        spread = (row**2).sum().sqrt().item()
-        sums.row(word, result(row.sum().item()), result(spread), result(0.5**place))
+        # Not four decimals: the last row lies between two roundings, 0.40955.
+        spread = result((row**2).sum().sqrt().item(), 3)
+        # A power of one half has as many decimals as the power.
+        empty = exact(0.5**place, place)
+        sums.row(word, result(row.sum().item()), spread, empty)
     kept = square("weights", "The weights, all kept", words, weights, precise)
     return [kept, sums]
 
 
 FIGURES = {
     "words": Figure(
-        "index",
         words,
         "Pick a word. The arcs are the shares that it takes from the words before it, "
         "and from itself.",
     ),
     "query": Figure(
-        "basics/scaled_dot_product",
         query,
         "Every word asks once: its scores, its weights, and the context it collects.",
     ),
     "saturation": Figure(
-        "basics/scaled_dot_product",
         saturation,
         "One query and six keys with random numbers. The wider they are, the farther "
         "their scores lie apart.",
     ),
     "leak": Figure(
-        "basics/masks",
         leak,
         "A token is changed. Rows above it that move have seen the future.",
     ),
     "heads": Figure(
-        "basics/multi_head_attention",
         heads,
         "Three tokens of six numbers, projected and split into heads.",
     ),
     "dropout": Figure(
-        "basics/dropout",
         dropout,
         "One draw changes the sum of a row; over many draws the mean stays.",
     ),

@@ -9,30 +9,33 @@ from html import escape
 
 from torch import Tensor
 
+from proofread.generated import fixed, significant
+
 # As many digits as keep the scripts within a millionth of PyTorch.
 DIGITS = 8
 
 
 def text(value: float, decimals: int = 4) -> str:
     """Write a number with some decimals; an exact zero is not one that was rounded."""
-    return f"{value:.{decimals}f}" if value else "0"
+    return fixed(value, decimals) if value else "0"
 
 
-def result(value: float) -> str:
+def result(value: float, decimals: int = 4) -> str:
     """Write the cell of a number that a script can compute itself."""
-    return f"<td>{text(value)}</td>"
+    return f"<td>{text(value, decimals)}</td>"
 
 
-def exact(value: float) -> str:
-    """Write the cell of a number that has two decimals and no more."""
-    return f"<td>{value:.2f}</td>"
+def exact(value: float, decimals: int = 2) -> str:
+    """Write the cell of a number that has so many decimals and no more."""
+    return f"<td>{value:.{decimals}f}</td>"
 
 
 def precise(value: float, decimals: int = 4) -> str:
     """Write the cell of a number that a script computes with."""
     if not value:
         return result(value)
-    return f'<td><data value="{value:.{DIGITS}g}">{text(value, decimals)}</data></td>'
+    held, shown = significant(value, DIGITS), text(value, decimals)
+    return f'<td><data value="{held}">{shown}</data></td>'
 
 
 def rough(value: float) -> str:

@@ -1,12 +1,10 @@
 """Write what the museum shows of all its exhibits: `python docs/museum [--check]`.
 
-Every program in the rooms is run as it stands. What `check` reports becomes the table
-in museum.md, between the lines `<!-- museum: NAME -->`
-and `<!-- end of museum -->`. With `--check` nothing is written; the command fails if
-the page is not as it would be written.
+Every program in the rooms is run as it stands. What `check` reports becomes a table and
+two lists, which museum.md includes. With `--check` nothing is written; the command
+fails if one of them is not as it would be written.
 """
 
-import argparse
 import contextlib
 import io
 import re
@@ -20,9 +18,10 @@ from markdown.extensions.toc import slugify
 from headway.checks import Report
 from headway.checks.checking import PROPERTIES
 from headway.checks.report import CHAPTERS
-from proofread.page.prose_numbers import Page
+from proofread.generated import generate
 
-HALL = Path(__file__).parent.parent / "museum.md"
+PAGES = Path(__file__).parent
+FOLDER = Path(__file__).parents[2] / "generated" / "museum"
 ROOMS = ("masks", "softmax", "heads", "dropout", "padding", "state")
 EXHIBIT = re.compile(
     r"^## (?P<title>.+?)\n.*?^```python\n(?P<program>.*?)^```$"
@@ -53,7 +52,7 @@ class Exhibit(NamedTuple):
 def exhibits() -> Iterator[Exhibit]:
     """Go through the rooms."""
     for room in ROOMS:
-        text = (HALL.parent / "museum" / f"{room}.md").read_text("utf-8")
+        text = (PAGES / f"{room}.md").read_text("utf-8")
         for part in re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]:
             found = EXHIBIT.match(part)
             if found is None:
@@ -73,13 +72,13 @@ def report(program: str) -> Report:
 
 
 def parts(reports: dict[Exhibit, Report]) -> dict[str, str]:
-    """Make what stands between the marks."""
+    """Make the parts of the page, by the names of their files."""
     names = [name for name, _, _ in PROPERTIES]
     failed = {one: {row.name for row in made.failed} for one, made in reports.items()}
     return {
-        "rooms": rooms([*reports]),
-        "table": table(failed, names),
-        "columns": columns(failed, names),
+        "rooms.md": rooms([*reports]),
+        "table.md": table(failed, names),
+        "columns.md": columns(failed, names),
     }
 
 
@@ -87,11 +86,11 @@ def rooms(all_: Sequence[Exhibit]) -> str:
     """List the rooms and what hangs in them."""
     lines = []
     for room in ROOMS:
-        page = (HALL.parent / "museum" / f"{room}.md").read_text("utf-8")
+        page = (PAGES / f"{room}.md").read_text("utf-8")
         title = re.search(r"^# (.+)$", page, re.MULTILINE)
         own = [one for one in all_ if one.room == room]
         lines.append(f"- [{title[1] if title else room}](museum/{room}.md): {len(own)}")
-    return declared("\n".join(lines), f"{len(all_)} exhibits, counted")
+    return "\n".join(lines) + "\n"
 
 
 def table(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
@@ -104,10 +103,7 @@ def table(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
         address = f"museum/{one.room}.md#{slugify(one.title, '-')}"
         marks = " | ".join("●" if name in broken else " " for name in names)
         lines.append(f"| [{one.title}]({address}) | {marks} |")
-    note = declared("\n".join(lines), "the columns").replace(
-        "\n\n<!--", "\n\n</div>\n\n<!--"
-    )
-    return f'<div class="hw-matrix" markdown>\n\n{note}'
+    return "\n".join(['<div class="hw-matrix" markdown>', "", *lines, "", "</div>", ""])
 
 
 def columns(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
@@ -118,42 +114,17 @@ def columns(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
         chapter = CHAPTERS[stem].partition(".")[0]
         where = f"[chapter {chapter}](basics/{stem}.md)"
         lines.append(f"{number}. **{name}**, broken by {count}; {where}")
-    return declared("\n".join(lines), "counted by a run")
+    return "\n".join(lines) + "\n"
 
 
-def declared(part: str, reason: str) -> str:
-    """Declare the numbers of a part, which come from a run and not from a block."""
-    numbers = sorted({number for _, number in Page(part).typed()}, key=int)
-    note = f"<!--given: {' '.join(numbers)}: {reason}-->"
-    return f"{part}\n\n{note}" if numbers else part
-
-
-def written(page: str, made: dict[str, str]) -> str:
-    """Put the parts between their marks."""
-    for name, part in made.items():
-        begin, end = f"<!-- museum: {name} -->", "<!-- end of museum -->"
-        before, found, rest = page.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise ValueError(f"museum.md must have a part {name}.")
-        page = f"{before}{begin}\n\n{part}\n\n{end}{after}"
-    return page
+def make() -> dict[str, str]:
+    """Run all exhibits, and make the parts of the page."""
+    return parts({one: report(one.program) for one in exhibits()})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page, or compare it."""
-    parser = argparse.ArgumentParser("docs/museum", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    check = parser.parse_args(arguments).check
-    reports = {one: report(one.program) for one in exhibits()}
-    page = HALL.read_text("utf-8")
-    made = written(page, parts(reports))
-    if check and made != page:
-        print("docs/museum.md is not as a run makes it: run `make record`.")
-        return 1
-    if not check:
-        HALL.write_text(made, "utf-8")
-    return 0
+    """Write the parts, or compare them with those that are there."""
+    return generate("python docs/museum", make, FOLDER, arguments)
 
 
 if __name__ == "__main__":

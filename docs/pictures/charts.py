@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from svg import ACCENT, INK, MUTED, Panel, coordinate, shade, tag
 
+from proofread.generated import fixed
+
 Rows = Sequence[Sequence[float]]
 
 
@@ -55,7 +57,7 @@ def heat_map(
                 continue
             opacity = shade(value / largest)
             panel.rect(left, top, size - 2, size - 2, fill=fill, fill_opacity=opacity)
-            panel.text(left + size / 2 - 1, top + size / 2 - 1, f"{value:.2f}")
+            panel.text(left + size / 2 - 1, top + size / 2 - 1, fixed(value, 2))
     if hidden:
         panel.hatch(hidden, size - 2)
 
@@ -97,7 +99,7 @@ def bars(
         if value:
             panel.rect(x, middle - 9, length, 18, fill=fill, fill_opacity="0.7", rx=2)
         # An exact zero is not one that was rounded.
-        words = f"{value:.{digits}f}" if value else "0"
+        words = fixed(value, digits) if value else "0"
         panel.text(x + length + 6, middle, words, text_anchor="start")
 
 

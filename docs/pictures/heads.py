@@ -15,6 +15,7 @@ from headway import (
     six_tokens,
     split_heads,
 )
+from proofread.generated import fixed
 
 COLOURS = (ACCENT, ACCENT_2)
 
@@ -24,7 +25,8 @@ def two_heads() -> str:
     """Show where two heads look, and how their results stand side by side."""
     words, x = six_tokens()
     torch.manual_seed(123)
-    wrapper = MultiHeadAttentionWrapper(3, 2, 6, 0.0, 2)
+    wrapper = MultiHeadAttentionWrapper(3, 2, 6, 0.0, 2).double()
+    x = x.double()
     result, mask = wrapper(x).tolist(), causal_mask(6)
     size, left, top = 41, 58, 74
     maps = []
@@ -35,8 +37,9 @@ def two_heads() -> str:
             308,
             top + 6 * size + 2,
             f"Heat map of the causal weights of head {number + 1}. The row of step is "
-            f"{', '.join(f'{weight:.2f}' for weight in weights[-1])}, that of journey "
-            f"{weights[1][0]:.2f}, {weights[1][1]:.2f}. The future is hatched.",
+            f"{', '.join(fixed(weight, 2) for weight in weights[-1])}, that of journey "
+            f"{', '.join(fixed(weight, 2) for weight in weights[1][:2])}. The future "
+            "is hatched.",
         )
         middle = left + 3 * size
         panel.text(middle, 14, f"head {number + 1}", font_weight="700", font_size=13)
@@ -45,7 +48,7 @@ def two_heads() -> str:
         maps.append(panel)
 
     pitch, top, wide = 28, 44, 62
-    rows = [[f"{number:.4f}" for number in row] for row in result]
+    rows = [[fixed(number, 4) for number in row] for row in result]
     joined = Panel(
         308,
         top + 6 * pitch + 34,

@@ -12,16 +12,17 @@ from headway import (
     causal_mask,
     six_tokens,
 )
+from proofread.generated import fixed
 
 
 def _module() -> SelfAttentionV2:
     torch.manual_seed(789)
-    return SelfAttentionV2(3, 2)
+    return SelfAttentionV2(3, 2).double()
 
 
 @torch.no_grad()
 def _causal_weights() -> list[list[float]]:
-    x, module = six_tokens().vectors, _module()
+    x, module = six_tokens().vectors.double(), _module()
     return attention_weights(
         module.W_query(x), module.W_key(x), mask=causal_mask(6)
     ).tolist()
@@ -32,7 +33,7 @@ def causal_weights() -> str:
     words, weights = six_tokens().words, _causal_weights()
     size, left, top = 46, 60, 48
     listed = "; ".join(
-        f"{word}: {', '.join(f'{weight:.2f}' for weight in row[: index + 1])}"
+        f"{word}: {', '.join(fixed(weight, 2) for weight in row[: index + 1])}"
         for index, (word, row) in enumerate(zip(words, weights, strict=True))
     )
     panel = Panel(
@@ -48,14 +49,14 @@ def causal_weights() -> str:
         [[panel]],
         "Hatched cells are the future, which no query sees. The first word can only "
         f"look at itself; “{words[1]}” splits its one in two, "
-        f"{weights[1][0]:.2f} and {weights[1][1]:.2f}.",
+        f"{fixed(weights[1][0], 2)} and {fixed(weights[1][1], 2)}.",
     )
 
 
 @torch.no_grad()
 def movement(mask: Tensor | None) -> list[float]:
     """Replace the last token by (9, 9, 9) and measure how far each row moves."""
-    x, module = six_tokens().vectors, _module()
+    x, module = six_tokens().vectors.double(), _module()
     changed = x.clone()
     changed[-1] = 9.0
     before, after = (
@@ -75,7 +76,7 @@ def leak() -> str:
         top + 6 * pitch + 4,
         "Two columns of six bars: how far each context vector moves when the last "
         "token is replaced. Without a mask all rows move, by "
-        f"{', '.join(f'{far:.4f}' for far in free)}. With the causal mask the first "
+        f"{', '.join(fixed(far, 4) for far in free)}. With the causal mask the first "
         f"five move by exactly 0 and the last by {causal[-1]:.4f}.",
         drawn=400,
     )
@@ -120,7 +121,7 @@ def dropout_mean() -> str:
     panel.line(left, top, left, top + 6 * pitch)
     for row, (weight, twice) in enumerate(zip(weights, kept, strict=True)):
         y = top + (row + 0.5) * pitch
-        panel.text(104, y, f"{weight:.4f}", text_anchor="end")
+        panel.text(104, y, fixed(weight, 4), text_anchor="end")
         panel.rect(
             left, y - 8, weight * unit, 16, fill=ACCENT, fill_opacity="0.7", rx=2
         )
@@ -135,7 +136,7 @@ def dropout_mean() -> str:
         )
         dot(panel, left, y, stroke_width=1.5)
         dot(panel, left + twice * unit, y, stroke_width=1.5)
-        panel.text(334, y, f"{twice:.4f}", text_anchor="end")
+        panel.text(334, y, fixed(twice, 4), text_anchor="end")
     return figure(
         [[panel]],
         f"The causal weights of “step”. With p = {p:g}, dropout makes each either 0 or "

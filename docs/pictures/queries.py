@@ -9,24 +9,26 @@ from svg import ACCENT, ACCENT_2, LINE, MUTED, TIMES, Panel, coordinate, figure,
 from torch import Tensor
 
 from headway import attention, attention_scores, attention_weights, six_tokens
+from proofread.generated import fixed
 
 WIDTHS = (1, 4, 16, 64, 256, 1024)
 
 
 def _four(numbers: Tensor) -> list[str]:
-    return [f"{number:.4f}" for number in numbers.flatten().tolist()]
+    return [fixed(number, 4) for number in numbers.flatten().tolist()]
 
 
 def _two(numbers: Tensor) -> list[str]:
-    return [f"{number:.2f}" for number in numbers.tolist()]
+    return [fixed(number, 2) for number in numbers.tolist()]
 
 
 def qkv_flow() -> str:
     """Take one token through projection, scores, weights and sum."""
-    words, x = six_tokens()
+    words, vectors = six_tokens()
+    x = vectors.double()
     me = words.index("journey")
     torch.manual_seed(42)
-    W_query, W_key, W_value = (torch.rand(3, 2) for _ in range(3))
+    W_query, W_key, W_value = (torch.rand(3, 2).double() for _ in range(3))
     query, key, value = x[me : me + 1] @ W_query, x @ W_key, x @ W_value
     scores = attention_scores(query, key)
     scaled = scores / key.shape[-1] ** 0.5
@@ -108,7 +110,7 @@ def _context_panel(
     largest = float(weights.max())
     for row, weight in enumerate(weights.flatten().tolist()):
         y = TOP + (row + 0.5) * PITCH
-        panel.text(104, y, f"{weight:.4f}", text_anchor="end")
+        panel.text(104, y, fixed(weight, 4), text_anchor="end")
         length = 64 * weight / largest
         panel.rect(112, y - 9, length, 18, fill=ACCENT, fill_opacity="0.7", rx=2)
         panel.text(193, y, TIMES, fill=MUTED)
@@ -151,9 +153,9 @@ def sqrt_dk() -> str:
         274,
         "Line chart of the mean largest of 64 attention weights against the width d_k "
         f"of queries and keys, {', '.join(map(str, WIDTHS))}. Without division it "
-        f"rises: {', '.join(f'{share:.2f}' for share in plain)}. Divided by the square "
-        "root of d_k it stays low: "
-        f"{', '.join(f'{share:.2f}' for share in divided)}.",
+        f"rises: {', '.join(fixed(share, 2) for share in plain)}. Divided by the "
+        "square root of d_k it stays low: "
+        f"{', '.join(fixed(share, 2) for share in divided)}.",
         drawn=420,
     )
     panel.text(
@@ -190,7 +192,7 @@ def sqrt_dk() -> str:
                 panel.text(
                     x - 9 if rising and not last else x,
                     y + 16 if rising and last else y - 14,
-                    f"{values[index]:.2f}",
+                    fixed(values[index], 2),
                 )
         panel.text(
             points[5][0] + 14 if colour == ACCENT else points[3][0] - 34,

@@ -13,6 +13,7 @@ from headway import (
     six_tokens,
     stable_softmax,
 )
+from proofread.generated import fixed
 
 
 def embedding_lookup() -> str:
@@ -23,9 +24,10 @@ def embedding_lookup() -> str:
     table = nn.Embedding(9, 3)
     words, indices = sentence.split(), vocabulary.encode(sentence).tolist()
     chosen = words.index("fox")
-    rows = [[f"{number:.2f}" for number in row] for row in table.weight.tolist()]
+    rows = [[fixed(number, 2) for number in row] for row in table.weight.tolist()]
     vector = ", ".join(
-        f"{number:.2f}" for number in embed(vocabulary.encode("fox"), table)[0].tolist()
+        fixed(number, 2)
+        for number in embed(vocabulary.encode("fox"), table)[0].tolist()
     )
 
     pitch, top = 28, 44
@@ -79,7 +81,8 @@ def embedding_lookup() -> str:
 
 
 def _journey() -> tuple[list[float], list[float]]:
-    words, inputs = six_tokens()
+    words, vectors = six_tokens()
+    inputs = vectors.double()
     scores = similarity_scores(inputs[words.index("journey")], inputs)
     return scores.tolist(), stable_softmax(scores).tolist()
 
@@ -91,15 +94,15 @@ def simple_attention_bars() -> str:
     pitch, top = 32, 40
     bottom = top + 6 * pitch
     listed = "; ".join(
-        f"{word} {score:.4f} and {weight:.4f}"
+        f"{word} {fixed(score, 4)} and {fixed(weight, 4)}"
         for word, score, weight in zip(words, scores, weights, strict=True)
     )
     panel = Panel(
         340,
         bottom + 34,
         "Two columns of six bars for the query journey, scores on the left and weights "
-        f"on the right: {listed}. The scores sum to {sum(scores):.4f}, the weights to "
-        f"{sum(weights):.4f}.",
+        f"on the right: {listed}. The scores sum to {fixed(sum(scores), 4)}, the "
+        f"weights to {fixed(sum(weights), 4)}.",
         drawn=400,
     )
     row_labels(panel, (54, top), words, pitch, strong=words.index("journey"))
@@ -107,13 +110,13 @@ def simple_attention_bars() -> str:
         panel.text(x, 20, title, text_anchor="start", font_weight="700")
         bars(panel, (x, top), values, (78, pitch))
         panel.text(x, bottom + 18, "sum", text_anchor="start", fill=MUTED)
-        panel.text(x + 84, bottom + 18, f"{sum(values):.4f}", text_anchor="start")
+        panel.text(x + 84, bottom + 18, fixed(sum(values), 4), text_anchor="start")
     panel.arrow(148, 20, 196, 20)
     panel.text(172, 8, "softmax", fill=MUTED)
     return figure(
         [[panel]],
         "What “journey” scores with each word, and the shares that softmax makes of "
-        f"it. The scores sum to {sum(scores):.4f}, the shares to one.",
+        f"it. The scores sum to {fixed(sum(scores), 4)}, the shares to one.",
     )
 
 

@@ -1,11 +1,10 @@
-"""Write what follows from ledger.toml into the pages: `python docs/sources [--check]`.
+"""Write what follows from ledger.toml: `python docs/sources [--check]`.
 
-It stands between the lines `<!-- ledger: NAME -->` and `<!-- end of ledger -->`; all
-else is written by hand. With `--check` nothing is written; the command fails if a page
-is not as it would be written.
+Pages include it, by a line such as `--8<-- "sources/a-figures.md"`; all else on them is
+written by hand. With `--check` nothing is written; the command fails if a file is not
+as it would be written.
 """
 
-import argparse
 import os
 import re
 import sys
@@ -17,9 +16,10 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
-from proofread.page.prose_numbers import Page
+from proofread.generated import generate
 
 DOCS = Path(__file__).parent.parent
+FOLDER = DOCS.parent / "generated" / "sources"
 NAV = DOCS.parent / "mkdocs.yml"
 CLAIM = ("claim ", "claims")
 Entry = dict[str, Any]
@@ -86,15 +86,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> 
     rule = ["---" if one == "l" else "--:" for one in align]
     lines = [head, rule, *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
-
-
-def declared(part: str) -> str:
-    """Declare the numbers of a part, which the page takes from the ledger."""
-    numbers = sorted(
-        {number for _, number in Page(part).typed()}, key=lambda one: (len(one), one)
-    )
-    note = f"<!--given: {' '.join(numbers)}: as the ledger has it-->"
-    return f"{part}\n\n{note}" if numbers else part
 
 
 def overview(ledger: Entry) -> str:
@@ -164,59 +155,30 @@ def reproduced(ledger: Entry, page: str, text: str) -> str:
     return "\n".join(items)
 
 
-def parts(ledger: Entry, docs: Path) -> dict[tuple[str, str], str]:
-    """Make all that follows from the ledger, by page and name."""
+def make() -> dict[str, str]:
+    """Make all that follows from the ledger, by the names of the files."""
+    ledger = tomllib.loads((DOCS / "sources" / "ledger.toml").read_text("utf-8"))
     made = {
-        ("sources/index.md", "overview"): declared(overview(ledger)),
-        ("sources/claims.md", "claims"): claims(ledger, "sources/claims.md"),
+        "overview.md": overview(ledger),
+        "claims.md": claims(ledger, "sources/claims.md"),
     }
     for letter, source in ledger["source"].items():
-        page = f"sources/{letter.lower()}.md"
+        name = letter.lower()
+        page = f"sources/{name}.md"
         own = [one for one in ledger["figure"] if one["source"] == letter]
-        made[page, "citation"] = citation(source)
-        made[page, "figures"] = declared(figures(own, page))
+        made[f"{name}-citation.md"] = citation(source)
+        made[f"{name}-figures.md"] = figures(own, page)
         if letter == "E":  # most of its programs are missing in the copy at hand
-            made[page, "programs"] = programs(own, page)
-    for path in sorted(docs.glob("basics/*.md")):
+            made[f"{name}-programs.md"] = programs(own, page)
+    for path in sorted(DOCS.glob("basics/*.md")):
         page = f"basics/{path.name}"
-        made[page, "reproduced"] = reproduced(ledger, page, path.read_text("utf-8"))
-    return made
-
-
-def fill(text: str, name: str, part: str) -> str:
-    """Put a part between its two lines."""
-    start, end = f"<!-- ledger: {name} -->", "<!-- end of ledger -->"
-    place = re.compile(rf"^{start}\n.*?^{end}$", re.M | re.S)
-    if len(place.findall(text)) != 1:
-        raise ValueError(f"a page must have the lines {start} and {end} once.")
-    return place.sub(lambda _: f"{start}\n\n{part}\n\n{end}", text)
+        made[page] = reproduced(ledger, page, path.read_text("utf-8"))
+    return {name: f"{text}\n" for name, text in made.items() if text}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write all parts, or compare them with those that are there."""
-    parser = argparse.ArgumentParser(description="Write what follows from the ledger.")
-    parser.add_argument("--check", action="store_true", help="compare, do not write")
-    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
-    options = parser.parse_args(arguments)
-    docs: Path = options.docs
-    ledger = tomllib.loads((docs / "sources" / "ledger.toml").read_text("utf-8"))
-    old: dict[str, str] = {}
-    new: dict[str, str] = {}
-    for (page, name), part in parts(ledger, docs).items():
-        if page not in old:
-            old[page] = new[page] = (docs / page).read_text("utf-8")
-        try:
-            new[page] = fill(new[page], name, part)
-        except ValueError as error:
-            print(f"{docs / page}: {error}")
-            return 1
-    wrong = [page for page in old if old[page] != new[page]]
-    for page in wrong:
-        if options.check:
-            print(f"{docs / page} must be as the ledger says; run python docs/sources.")
-        else:
-            (docs / page).write_text(new[page], encoding="utf-8", newline="\n")
-    return 1 if options.check and wrong else 0
+    """Write all files, or compare them with those that are there."""
+    return generate("python docs/sources", make, FOLDER, arguments)
 
 
 if __name__ == "__main__":

@@ -19,15 +19,14 @@ from headway.basics.scaled_dot_product import (
     masked_softmax,
     attention_weights,
     attention,
-    fused_attention,
 )
+from headway.basics.fused import fused_attention
 from headway.basics.self_attention import SelfAttentionV1, SelfAttentionV2
 from headway.basics.masks import (
     causal_mask,
     padding_mask,
     hide_by_renormalising,
     hide_by_minus_infinity,
-    hide_by_boolean,
 )
 from headway.basics.causal_attention import CausalAttention
 from headway.basics.stacked_heads import MultiHeadAttentionWrapper
@@ -37,7 +36,7 @@ from headway.basics.multi_head_attention import (
     merge_heads,
     MultiHeadAttention,
 )
-from headway.basics.pytorch import to_torch, from_torch, from_gpt2
+from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 
 __all__ = [
     "Example",
@@ -62,13 +61,13 @@ __all__ = [
     "padding_mask",
     "hide_by_renormalising",
     "hide_by_minus_infinity",
-    "hide_by_boolean",
     "CausalAttention",
     "MultiHeadAttentionWrapper",
     "AttentionFunction",
     "split_heads",
     "merge_heads",
     "MultiHeadAttention",
+    "from_heads",
     "to_torch",
     "from_torch",
     "from_gpt2",

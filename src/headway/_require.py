@@ -1,5 +1,6 @@
 """The sentences that bad input gets: `<name> must <condition>; got <name>=<value>.`"""
 
+import math
 from numbers import Integral
 
 import torch
@@ -80,36 +81,71 @@ def matching(query: Tensor, key: Tensor) -> None:
             "query must have shape (..., tokens, width); "
             f"got query.shape={_shape(query)}."
         )
-    same_axes = key.shape[:-2] == query.shape[:-2] and key.ndim == query.ndim
-    if not same_axes or key.shape[-1] != query.shape[-1]:
+    fits = key.ndim >= 2 and key.shape[-1] == query.shape[-1]
+    if not fits or not _leading_axes_broadcast(query, key):
         raise ValueError(
-            "key must have the leading axes and the width of query; "
+            "key must have the width of query, and leading axes that broadcast; "
             f"got key.shape={_shape(key)}, query.shape={_shape(query)}."
         )
 
 
-def one_value_per_key(key: Tensor, value: Tensor) -> None:
+def one_value_per_key(query: Tensor, key: Tensor, value: Tensor) -> None:
     floating(value=value)
-    if value.shape[:-1] != key.shape[:-1]:
+    fits = value.ndim >= 2 and value.shape[-2] == key.shape[-2]
+    if not fits or not _leading_axes_broadcast(query, key, value):
         raise ValueError(
-            "value must have the leading axes and the length of key; "
-            f"got value.shape={_shape(value)}, key.shape={_shape(key)}."
+            "value must have the length of key, and leading axes that broadcast; "
+            f"got value.shape={_shape(value)}, key.shape={_shape(key)}, "
+            f"query.shape={_shape(query)}."
         )
 
 
+def _leading_axes_broadcast(*tensors: Tensor) -> bool:
+    try:
+        torch.broadcast_shapes(*(tensor.shape[:-2] for tensor in tensors))
+    except RuntimeError:
+        return False
+    return True
+
+
+def scores_shape(query: Tensor, key: Tensor) -> tuple[int, ...]:
+    leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+    return (*leading, query.shape[-2], key.shape[-2])
+
+
+def scale(scale: float | None) -> None:
+    if scale is not None and not 0.0 < scale < math.inf:
+        raise ValueError(f"scale must be positive and finite; got scale={scale!r}.")
+
+
 def mask_fits(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
-    """Check that a mask is boolean and broadcasts to the scores, not beyond them."""
     if mask.dtype != torch.bool:
         raise ValueError(
             "mask must be boolean, True where a query may look; "
             f"got mask.dtype={mask.dtype}."
         )
-    pairs = zip(reversed(mask.shape), reversed(scores_shape), strict=False)
-    if mask.ndim > len(scores_shape) or any(m not in (1, s) for m, s in pairs):
-        raise ValueError(
-            f"mask must broadcast to the scores, of shape {tuple(scores_shape)}; "
-            f"got mask.shape={_shape(mask)}."
-        )
+    _broadcasts_to(scores_shape, mask=mask)
+
+
+def bias_fits(bias: Tensor, scores_shape: tuple[int, ...]) -> None:
+    floating(bias=bias)
+    _broadcasts_to(scores_shape, bias=bias)
+
+
+def _broadcasts_to(scores_shape: tuple[int, ...], **tensors: Tensor) -> None:
+    """Check for axes of queries and keys, and that scores keep their shape."""
+    for name, tensor in tensors.items():
+        if tensor.ndim < 2:
+            raise ValueError(
+                f"{name} must have shape (..., queries, keys); "
+                f"got {name}.shape={_shape(tensor)}."
+            )
+        pairs = zip(reversed(tensor.shape), reversed(scores_shape), strict=False)
+        if tensor.ndim > len(scores_shape) or any(m not in (1, s) for m, s in pairs):
+            raise ValueError(
+                f"{name} must broadcast to the scores, of shape {tuple(scores_shape)}; "
+                f"got {name}.shape={_shape(tensor)}."
+            )
 
 
 def module_is(kind: type[nn.Module], **modules: nn.Module) -> None:

@@ -208,3 +208,11 @@ def test_figure_e34_and_the_last_row_of_a21() -> None:
     torch.manual_seed(123)
     attend = CausalAttention(3, 2, context_length=6, dropout=0.0)
     printed(attend(torch.stack([inputs, inputs])).detach(), [rows, rows])
+
+
+def test_weights_are_made_where_and_how_one_says() -> None:
+    module = CausalAttention(
+        D_IN, V, CONTEXT, 0.0, True, device="meta", dtype=torch.bfloat16
+    )
+    for weight in module.parameters():
+        assert (weight.device.type, weight.dtype) == ("meta", torch.bfloat16)

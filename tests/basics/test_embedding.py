@@ -70,9 +70,3 @@ def test_embed_sends_the_gradient_to_the_rows_it_used() -> None:
     embed(torch.tensor([1, 4, 1]), table).sum().backward()
     assert table.weight.grad is not None
     assert table.weight.grad.sum(dim=-1).tolist() == [0.0, 6.0, 0.0, 0.0, 3.0]
-
-
-def test_a_table_may_be_larger_than_its_index_type_can_count() -> None:
-    table = nn.Embedding(300, 3)
-    indices = torch.tensor([0, 100], dtype=torch.int8)
-    assert torch.equal(embed(indices, table), table.weight[[0, 100]])

@@ -15,7 +15,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headway import (
     MultiHeadAttention,
-    MultiHeadAttentionWrapper,
     attention,
     causal_mask,
     fused_attention,
@@ -30,10 +29,21 @@ LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=
 BIAS = pytest.mark.parametrize("qkv_bias", [False, True])
 
 
-def pytorch_attention(query, key, value, *, mask=None, dropout_p=0.0, scale=None):
+def pytorch_attention(
+    query, key, value, *, mask=None, bias=None, causal=False, dropout_p=0.0, scale=None
+):
     """Somebody else's function, with the signature of `attention`."""
+    assert bias is None
+    if mask is not None and causal:
+        mask, causal = mask & causal_mask(query.shape[-2], key.shape[-2]), False
     return scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, dropout_p=dropout_p, scale=scale
+        query,
+        key,
+        value,
+        attn_mask=mask,
+        is_causal=causal,
+        dropout_p=dropout_p,
+        scale=scale,
     )
 
 
@@ -110,24 +120,23 @@ def test_a_further_mask_equals_the_loops(attend, kind) -> None:
 def test_the_attention_function_is_given_what_its_signature_says() -> None:
     calls = []
 
-    def spy(query, key, value, *, mask=None, dropout_p=0.0, scale=None):
-        calls.append((query, mask, dropout_p, scale))
-        return attention(query, key, value, mask=mask)
+    def spy(query, key, value, **options):
+        calls.append((query, options))
+        return attention(query, key, value, **options)
 
     module = build(dropout=0.25, attend=spy)
     x, further = draw(B, T, D_IN), padding_mask(torch.tensor([T, 4]), T)
     module(x)
     module(x, mask=further)
     module.eval()(x)
-    for query, _, _, scale in calls:
+    for query, options in calls:
         assert query.shape == (B, H, T, D)
-        assert scale is None
-    assert [dropout_p for _, _, dropout_p, _ in calls] == [0.25, 0.25, 0.0]
-    visible = [mask.expand(B, H, T, T) for _, mask, _, _ in calls]
-    past = causal_mask(T).expand(B, H, T, T)
-    assert torch.equal(visible[0], past)
-    assert torch.equal(visible[1], past & further.unsqueeze(1))
-    assert torch.equal(visible[2], past)
+        assert {*options} == {"mask", "causal", "dropout_p"}
+        assert options["causal"] is True
+    assert [options["dropout_p"] for _, options in calls] == [0.25, 0.25, 0.0]
+    masks = [options["mask"] for _, options in calls]
+    assert masks[0] is masks[2] is None
+    assert torch.equal(masks[1], further.unsqueeze(1))
 
 
 @BIAS
@@ -256,84 +265,6 @@ def test_dropout_does_not_act_in_eval() -> None:
     assert not torch.allclose(module.train()(x), module(x))
 
 
-# Stacked heads become one module.
-
-
-def stack(num_heads: int = H, qkv_bias: bool = True) -> MultiHeadAttentionWrapper:
-    return MultiHeadAttentionWrapper(
-        D_IN, D, CONTEXT, 0.25, num_heads, qkv_bias
-    ).double()
-
-
-@pytest.mark.parametrize("num_heads", range(1, 6))
-@BIAS
-@ATTEND
-def test_from_heads_computes_what_the_heads_compute(
-    attend, qkv_bias, num_heads
-) -> None:
-    wrapper = stack(num_heads, qkv_bias).eval()
-    before = {name: weight.clone() for name, weight in wrapper.state_dict().items()}
-    module = MultiHeadAttention.from_heads(wrapper, attend=attend)
-    assert module.attend is attend
-    assert module.num_heads == num_heads
-    assert module.context_length == CONTEXT
-    assert module.dropout.p == 0.25
-    assert (module.W_query.bias is not None) == qkv_bias
-    x = draw(B, T, D_IN)
-    close(module(x), wrapper(x))
-    for name, weight in wrapper.state_dict().items():
-        assert torch.equal(weight, before[name])
-
-
-def test_from_heads_uses_the_fused_kernel_unless_told() -> None:
-    assert MultiHeadAttention.from_heads(stack()).attend is fused_attention
-    assert build().attend is fused_attention
-
-
-def test_from_heads_gets_the_gradients_of_the_heads() -> None:
-    wrapper = stack().eval()
-    module = MultiHeadAttention.from_heads(wrapper)
-    x = draw(B, T, D_IN).requires_grad_()
-    y = x.detach().clone().requires_grad_()
-    gradient = draw(B, T, E)
-    wrapper(x).backward(gradient)
-    module(y).backward(gradient)
-    close(y.grad, x.grad)
-    for name in ("W_query.weight", "W_key.weight", "W_value.weight", "W_value.bias"):
-        heads = [head.get_parameter(name).grad for head in wrapper.heads]
-        close(module.get_parameter(name).grad, torch.cat(heads))
-
-
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_from_heads_keeps_mode_and_type(dtype, training) -> None:
-    wrapper = stack().to(dtype).train(training)
-    module = MultiHeadAttention.from_heads(wrapper)
-    assert module.training == module.dropout.training == training
-    assert {weight.dtype for weight in module.parameters()} == {dtype}
-
-
-def test_from_heads_draws_no_random_numbers() -> None:
-    wrapper = MultiHeadAttentionWrapper(D_IN, D, CONTEXT, 0.0, H)
-    before = torch.get_rng_state()
-    MultiHeadAttention.from_heads(wrapper)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_from_heads_keeps_the_device() -> None:
-    """A device that is not the default one, as far as a CPU can show it."""
-    module = MultiHeadAttention.from_heads(stack().to("meta"))
-    assert {weight.device.type for weight in module.parameters()} == {"meta"}
-
-
-def test_from_heads_has_weights_of_its_own() -> None:
-    wrapper = stack(num_heads=1)
-    theirs = {weight.data_ptr() for weight in wrapper.parameters()}
-    module = MultiHeadAttention.from_heads(wrapper)
-    assert all(weight.requires_grad for weight in module.parameters())
-    assert not theirs & {weight.data_ptr() for weight in module.parameters()}
-
-
 # Checkpoints.
 
 
@@ -449,3 +380,11 @@ def test_it_is_exported_for_any_number_of_tokens(attend) -> None:
     for length in (2, T, CONTEXT):
         x = draw(B, length, D_IN, dtype=torch.float32)
         close(exported.module()(x), module(x), 1e-6)
+
+
+def test_weights_are_made_where_and_how_one_says() -> None:
+    module = MultiHeadAttention(
+        D_IN, E, CONTEXT, 0.0, H, True, device="meta", dtype=torch.bfloat16
+    )
+    for weight in module.parameters():
+        assert (weight.device.type, weight.dtype) == ("meta", torch.bfloat16)

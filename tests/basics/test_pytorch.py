@@ -4,14 +4,17 @@ import oracles
 import pytest
 import torch
 from compare import close
-from sizes import CONTEXT, B, E, H, T, draw
+from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway import (
     MultiHeadAttention,
+    MultiHeadAttentionWrapper,
+    attention,
     causal_mask,
     from_gpt2,
+    from_heads,
     from_torch,
     fused_attention,
     to_torch,
@@ -145,48 +148,48 @@ def test_a_copy_has_weights_of_its_own() -> None:
 
 def gpt2_block() -> dict[str, torch.Tensor]:
     return {
-        "c_attn_weight": draw(E, 3 * E),
-        "c_attn_bias": draw(3 * E),
-        "c_proj_weight": draw(E, E),
-        "c_proj_bias": draw(E),
+        "c_attn.weight": draw(E, 3 * E),
+        "c_attn.bias": draw(3 * E),
+        "c_proj.weight": draw(E, E),
+        "c_proj.bias": draw(E),
     }
 
 
 def test_gpt2_equals_the_loops() -> None:
     block = gpt2_block()
-    ours = from_gpt2(**block, num_heads=H, context_length=CONTEXT)
+    ours = from_gpt2(block, num_heads=H, context_length=CONTEXT)
     x = draw(B, T, E)
     layers = ("W_query", "W_key", "W_value")
     state = {
-        "out_proj.weight": block["c_proj_weight"].T,
-        "out_proj.bias": block["c_proj_bias"],
+        "out_proj.weight": block["c_proj.weight"].T,
+        "out_proj.bias": block["c_proj.bias"],
     }
     for i, layer in enumerate(layers):
         third = slice(i * E, (i + 1) * E)
-        state[f"{layer}.weight"] = block["c_attn_weight"][:, third].T
-        state[f"{layer}.bias"] = block["c_attn_bias"][third]
+        state[f"{layer}.weight"] = block["c_attn.weight"][:, third].T
+        state[f"{layer}.bias"] = block["c_attn.bias"][third]
     close(ours(x), oracles.self_attention(x, state, causal=True, num_heads=H))
 
 
 def test_gpt2_equals_its_own_formula() -> None:
     """Conv1D is `x @ weight + bias`; the heads are views of its three parts."""
     block = gpt2_block()
-    ours = from_gpt2(**block, num_heads=H, context_length=CONTEXT)
+    ours = from_gpt2(block, num_heads=H, context_length=CONTEXT)
     x = draw(B, T, E)
-    fused = torch.addmm(block["c_attn_bias"], x.view(-1, E), block["c_attn_weight"])
+    fused = torch.addmm(block["c_attn.bias"], x.view(-1, E), block["c_attn.weight"])
     query, key, value = (
         part.view(B, T, H, E // H).permute(0, 2, 1, 3)
         for part in fused.view(B, T, 3 * E).split(E, dim=2)
     )
     context = scaled_dot_product_attention(query, key, value, is_causal=True)
     merged = context.permute(0, 2, 1, 3).reshape(-1, E)
-    result = torch.addmm(block["c_proj_bias"], merged, block["c_proj_weight"])
+    result = torch.addmm(block["c_proj.bias"], merged, block["c_proj.weight"])
     close(ours(x), result.view(B, T, E))
 
 
 def test_gpt2_has_no_dropout_and_weights_of_its_own() -> None:
     block = gpt2_block()
-    ours = from_gpt2(**block, num_heads=H, context_length=CONTEXT)
+    ours = from_gpt2(block, num_heads=H, context_length=CONTEXT)
     assert ours.dropout.p == 0.0
     assert ours.context_length == CONTEXT
     x = draw(T, E)
@@ -196,11 +199,105 @@ def test_gpt2_has_no_dropout_and_weights_of_its_own() -> None:
     assert torch.equal(ours(x), before)
 
 
+def test_gpt2_buffers_are_not_needed() -> None:
+    block = gpt2_block()
+    ours = from_gpt2(block, H, CONTEXT).state_dict()
+    buffers = {
+        "bias": torch.ones(1, 1, CONTEXT, CONTEXT).tril(),
+        "masked_bias": torch.tensor(-1e4),
+    }
+    again = from_gpt2(block | buffers, H, CONTEXT).state_dict()
+    for name, weight in ours.items():
+        assert torch.equal(again[name], weight)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_gpt2_keeps_type_and_device(dtype: torch.dtype) -> None:
+    block = {name: weight.to(dtype) for name, weight in gpt2_block().items()}
+    ours = from_gpt2(block, H, CONTEXT)
+    assert {weight.dtype for weight in ours.parameters()} == {dtype}
+    block = {name: weight.to("meta") for name, weight in block.items()}
+    ours = from_gpt2(block, H, CONTEXT)
+    assert {weight.device.type for weight in ours.parameters()} == {"meta"}
+
+
 def test_no_conversion_draws_random_numbers() -> None:
     ours, theirs = build(), pytorch_module()
-    block = torch.ones(E, 3 * E), torch.ones(3 * E), torch.ones(E, E), torch.ones(E)
+    block, wrapper = gpt2_block(), stack()
     before = torch.get_rng_state()
     to_torch(ours)
     from_torch(theirs, CONTEXT)
-    from_gpt2(*block, H, CONTEXT)
+    from_gpt2(block, H, CONTEXT)
+    from_heads(wrapper)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+# Stacked heads become one module.
+
+
+def stack(num_heads: int = H, qkv_bias: bool = True) -> MultiHeadAttentionWrapper:
+    return MultiHeadAttentionWrapper(
+        D_IN, D, CONTEXT, 0.25, num_heads, qkv_bias
+    ).double()
+
+
+@pytest.mark.parametrize("num_heads", range(1, 6))
+@pytest.mark.parametrize("qkv_bias", [False, True])
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+def test_from_heads_computes_what_the_heads_compute(
+    attend, qkv_bias, num_heads
+) -> None:
+    wrapper = stack(num_heads, qkv_bias).eval()
+    before = {name: weight.clone() for name, weight in wrapper.state_dict().items()}
+    module = from_heads(wrapper, attend=attend)
+    assert module.attend is attend
+    assert module.num_heads == num_heads
+    assert module.context_length == CONTEXT
+    assert module.dropout.p == 0.25
+    assert (module.W_query.bias is not None) == qkv_bias
+    x = draw(B, T, D_IN)
+    close(module(x), wrapper(x))
+    for name, weight in wrapper.state_dict().items():
+        assert torch.equal(weight, before[name])
+
+
+def test_from_heads_uses_the_fused_kernel_unless_told() -> None:
+    assert from_heads(stack()).attend is fused_attention
+    assert MultiHeadAttention(D_IN, E, CONTEXT, 0.0, H).attend is fused_attention
+
+
+def test_from_heads_gets_the_gradients_of_the_heads() -> None:
+    wrapper = stack().eval()
+    module = from_heads(wrapper)
+    x = draw(B, T, D_IN).requires_grad_()
+    y = x.detach().clone().requires_grad_()
+    gradient = draw(B, T, E)
+    wrapper(x).backward(gradient)
+    module(y).backward(gradient)
+    close(y.grad, x.grad)
+    for name in ("W_query.weight", "W_key.weight", "W_value.weight", "W_value.bias"):
+        heads = [head.get_parameter(name).grad for head in wrapper.heads]
+        close(module.get_parameter(name).grad, torch.cat(heads))
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_from_heads_keeps_mode_and_type(dtype, training) -> None:
+    wrapper = stack().to(dtype).train(training)
+    module = from_heads(wrapper)
+    assert module.training == module.dropout.training == training
+    assert {weight.dtype for weight in module.parameters()} == {dtype}
+
+
+def test_from_heads_keeps_the_device() -> None:
+    """A device that is not the default one, as far as a CPU can show it."""
+    module = from_heads(stack().to("meta"))
+    assert {weight.device.type for weight in module.parameters()} == {"meta"}
+
+
+def test_from_heads_has_weights_of_its_own() -> None:
+    wrapper = stack(num_heads=1)
+    theirs = {weight.data_ptr() for weight in wrapper.parameters()}
+    module = from_heads(wrapper)
+    assert all(weight.requires_grad for weight in module.parameters())
+    assert not theirs & {weight.data_ptr() for weight in module.parameters()}

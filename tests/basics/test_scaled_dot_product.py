@@ -7,9 +7,8 @@ import oracles
 import pytest
 import torch
 from compare import close, printed
-from largest import Largest
+from drawn import BROADCAST, EVERY_MASK, KINDS, LEADING, mask_of, qkv, random_mask
 from sizes import B, D, H, S, T, V, draw
-from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway import (
@@ -22,68 +21,12 @@ from headway import (
     six_tokens,
 )
 
-SDPA = "scaled_dot_product_attention"
-LEADING = [(), (B,), (B, H), (B, 1, H)]
 BOTH = pytest.mark.parametrize("attend", [attention, fused_attention])
-
-
-def random_mask(*shape: int) -> Tensor:
-    """Draw a mask whose rows all allow a key."""
-    mask = torch.rand(shape) < 0.5
-    mask[..., :1] |= ~mask.any(dim=-1, keepdim=True)
-    assert mask.any(dim=-1).all()
-    return mask
-
-
-def mask_of(kind: str, leading: tuple[int, ...]) -> Tensor | None:
-    full = (*leading, T, S)
-    if kind == "none":
-        return None
-    if kind == "one for all":
-        return torch.tensor(True)
-    if kind == "empty":
-        return torch.zeros(full, dtype=torch.bool)
-    if kind == "with empty rows":
-        mask = random_mask(*full)
-        mask[..., 1, :] = mask[..., T - 1, :] = False
-        return mask
-    shapes = {
-        "a key": (S,),
-        "a query": (T, 1),
-        "queries and keys": (T, S),
-        "keys of each text": (*leading[:1], *(1 for _ in leading[1:]), 1, S),
-        "full": full,
-    }
-    mask = random_mask(*shapes[kind])
-    if kind == "a query":
-        mask[2] = False
-    return mask
-
-
-KINDS = [
-    "none",
-    "one for all",
-    "a key",
-    "a query",
-    "queries and keys",
-    "keys of each text",
-    "full",
-    "with empty rows",
-    "empty",
-]
-EVERY_MASK = [
-    pytest.param(leading, kind, id=f"{leading}-{kind}")
-    for leading, kind in itertools.product(LEADING, KINDS)
-]
-
-
-def drawn(leading: tuple[int, ...], width: int = V) -> tuple[Tensor, Tensor, Tensor]:
-    return draw(*leading, T, D), draw(*leading, S, D), draw(*leading, S, width)
 
 
 @pytest.mark.parametrize("leading", LEADING, ids=str)
 def test_scores_are_all_dot_products(leading: tuple[int, ...]) -> None:
-    query, key, _ = drawn(leading)
+    query, key, _ = qkv(leading)
     scores = attention_scores(query, key)
     assert scores.shape == (*leading, T, S)
     for place in itertools.product(*map(range, scores.shape)):
@@ -99,7 +42,7 @@ def test_scores_are_all_dot_products(leading: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(("leading", "kind"), EVERY_MASK)
 @pytest.mark.parametrize("scale", [None, 0.37])
 def test_weights_equal_the_loops(leading, kind, scale) -> None:
-    query, key, _ = drawn(leading)
+    query, key, _ = qkv(leading)
     mask = mask_of(kind, leading)
     ours = attention_weights(query, key, mask=mask, scale=scale)
     close(ours, oracles.attention_weights(query, key, mask, scale))
@@ -115,29 +58,10 @@ def test_masked_softmax_equals_the_loops(leading, kind) -> None:
 @pytest.mark.parametrize("scale", [None, 0.37])
 @BOTH
 def test_attention_equals_the_loops(attend, leading, kind, scale) -> None:
-    query, key, value = drawn(leading)
+    query, key, value = qkv(leading)
     mask = mask_of(kind, leading)
     ours = attend(query, key, value, mask=mask, scale=scale)
     close(ours, oracles.attention(query, key, value, mask, scale))
-
-
-@pytest.mark.parametrize(("leading", "kind"), EVERY_MASK)
-@pytest.mark.parametrize("width", [D, V], ids=["narrow value", "wide value"])
-def test_fused_equals_plain_with_gradients(leading, kind, width) -> None:
-    mask = mask_of(kind, leading)
-    ours = [x.requires_grad_() for x in drawn(leading, width)]
-    theirs = [x.detach().clone().requires_grad_() for x in ours]
-    plain = attention(*ours, mask=mask, scale=0.7)
-    fused = fused_attention(*theirs, mask=mask, scale=0.7)
-    close(fused, plain)
-    gradient = draw(*plain.shape)
-    plain.backward(gradient)
-    fused.backward(gradient)
-    for a, b in zip(ours, theirs, strict=True):
-        assert a.grad is not None
-        assert b.grad is not None
-        assert a.grad.isfinite().all()
-        close(b.grad, a.grad)
 
 
 @pytest.mark.parametrize("leading", LEADING, ids=str)
@@ -145,7 +69,7 @@ def test_fused_equals_plain_with_gradients(leading, kind, width) -> None:
 @pytest.mark.parametrize("scale", [None, 0.37])
 @BOTH
 def test_attention_equals_pytorch(attend, leading, kind, scale) -> None:
-    query, key, value = drawn(leading)
+    query, key, value = qkv(leading)
     mask = mask_of(kind, leading)
     ours = attend(query, key, value, mask=mask, scale=scale)
     if mask is not None:
@@ -156,26 +80,11 @@ def test_attention_equals_pytorch(attend, leading, kind, scale) -> None:
     )
 
 
-@pytest.mark.parametrize("leading", LEADING, ids=str)
-def test_the_causal_flag_is_the_causal_mask(leading: tuple[int, ...]) -> None:
-    x = [draw(*leading, T, D).requires_grad_() for _ in range(3)]
-    y = [tensor.detach().clone().requires_grad_() for tensor in x]
-    by_mask = attention(*x, mask=causal_mask(T), scale=0.7)
-    by_flag = fused_attention(*y, causal=True, scale=0.7)
-    close(by_flag, by_mask)
-    close(by_flag, scaled_dot_product_attention(*y, is_causal=True, scale=0.7))
-    gradient = draw(*by_mask.shape)
-    by_mask.backward(gradient)
-    by_flag.backward(gradient)
-    for a, b in zip(x, y, strict=True):
-        close(b.grad, a.grad)
-
-
 @pytest.mark.parametrize("kind", ["none", "full", "with empty rows"])
 @BOTH
 def test_gradients_equal_differences(attend, kind) -> None:
     mask = mask_of(kind, (B,))
-    tensors = [x.requires_grad_() for x in drawn((B,), D)]
+    tensors = [x.requires_grad_() for x in qkv((B,), D)]
     assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, mask=mask), tensors)
 
 
@@ -184,7 +93,7 @@ def test_gradients_equal_differences(attend, kind) -> None:
 def test_an_empty_row_is_zero_and_so_is_its_gradient(attend, kind) -> None:
     mask = mask_of(kind, (B,))
     empty = ~mask.expand(B, T, S).any(dim=-1)
-    query, key, value = (x.requires_grad_() for x in drawn((B,)))
+    query, key, value = (x.requires_grad_() for x in qkv((B,)))
     context = attend(query, key, value, mask=mask)
     assert empty.any()
     assert context[empty].eq(0).all()
@@ -222,7 +131,7 @@ def test_half_precision_errs_by_its_rounding(attend, dtype, kind) -> None:
     share then errs by 4uA + 2u of itself, and the context by that and two more u of the
     mixed absolute values. An empty row may not err at all.
     """
-    query, key, value = (x.to(dtype) for x in drawn((B, H)))
+    query, key, value = (x.to(dtype) for x in qkv((B, H)))
     mask = mask_of(kind, (B, H))
     ours = attend(query, key, value, mask=mask)
     assert ours.dtype == dtype
@@ -252,6 +161,139 @@ def test_half_precision_does_not_overflow(attend, dtype, kind) -> None:
     torch.testing.assert_close(context.double(), exact, rtol=0.02, atol=0.02)
 
 
+BIASES = {
+    "scores": lambda leading: (*leading, T, S),
+    "one for all": lambda leading: (T, S),
+    "a key": lambda leading: (1, S),
+    "a query": lambda leading: (T, 1),
+    "each head": lambda leading: (*leading[-1:], T, S),
+}
+
+
+@pytest.mark.parametrize("kind", ["none", "full", "with empty rows", "empty"])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("added", BIASES)
+@pytest.mark.parametrize("leading", LEADING, ids=str)
+@BOTH
+def test_a_bias_is_added_to_the_scaled_scores(
+    attend, leading, added, causal, kind
+) -> None:
+    query, key, value = qkv(leading)
+    bias, mask = draw(*BIASES[added](leading)), mask_of(kind, leading)
+    ours = attend(query, key, value, mask=mask, bias=bias, causal=causal, scale=0.37)
+    theirs = oracles.attention(query, key, value, mask, 0.37, bias=bias, causal=causal)
+    close(ours, theirs)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_weights_with_a_bias_equal_the_loops(causal: bool) -> None:
+    query, key, _ = qkv((B, H))
+    bias, mask = draw(H, T, S), mask_of("with empty rows", (B, H))
+    ours = attention_weights(query, key, mask=mask, bias=bias, causal=causal)
+    theirs = oracles.attention_weights(query, key, mask, bias=bias, causal=causal)
+    close(ours, theirs)
+
+
+@BOTH
+def test_a_bias_equals_pytorch(attend) -> None:
+    query, key, value = qkv((B, H))
+    bias = draw(B, H, T, S)
+    theirs = scaled_dot_product_attention(query, key, value, attn_mask=bias)
+    close(attend(query, key, value, bias=bias), theirs)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@BOTH
+def test_a_bias_can_be_trained(attend, causal) -> None:
+    """Gradients equal differences; where nothing may be seen there are none."""
+    mask = mask_of("with empty rows", (B,))
+    tensors = [x.requires_grad_() for x in (*qkv((B,), D), draw(T, S))]
+    assert torch.autograd.gradcheck(
+        lambda q, k, v, b: attend(q, k, v, mask=mask, bias=b, causal=causal), tensors
+    )
+    query, key, value, bias = tensors
+    context = attend(query, key, value, mask=mask, bias=bias, causal=causal)
+    context.sum().backward()
+    assert bias.grad[[1, T - 1]].eq(0).all()
+    assert bias.grad[2].ne(0).any()
+
+
+@HALF
+@BOTH
+def test_a_bias_takes_the_type_of_the_query(attend, dtype) -> None:
+    query, key, value = (x.to(dtype) for x in qkv((B,)))
+    bias = draw(T, S)
+    ours = attend(query, key, value, bias=bias)
+    assert ours.dtype == dtype
+    close(ours, attend(query, key, value, bias=bias.to(dtype)))
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys"), [(T, T), (T, S), (S, T), (1, S), (S, 1), (1, 1)]
+)
+@pytest.mark.parametrize("kind", ["no mask", "mask", "mask with empty rows"])
+@pytest.mark.parametrize("leading", LEADING, ids=str)
+@BOTH
+def test_causal_hides_the_future_besides_the_mask(
+    attend, leading, kind, queries, keys
+) -> None:
+    query, key = draw(*leading, queries, D), draw(*leading, keys, D)
+    value = draw(*leading, keys, V)
+    mask = None
+    if kind != "no mask":
+        mask = random_mask(*leading, queries, keys)
+        mask[..., queries // 2, :] &= kind == "mask"
+    ours = attend(query, key, value, mask=mask, causal=True, scale=0.37)
+    close(ours, oracles.attention(query, key, value, mask, 0.37, causal=True))
+    both = causal_mask(queries, keys)
+    both = both if mask is None else both & mask
+    close(ours, attend(query, key, value, mask=both, scale=0.37))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("of_query", "of_key", "of_value"), BROADCAST)
+@BOTH
+def test_leading_axes_broadcast(
+    attend, of_query, of_key, of_value, causal, masked
+) -> None:
+    query, key = draw(*of_query, T, D), draw(*of_key, S, D)
+    value = draw(*of_value, S, V)
+    mask = bias = None
+    if masked:
+        scores = torch.broadcast_shapes(of_query, of_key)
+        mask, bias = random_mask(*scores, T, S), draw(*scores[-1:], T, S)
+        mask[..., 3, :] = False
+    ours = attend(query, key, value, mask=mask, bias=bias, causal=causal)
+    theirs = oracles.attention(query, key, value, mask, bias=bias, causal=causal)
+    close(ours, theirs)
+    if not masked:
+        weights = attention_weights(query, key, causal=causal)
+        close(weights, oracles.attention_weights(query, key, causal=causal))
+
+
+@pytest.mark.parametrize(("of_query", "of_key", "of_value"), BROADCAST)
+@BOTH
+def test_what_is_shared_gets_the_gradients_of_all(
+    attend, of_query, of_key, of_value
+) -> None:
+    leading = torch.broadcast_shapes(of_query, of_key, of_value)
+    shared = [
+        draw(*of_query, T, D).requires_grad_(),
+        draw(*of_key, S, D).requires_grad_(),
+        draw(*of_value, S, V).requires_grad_(),
+    ]
+    copies = [
+        x.detach().expand(*leading, *x.shape[-2:]).clone().requires_grad_()
+        for x in shared
+    ]
+    gradient = draw(*leading, T, V)
+    attend(*shared, causal=True).backward(gradient)
+    attend(*copies, causal=True).backward(gradient)
+    for ours, theirs in zip(shared, copies, strict=True):
+        close(ours.grad, theirs.grad.sum_to_size(ours.shape))
+
+
 @BOTH
 def test_dropout_one_half_keeps_or_doubles(attend) -> None:
     query, key = draw(B, T, D), draw(B, T, D)
@@ -279,64 +321,3 @@ def test_figures_a03_to_a09_one_token_by_hand() -> None:
     )
     printed(attention(query, key, value), [[1.4201, 0.8892]])
     printed(fused_attention(query, key, value), [[1.4201, 0.8892]])
-
-
-@pytest.mark.parametrize("scale", [0.0, -0.7])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_a_scale_that_is_not_positive_hides_the_future_too(scale, dtype) -> None:
-    tensors = [draw(B, H, T, D, dtype=dtype) for _ in range(3)]
-    ours = [tensor.clone().requires_grad_() for tensor in tensors]
-    plain = [tensor.clone().requires_grad_() for tensor in tensors]
-    fused = fused_attention(*ours, scale=scale, causal=True)
-    expected = attention(*plain, scale=scale, mask=causal_mask(T))
-    tolerance = 1e-12 if dtype == torch.float64 else 1e-5
-    close(fused, expected, tolerance)
-    fused.square().sum().backward()
-    expected.square().sum().backward()
-    for our, their in zip(ours, plain, strict=True):
-        close(our.grad, their.grad, tolerance)
-
-
-@pytest.mark.parametrize(
-    ("shape", "masks"),
-    [
-        ((61, 67), 1),
-        ((67,), 1),
-        ((1, 1, 61, 67), 1),
-        ((B, 1, 61, 67), B),
-        ((B, 1, 1, 67), B),
-        ((H, 61, 67), H),
-        ((B, H, 61, 67), B * H),
-    ],
-    ids=str,
-)
-def test_a_mask_is_copied_for_nobody(shape, masks) -> None:
-    """PyTorch makes floats of a mask: as many as it has numbers, so keep them few."""
-    query, key, value = (draw(B, H, n, D) for n in (61, 67, 67))
-    mask = random_mask(*shape)
-    with Largest() as largest:
-        fused_attention(query, key, value, mask=mask)
-    assert largest.numbers == masks * 61 * 67
-    with Largest() as largest:
-        attention(query, key, value, mask=mask)
-    assert largest.numbers == B * H * 61 * 67
-
-
-@pytest.mark.parametrize(("leading", "kind"), EVERY_MASK)
-def test_no_kernel_ever_meets_an_empty_row(monkeypatch, leading, kind) -> None:
-    """What a kernel gives for an empty row is its own affair: this one gives nan."""
-
-    def kernel(query, key, value, *, attn_mask, dropout_p, is_causal, scale):
-        scores = query @ key.mT * (scale or query.shape[-1] ** -0.5)
-        if attn_mask is not None:
-            scores = scores.masked_fill(~attn_mask, -torch.inf)
-        return scores.softmax(dim=-1) @ value
-
-    query, key, value = (x.requires_grad_() for x in drawn(leading))
-    mask = mask_of(kind, leading)
-    monkeypatch.setattr(torch.nn.functional, SDPA, kernel)
-    context = fused_attention(query, key, value, mask=mask)
-    close(context, oracles.attention(query, key, value, mask))
-    context.sum().backward()
-    for tensor in (query, key, value):
-        assert tensor.grad.isfinite().all()

@@ -3,9 +3,7 @@
 import oracles
 import pytest
 import torch
-from compare import close, printed
-from sizes import D_IN, B, D, H, T, V, draw
-from torch import Tensor, nn
+from torch import Tensor
 
 from headway import (
     SelfAttentionV1,
@@ -68,55 +66,24 @@ def test_gradients_equal_differences(build) -> None:
     )
 
 
-@pytest.mark.parametrize("qkv_bias", [False, True])
-def test_v2_can_take_over_v1(qkv_bias: bool) -> None:
-    matrices = SelfAttentionV1(D_IN, V).double()
-    layers = SelfAttentionV2(D_IN, V, qkv_bias).double()
+def test_equal_weights_give_equal_results() -> None:
+    """A linear layer stores the transpose of the matrix."""
+    layers = SelfAttentionV2(D_IN, V, dtype=torch.float64)
+    matrices = SelfAttentionV1(D_IN, V, dtype=torch.float64)
     x = draw(B, T, D_IN)
     assert not torch.allclose(layers(x), matrices(x))
-    assert layers.copy_from(matrices) is layers
+    with torch.no_grad():
+        for name, matrix in matrices.named_parameters():
+            matrix.copy_(layers.get_submodule(name).weight.T)
     close(layers(x), matrices(x))
 
 
-def test_v1_can_take_over_v2() -> None:
-    layers = SelfAttentionV2(D_IN, V).double()
-    matrices = SelfAttentionV1(D_IN, V).double()
-    x = draw(B, T, D_IN)
-    assert not torch.allclose(layers(x), matrices(x))
-    assert matrices.copy_from(layers) is matrices
-    close(matrices(x), layers(x))
-
-
-def test_a_copy_has_weights_of_its_own() -> None:
-    layers, matrices = SelfAttentionV2(D_IN, V), SelfAttentionV1(D_IN, V)
-    matrices.copy_from(layers)
-    before = [weight.clone() for weight in layers.parameters()]
-    for weight in matrices.parameters():
-        assert isinstance(weight, nn.Parameter)
-        assert weight.requires_grad
-        assert weight.grad_fn is None
-        nn.init.zeros_(weight)
-    for weight, old in zip(layers.parameters(), before, strict=True):
-        assert torch.equal(weight, old)
-
-
-@pytest.mark.refusal
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        (lambda: SelfAttentionV1(D_IN, V), lambda: SelfAttentionV2(D_IN, D)),
-        (lambda: SelfAttentionV2(D_IN, V), lambda: SelfAttentionV1(D_IN, V, d_qk=D)),
-        (lambda: SelfAttentionV2(D_IN, V), lambda: SelfAttentionV1(D_IN, D, d_qk=V)),
-    ],
-    ids=["narrow layers", "narrow queries", "narrow values"],
-)
-def test_a_copy_that_does_not_fit_changes_nothing(ours, theirs) -> None:
-    module = ours()
-    before = [weight.clone() for weight in module.parameters()]
-    with pytest.raises(ValueError, match=r"^other must have the widths"):
-        module.copy_from(theirs())
-    for weight, old in zip(module.parameters(), before, strict=True):
-        assert torch.equal(weight, old)
+@pytest.mark.parametrize("kind", [SelfAttentionV1, SelfAttentionV2])
+def test_weights_are_made_where_and_how_one_says(kind) -> None:
+    module = kind(D_IN, V, device="meta", dtype=torch.bfloat16)
+    for weight in module.parameters():
+        assert (weight.device.type, weight.dtype) == ("meta", torch.bfloat16)
+    assert {weight.dtype for weight in kind(D_IN, V).parameters()} == {torch.float32}
 
 
 FIGURES_V1 = {

@@ -117,3 +117,11 @@ def test_figures_of_two_and_three_heads(figure: str) -> None:
     torch.manual_seed(123)
     attend = MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=len(rows[0]) // 2)
     printed(attend(torch.stack([inputs, inputs])).detach(), [rows, rows])
+
+
+def test_weights_are_made_where_and_how_one_says() -> None:
+    module = MultiHeadAttentionWrapper(
+        D_IN, D, CONTEXT, 0.0, H, True, device="meta", dtype=torch.bfloat16
+    )
+    for weight in module.parameters():
+        assert (weight.device.type, weight.dtype) == ("meta", torch.bfloat16)

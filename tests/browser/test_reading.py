@@ -48,7 +48,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- Previews ----
 
 CHAPTER = "basics/masks.md"
-NAMES = ("causal_mask", "padding_mask")
+NAMES = ("hide_by_minus_infinity", "hide_by_renormalising")
 ENTRY, OTHER = (f'article a[href$="#headway.basics.masks.{name}"]' for name in NAMES)
 
 

@@ -341,7 +341,7 @@ def test_what_is_taken_away_is_whole(site):
         )
         pictures = sum(len(cell.get("attachments", {})) for cell in words)
         assert pictures == prose.count("(attachment:")
-        assert (pictures > 0) == ("--8<--" in page.read_text())
+        assert (pictures > 0) == ('.svg"\n' in page.read_text())
 
 
 # ---- Labs ----

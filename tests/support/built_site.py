@@ -15,7 +15,7 @@ from proofread.caching import digest, installed
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "strict-site"
 # What a site is made of, besides what is installed.
-FOLDERS = ("docs", "overrides", "src", "tools/proofread/src")
+FOLDERS = ("docs", "generated", "overrides", "src", "tools/proofread/src")
 FILES = ("mkdocs.yml", "pyproject.toml", "README.md", "LICENSE", "constraints.txt")
 
 

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from site_server import SITE
 
 ROOT = Path(__file__).parents[2]
-# What the source of a page says to show a file, whose name or stem follows.
-SHOWS = re.compile(r'--8<-- "(?:[^"]*/)?([^"/]+)"|<!-- ?(?:lab|live): ?([\w.]+)')
+# What the source of a page says to show a file, whose name follows.
+SHOWS = re.compile(r'(?:--8<-- "|<!--lab: )([^">]+?)(?:"|-->)')
 DOCUMENTS = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 
@@ -82,16 +82,21 @@ def sources(page: str) -> list[Path]:
     return [ROOT / f"{stem}{suffix}" for stem in stems for suffix in (".md", ".py")]
 
 
+def stem(file: str) -> str:
+    """Return the path of a file without its suffix."""
+    return PurePosixPath(file).with_suffix("").as_posix()
+
+
 def has_changed(page: str, files: set[str]) -> bool:
     """Return whether the source of a page, or what it shows, is among some files."""
     for source in filter(Path.is_file, sources(page)):
         if source.relative_to(ROOT).as_posix() in files:
             return True
         text = source.read_text("utf-8")
-        shown = {part for parts in SHOWS.findall(text) for part in parts if part}
-        for file in map(PurePosixPath, files):
-            if file.parts[0] == "docs" and shown & {file.name, file.stem}:
-                return True
+        # The script of a live figure has the name of its tables.
+        shown = tuple(f"/{stem(name)}" for name in SHOWS.findall(text))
+        if any(stem(file).endswith(shown) for file in files):
+            return True
         for module in DOCUMENTS.findall(text):
             path = f"src/{module.replace('.', '/')}"
             if any(re.match(rf"{path}[./]", file) for file in files):

@@ -55,17 +55,27 @@ def past(T: int, S: int) -> Allowed:
     return [[S - s >= T - t for s in range(S)] for t in range(T)]
 
 
-def weights_of(query: Table, key: Table, allowed: Allowed, scale: float) -> Table:
+def weights_of(
+    query: Table, key: Table, allowed: Allowed, scale: float, bias: Table | None = None
+) -> Table:
     rows = []
-    for q, visible in zip(query, allowed, strict=True):
-        rows.append(share([dot(q, k) * scale for k in key], visible))
+    for t, (q, visible) in enumerate(zip(query, allowed, strict=True)):
+        scores = [dot(q, k) * scale for k in key]
+        if bias is not None:
+            scores = [a + b for a, b in zip(scores, bias[t], strict=True)]
+        rows.append(share(scores, visible))
     return rows
 
 
 def attend(
-    query: Table, key: Table, value: Table, allowed: Allowed, scale: float
+    query: Table,
+    key: Table,
+    value: Table,
+    allowed: Allowed,
+    scale: float,
+    bias: Table | None = None,
 ) -> Table:
-    return [mix(row, value) for row in weights_of(query, key, allowed, scale)]
+    return [mix(row, value) for row in weights_of(query, key, allowed, scale, bias)]
 
 
 def linear(x: Table, weight: Table, bias: Row | None = None) -> Table:
@@ -101,13 +111,23 @@ def heads_side_by_side(
 
 
 def attention_weights(
-    query: Tensor, key: Tensor, mask: Tensor | None = None, scale: float | None = None
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+    *,
+    bias: Tensor | None = None,
+    causal: bool = False,
 ) -> Tensor:
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1])
-    allowed = _allowed(mask, query, key)
+    T, S = query.shape[-2], key.shape[-2]
     return _for_each(
-        lambda q, k, m: weights_of(q, k, m, scale), query, key, like=allowed
+        lambda q, k, m, b: weights_of(q, k, m, scale, b),
+        query,
+        key,
+        _allowed(mask, T, S, causal),
+        _added(bias, T, S),
     )
 
 
@@ -117,12 +137,20 @@ def attention(
     value: Tensor,
     mask: Tensor | None = None,
     scale: float | None = None,
+    *,
+    bias: Tensor | None = None,
+    causal: bool = False,
 ) -> Tensor:
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1])
-    allowed = _allowed(mask, query, key)
+    T, S = query.shape[-2], key.shape[-2]
     return _for_each(
-        lambda q, k, v, m: attend(q, k, v, m, scale), query, key, value, like=allowed
+        lambda q, k, v, m, b: attend(q, k, v, m, scale, b),
+        query,
+        key,
+        value,
+        _allowed(mask, T, S, causal),
+        _added(bias, T, S),
     )
 
 
@@ -131,7 +159,7 @@ def softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return _for_each(
         lambda rows, m: [share(row, yes) for row, yes in zip(rows, m, strict=True)],
         scores,
-        like=mask.expand(scores.shape),
+        mask.expand(scores.shape),
     )
 
 
@@ -166,19 +194,25 @@ def self_attention(
         context = heads_side_by_side(query, key, value, num_heads, allowed)
         return project(context, "out_proj") if "out_proj.weight" in state else context
 
-    return _for_each(one_text, x, like=mask.expand(*x.shape[:-1], T))
+    return _for_each(one_text, x, mask.expand(*x.shape[:-1], T))
 
 
-def _allowed(mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor:
-    mask = torch.tensor(True) if mask is None else mask
-    return mask.expand(*query.shape[:-1], key.shape[-2])
+def _allowed(mask: Tensor | None, T: int, S: int, causal: bool) -> Tensor:
+    visible = torch.tensor(past(T, S) if causal else everything(T, S))
+    return visible if mask is None else torch.logical_and(mask, visible)
 
 
-def _for_each(function: Callable[..., Table], *tensors: Tensor, like: Tensor) -> Tensor:
-    """Apply a function of tables to each place of the leading axes."""
-    leading = tensors[0].shape[:-2]
+def _added(bias: Tensor | None, T: int, S: int) -> Tensor:
+    nothing = torch.zeros(T, S)
+    return nothing if bias is None else bias.expand(*bias.shape[:-2], T, S)
+
+
+def _for_each(function: Callable[..., Table], *tensors: Tensor) -> Tensor:
+    """Apply a function of tables to each place of the leading axes, which broadcast."""
+    leading = torch.broadcast_shapes(*(tensor.shape[:-2] for tensor in tensors))
+    tensors = [tensor.expand(*leading, *tensor.shape[-2:]) for tensor in tensors]
     results = [
-        function(*(tensor[place].tolist() for tensor in (*tensors, like)))
+        function(*(tensor[place].tolist() for tensor in tensors))
         for place in itertools.product(*map(range, leading))
     ]
     return torch.tensor(results, dtype=torch.float64).reshape(

@@ -1,13 +1,10 @@
 """Causal attention, one head: a token sees itself and the past, and some dropout."""
 
-from typing import Any, cast
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headway import _require
-from headway.basics.masks import causal_mask
+from headway import _checkpoints, _dropout, _require
 from headway.basics.scaled_dot_product import attention
 
 
@@ -29,6 +26,8 @@ class CausalAttention(nn.Module):
         context_length: The largest number of tokens in a text.
         dropout: Probability with which a weight is dropped in training.
         qkv_bias: Whether the three projections add a bias.
+        device: Where the weights are; `None` means torch's default.
+        dtype: Their type; `None` means torch's default.
 
     Raises:
         ValueError: If a size is not a positive integer, or `dropout` outside [0, 1).
@@ -50,16 +49,19 @@ class CausalAttention(nn.Module):
         context_length: int,
         dropout: float,
         qkv_bias: bool = False,
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         _require.positive(d_in=d_in, d_out=d_out, context_length=context_length)
         _require.probability(dropout=dropout)
         self.context_length = context_length
-        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_query = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.W_key = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.W_value = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
         self.dropout = nn.Dropout(dropout)
-        self.register_load_state_dict_pre_hook(accept_saved_mask)
+        self.register_load_state_dict_pre_hook(_checkpoints.accept_saved_mask)
 
     def forward(self, x: Float[Tensor, "*B T d_in"]) -> Float[Tensor, "*B T d_out"]:
         """Give each token its context vector.
@@ -79,35 +81,6 @@ class CausalAttention(nn.Module):
             self.W_query(x),
             self.W_key(x),
             self.W_value(x),
-            mask=causal_mask(x.shape[-2], device=x.device),
-            dropout_p=self.dropout.p if self.dropout.training else 0.0,
-        )
-
-
-def accept_saved_mask(
-    module: nn.Module, state_dict: dict[str, Any], prefix: str, *rest: Any
-) -> None:
-    """Let a checkpoint load whose class kept the causal mask as the buffer `mask`.
-
-    A hook for `nn.Module.register_load_state_dict_pre_hook`. The sources' classes save
-    a square that is one above the diagonal, where a token may not look. It says nothing
-    that `context_length` does not say, so it is checked and left out.
-
-    Args:
-        module: The module that is being loaded, with a `context_length`.
-        state_dict: The checkpoint; its `mask` entry is removed.
-        prefix: Where in the checkpoint the module stands.
-        rest: What else torch hands to such a hook; the last is its list of errors.
-    """
-    saved = state_dict.pop(prefix + "mask", None)
-    if saved is None:
-        return
-    errors: list[str] = rest[-1]
-    length = cast(int, module.context_length)
-    expected = torch.ones(length, length, device=saved.device).triu(1)
-    if not torch.equal(saved.float(), expected):
-        errors.append(
-            f"{prefix}mask must be torch.ones({length}, {length}).triu(1); "
-            f"got {prefix}mask.shape={tuple(saved.shape)}, "
-            f"{prefix}mask.sum()={float(saved.sum()):g}."
+            causal=True,
+            dropout_p=_dropout.probability(self.dropout),
         )

@@ -114,7 +114,6 @@ def embed(
                 [3., 4.]])
     """
     _require.integers(indices=indices)
-    indices = indices.long()  # 300 does not fit into eight bits
     rows = table.num_embeddings
     outside = indices[(indices < 0) | (indices >= rows)]
     if outside.numel():

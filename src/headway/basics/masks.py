@@ -1,11 +1,10 @@
-"""Masks, and three ways to hide a key: True always means that a query may look."""
+"""Masks, and two ways to hide a key: True always means that a query may look."""
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headway import _require
-from headway.basics.scaled_dot_product import masked_softmax
+from headway import _require, _triangle
 
 
 def causal_mask(
@@ -36,7 +35,7 @@ def causal_mask(
     """
     S = T if S is None else S
     _require.positive(T=T, S=S)
-    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+    return _triangle.triangle(T, S, device=device)
 
 
 def padding_mask(lengths: Int[Tensor, "*B"], S: int) -> Bool[Tensor, "*B 1 S"]:
@@ -66,18 +65,16 @@ def padding_mask(lengths: Int[Tensor, "*B"], S: int) -> Bool[Tensor, "*B 1 S"]:
     """
     _require.integers(lengths=lengths)
     _require.positive(S=S)
-    lengths = lengths.long()  # 300 does not fit into eight bits
-    if not torch.compiler.is_compiling():  # a graph cannot depend on numbers
-        outside = lengths[(lengths < 0) | (lengths > S)]
-        if outside.numel():
-            raise ValueError(
-                f"lengths must be in [0, S={S}]; got lengths with {int(outside[0])}."
-            )
+    outside = lengths[(lengths < 0) | (lengths > S)]
+    if outside.numel():
+        raise ValueError(
+            f"lengths must be in [0, S={S}]; got lengths with {int(outside[0])}."
+        )
     return torch.arange(S, device=lengths.device) < lengths[..., None, None]
 
 
 def hide_by_renormalising(
-    scores: Float[Tensor, "*B T S"], mask: Bool[Tensor, "..."]
+    scores: Float[Tensor, "*B T S"], mask: Bool[Tensor, "*#B #T #S"]
 ) -> Float[Tensor, "*B T S"]:
     r"""Take the softmax over all keys, zero the hidden ones, and divide by the rest.
 
@@ -100,7 +97,8 @@ def hide_by_renormalising(
             not broadcast to them.
 
     Examples:
-        >>> hide_by_renormalising(torch.zeros(1, 3), torch.tensor([True, True, False]))
+        >>> mask = torch.tensor([[True, True, False]])
+        >>> hide_by_renormalising(torch.zeros(1, 3), mask)
         tensor([[0.5000, 0.5000, 0.0000]])
     """
     _require.floating(scores=scores)
@@ -110,7 +108,7 @@ def hide_by_renormalising(
 
 
 def hide_by_minus_infinity(
-    scores: Float[Tensor, "*B T S"], mask: Bool[Tensor, "..."]
+    scores: Float[Tensor, "*B T S"], mask: Bool[Tensor, "*#B #T #S"]
 ) -> Float[Tensor, "*B T S"]:
     r"""Set the scores of hidden keys to minus infinity before the softmax.
 
@@ -132,35 +130,10 @@ def hide_by_minus_infinity(
             not broadcast to them.
 
     Examples:
-        >>> hide_by_minus_infinity(torch.zeros(1, 3), torch.tensor([True, True, False]))
+        >>> mask = torch.tensor([[True, True, False]])
+        >>> hide_by_minus_infinity(torch.zeros(1, 3), mask)
         tensor([[0.5000, 0.5000, 0.0000]])
     """
     _require.floating(scores=scores)
     _require.mask_fits(mask, scores.shape)
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-
-
-def hide_by_boolean(
-    scores: Float[Tensor, "*B T S"], mask: Bool[Tensor, "..."]
-) -> Float[Tensor, "*B T S"]:
-    r"""Hand the boolean mask to the attention function and let it see to the rest.
-
-    This is what `attention(..., mask=mask)` does. A row with no key is zero.
-
-    Args:
-        scores: One row for each query, already scaled.
-        mask: `True` where a query may look at a key.
-
-    Returns:
-        Shares that sum to one over the allowed keys.
-
-    Raises:
-        ValueError: If `scores` are not floating-point, or `mask` is not boolean or does
-            not broadcast to them.
-
-    Examples:
-        >>> hide_by_boolean(torch.zeros(2, 2), torch.tensor([[True], [False]]))
-        tensor([[0.5000, 0.5000],
-                [0.0000, 0.0000]])
-    """
-    return masked_softmax(scores, mask)

@@ -1,16 +1,13 @@
 """Several heads from one projection: heads are one more leading axis."""
 
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway import _require
-from headway.basics.causal_attention import CausalAttention, accept_saved_mask
-from headway.basics.masks import causal_mask
-from headway.basics.scaled_dot_product import fused_attention
-from headway.basics.stacked_heads import MultiHeadAttentionWrapper
+from headway import _checkpoints, _dropout, _require
+from headway.basics.fused import fused_attention
 
 
 @runtime_checkable
@@ -24,6 +21,8 @@ class AttentionFunction(Protocol):
         value: Tensor,
         *,
         mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
         dropout_p: float = 0.0,
         scale: float | None = None,
     ) -> Tensor:
@@ -103,6 +102,8 @@ class MultiHeadAttention(nn.Module):
         num_heads: Number of heads $H$; must divide `d_out`.
         qkv_bias: Whether the three projections add a bias; the last always does.
         attend: The attention function; any with the signature of `attention`.
+        device: Where the weights are; `None` means torch's default.
+        dtype: Their type; `None` means torch's default.
 
     Raises:
         ValueError: If a size is not a positive integer, `num_heads` does not divide
@@ -129,6 +130,8 @@ class MultiHeadAttention(nn.Module):
         qkv_bias: bool = False,
         *,
         attend: AttentionFunction = fused_attention,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         _require.positive(d_in=d_in, d_out=d_out, context_length=context_length)
@@ -138,12 +141,12 @@ class MultiHeadAttention(nn.Module):
         self.num_heads = num_heads
         self.context_length = context_length
         self.attend = attend
-        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.out_proj = nn.Linear(d_out, d_out)
+        self.W_query = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.W_key = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.W_value = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.out_proj = nn.Linear(d_out, d_out, device=device, dtype=dtype)
         self.dropout = nn.Dropout(dropout)
-        self.register_load_state_dict_pre_hook(accept_saved_mask)
+        self.register_load_state_dict_pre_hook(_checkpoints.accept_saved_mask)
 
     def forward(
         self,
@@ -170,71 +173,11 @@ class MultiHeadAttention(nn.Module):
             split_heads(project(x), self.num_heads)
             for project in (self.W_query, self.W_key, self.W_value)
         )
-        dropout_p = self.dropout.p if self.dropout.training else 0.0
-        if mask is None and self.attend is fused_attention:
-            context = fused_attention(
-                query, key, value, causal=True, dropout_p=dropout_p
-            )
-        else:
-            visible = self._visible(x, mask)
-            context = self.attend(query, key, value, mask=visible, dropout_p=dropout_p)
-        return self.out_proj(merge_heads(context))
-
-    def _visible(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        T = x.shape[-2]
-        past = causal_mask(T, device=x.device)
-        if mask is None:
-            return past
-        _require.mask_fits(mask, (*x.shape[:-1], T))
-        return (mask & past).unsqueeze(-3)
-
-    @classmethod
-    def from_heads(
-        cls,
-        wrapper: MultiHeadAttentionWrapper,
-        *,
-        attend: AttentionFunction = fused_attention,
-    ) -> "MultiHeadAttention":
-        """Build one that computes what stacked heads compute.
-
-        The heads' weights are stacked, and `out_proj` is set to the identity. With
-        `attend=attention` only the last bit of a result can differ.
-
-        Args:
-            wrapper: The stacked heads; they are left as they are.
-            attend: The attention function.
-
-        Returns:
-            A new module in the same mode, of width `d_out * num_heads`.
-
-        Raises:
-            ValueError: If `wrapper` is not a `MultiHeadAttentionWrapper`.
-        """
-        _require.module_is(MultiHeadAttentionWrapper, wrapper=wrapper)
-        heads = cast(list[CausalAttention], list(wrapper.heads))
-        first, num_heads = heads[0], len(heads)
-        weight = first.W_query.weight
-        width = num_heads * first.W_query.out_features
-        with torch.device("meta"):  # draws no random numbers
-            module = cls(
-                first.W_query.in_features,
-                width,
-                first.context_length,
-                first.dropout.p,
-                num_heads,
-                first.W_query.bias is not None,
-                attend=attend,
-            ).to(weight.dtype)
-        module.to_empty(device=weight.device)
-        stacked = {
-            name: torch.cat([head.get_parameter(name) for head in heads])
-            for name, _ in first.named_parameters()
-        }
-        module.load_state_dict(
-            stacked
-            | {
-                "out_proj.weight": torch.eye(width, device=weight.device),
-                "out_proj.bias": torch.zeros(width, device=weight.device),
-            }
+        if mask is not None:
+            _require.mask_fits(mask, (*x.shape[:-1], x.shape[-2]))
+            mask = mask.unsqueeze(-3)
+        dropout_p = _dropout.probability(self.dropout)
+        context = self.attend(
+            query, key, value, mask=mask, causal=True, dropout_p=dropout_p
         )
-        return module.train(wrapper.training)
+        return self.out_proj(merge_heads(context))

@@ -1,13 +1,73 @@
-"""Weights to and from PyTorch's own multi-head attention and GPT-2's layout."""
+"""Weights from stacked heads, to and from PyTorch's module, and from GPT-2."""
+
+from collections.abc import Mapping
+from typing import cast
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.utils import skip_init
 
 from headway import _require
-from headway.basics.multi_head_attention import MultiHeadAttention
+from headway.basics.causal_attention import CausalAttention
+from headway.basics.fused import fused_attention
+from headway.basics.multi_head_attention import AttentionFunction, MultiHeadAttention
+from headway.basics.stacked_heads import MultiHeadAttentionWrapper
 
 _PROJECTIONS = ("W_query", "W_key", "W_value")
+_GPT2_WEIGHTS = ("c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias")
+_GPT2_BUFFERS = ("bias", "masked_bias")  # its triangle, and what it hides with
+
+
+def from_heads(
+    wrapper: MultiHeadAttentionWrapper, *, attend: AttentionFunction = fused_attention
+) -> MultiHeadAttention:
+    r"""Build a `MultiHeadAttention` that computes what stacked heads compute.
+
+    The heads' weights are stacked, and `out_proj` is set to the identity:
+
+    $$W_q = \begin{bmatrix} W_{q,1} \\ \vdots \\ W_{q,H} \end{bmatrix}, \qquad W_o = I$$
+
+    With `attend=attention` only the last bit of a result can differ.
+
+    Args:
+        wrapper: The stacked heads; they are left as they are.
+        attend: The attention function.
+
+    Returns:
+        A new module in the same mode, of width `d_out * num_heads`.
+
+    Raises:
+        ValueError: If `wrapper` is not a `MultiHeadAttentionWrapper`.
+
+    Examples:
+        >>> stacked = MultiHeadAttentionWrapper(3, 2, 7, 0.0, num_heads=5)
+        >>> from_heads(stacked)(torch.randn(7, 3)).shape
+        torch.Size([7, 10])
+    """
+    _require.module_is(MultiHeadAttentionWrapper, wrapper=wrapper)
+    heads = cast(list[CausalAttention], list(wrapper.heads))
+    first = heads[0].W_query
+
+    def stacked(kind: str) -> Tensor:
+        names = [f"{name}.{kind}" for name in _PROJECTIONS]
+        return torch.cat([head.get_parameter(n) for n in names for head in heads])
+
+    identity = torch.eye(
+        len(heads) * first.out_features,
+        device=first.weight.device,
+        dtype=first.weight.dtype,
+    )
+    module = _from_projections(
+        stacked("weight"),
+        None if first.bias is None else stacked("bias"),
+        identity,
+        None,
+        num_heads=len(heads),
+        context_length=heads[0].context_length,
+        dropout=heads[0].dropout.p,
+        attend=attend,
+    )
+    return module.train(wrapper.training)
 
 
 def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -42,20 +102,19 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
             f"module must have d_in equal to d_out; got d_in={d_in}, d_out={d_out}."
         )
     weight = module.out_proj.weight
-    theirs = nn.MultiheadAttention(
+    theirs = skip_init(
+        nn.MultiheadAttention,
         d_out,
         module.num_heads,
         dropout=module.dropout.p,
         batch_first=True,
-        device="meta",  # draws no random numbers
+        device=weight.device,
         dtype=weight.dtype,
-    ).to_empty(device=weight.device)
+    )
     layers = [module.W_query, module.W_key, module.W_value]
     weights: list[Tensor] = [layer.weight for layer in layers]
     no_bias = torch.zeros_like(module.out_proj.bias)
-    biases: list[Tensor] = [
-        no_bias if layer.bias is None else layer.bias for layer in layers
-    ]
+    biases: list[Tensor] = [no_bias if x.bias is None else x.bias for x in layers]
     theirs.load_state_dict(
         {
             "in_proj_weight": torch.cat(weights),
@@ -105,36 +164,30 @@ def from_torch(
             f"got add_bias_kv={module.bias_k is not None}, "
             f"add_zero_attn={module.add_zero_attn}."
         )
-    ours = _stacked(
+    ours = _from_projections(
         module.in_proj_weight,
         module.in_proj_bias,
         module.out_proj.weight,
         module.out_proj.bias,
-        module.num_heads,
-        context_length,
-        module.dropout,
+        num_heads=module.num_heads,
+        context_length=context_length,
+        dropout=module.dropout,
     )
     return ours.train(module.training)
 
 
 def from_gpt2(
-    c_attn_weight: Float[Tensor, "E 3*E"],
-    c_attn_bias: Float[Tensor, " 3*E"],
-    c_proj_weight: Float[Tensor, "E E"],
-    c_proj_bias: Float[Tensor, " E"],
-    num_heads: int,
-    context_length: int,
+    state: Mapping[str, Tensor], num_heads: int, context_length: int
 ) -> MultiHeadAttention:
-    r"""Build our module from the weights of one attention block of GPT-2.
+    r"""Build our module from the state of one attention block of GPT-2.
 
     GPT-2 keeps matrices as $x W$ has them, the transpose of `nn.Linear`'s, and the
     three projections side by side: $W = [\, W^Q \mid W^K \mid W^V \,]$.
 
     Args:
-        c_attn_weight: The fused projection to queries, keys and values.
-        c_attn_bias: Its bias.
-        c_proj_weight: The output projection.
-        c_proj_bias: Its bias.
+        state: The block's own state dict: `c_attn.weight` of shape (E, 3 * E),
+            `c_attn.bias`, `c_proj.weight` of shape (E, E), and `c_proj.bias`. The
+            buffers `bias` and `masked_bias` of older checkpoints are not needed.
         num_heads: Number of heads; 12 in the smallest GPT-2.
         context_length: The largest number of tokens; 1024 in GPT-2.
 
@@ -142,54 +195,83 @@ def from_gpt2(
         A new module with weights of its own and no dropout.
 
     Raises:
-        ValueError: If a tensor has another shape, or `num_heads` does not divide the
-            width.
+        ValueError: If a weight is missing, unknown, not floating-point or of another
+            shape, or `num_heads` does not divide the width.
 
     Examples:
-        >>> c_attn, c_proj = torch.zeros(6, 18), torch.zeros(6, 6)
-        >>> block = c_attn, torch.zeros(18), c_proj, torch.ones(6)
-        >>> from_gpt2(*block, num_heads=2, context_length=7)(torch.randn(1, 6))
+        >>> state = {
+        ...     "c_attn.weight": torch.zeros(6, 18),
+        ...     "c_attn.bias": torch.zeros(18),
+        ...     "c_proj.weight": torch.zeros(6, 6),
+        ...     "c_proj.bias": torch.ones(6),
+        ... }
+        >>> from_gpt2(state, num_heads=2, context_length=7)(torch.randn(1, 6))
         tensor([[1., 1., 1., 1., 1., 1.]], grad_fn=<AddmmBackward0>)
     """
-    E = c_proj_weight.shape[0]
-    for name, tensor, shape in (
-        ("c_attn_weight", c_attn_weight, (E, 3 * E)),
-        ("c_attn_bias", c_attn_bias, (3 * E,)),
-        ("c_proj_weight", c_proj_weight, (E, E)),
-        ("c_proj_bias", c_proj_bias, (E,)),
-    ):
-        if tensor.shape != shape:
-            raise ValueError(
-                f"{name} must have shape {shape}; "
-                f"got {name}.shape={tuple(tensor.shape)}."
-            )
-    return _stacked(
-        c_attn_weight.T,
-        c_attn_bias,
-        c_proj_weight.T,
-        c_proj_bias,
-        num_heads,
-        context_length,
+    _check_gpt2(state)
+    return _from_projections(
+        state["c_attn.weight"].T,
+        state["c_attn.bias"],
+        state["c_proj.weight"].T,
+        state["c_proj.bias"],
+        num_heads=num_heads,
+        context_length=context_length,
     )
 
 
-def _stacked(
+def _check_gpt2(state: Mapping[str, Tensor]) -> None:
+    found = [name for name in state if name not in _GPT2_BUFFERS]
+    if set(found) != set(_GPT2_WEIGHTS):
+        raise ValueError(
+            f"state must hold {', '.join(_GPT2_WEIGHTS)}; got state with {found}."
+        )
+    for name in _GPT2_WEIGHTS:
+        if not state[name].is_floating_point():
+            raise ValueError(
+                f"state must hold {name} in floating-point numbers; "
+                f"got state[{name!r}].dtype={state[name].dtype}."
+            )
+    square = tuple(state["c_proj.weight"].shape)
+    if len(square) != 2 or square[0] != square[1]:
+        raise ValueError(
+            "state must hold c_proj.weight as a square matrix; "
+            f"got state['c_proj.weight'].shape={square}."
+        )
+    E = square[0]
+    shapes = ((E, 3 * E), (3 * E,), (E, E), (E,))
+    for name, shape in zip(_GPT2_WEIGHTS, shapes, strict=True):
+        if state[name].shape != shape:
+            raise ValueError(
+                f"state must hold {name} of shape {shape}; "
+                f"got state[{name!r}].shape={tuple(state[name].shape)}."
+            )
+
+
+def _from_projections(
     in_weight: Tensor,
     in_bias: Tensor | None,
     out_weight: Tensor,
     out_bias: Tensor | None,
+    *,
     num_heads: int,
     context_length: int,
     dropout: float = 0.0,
+    attend: AttentionFunction = fused_attention,
 ) -> MultiHeadAttention:
     """Build ours from projections stacked along the first axis, queries first."""
-    E = out_weight.shape[0]
-    with torch.device("meta"):  # draws no random numbers
-        ours = MultiHeadAttention(
-            E, E, context_length, dropout, num_heads, in_bias is not None
-        ).to(out_weight.dtype)
-    ours.to_empty(device=out_weight.device)
-    no_bias = torch.zeros(E, device=out_weight.device)
+    ours = skip_init(
+        MultiHeadAttention,
+        in_weight.shape[1],
+        len(out_weight),
+        context_length,
+        dropout,
+        num_heads,
+        in_bias is not None,
+        attend=attend,
+        device=out_weight.device,
+        dtype=out_weight.dtype,
+    )
+    no_bias = out_weight.new_zeros(len(out_weight))
     state = {
         "out_proj.weight": out_weight,
         "out_proj.bias": no_bias if out_bias is None else out_bias,

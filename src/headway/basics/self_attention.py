@@ -23,6 +23,8 @@ class SelfAttentionV1(nn.Module):
         d_out: Width of the values, and so of the result.
         d_qk: Width of the queries and keys; `None` means `d_out`.
         init: Draws a matrix of a given shape; `torch.rand` and `torch.randn` fit.
+        device: Where to put the weights; `None` leaves them where they were drawn.
+        dtype: What to make of them; `None` leaves them as they were drawn.
 
     Raises:
         ValueError: If a width is not a positive integer.
@@ -45,13 +47,15 @@ class SelfAttentionV1(nn.Module):
         *,
         d_qk: int | None = None,
         init: Callable[[int, int], Tensor] = torch.rand,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         d_qk = d_out if d_qk is None else d_qk
         _require.positive(d_in=d_in, d_out=d_out, d_qk=d_qk)
-        self.W_query = nn.Parameter(init(d_in, d_qk))
-        self.W_key = nn.Parameter(init(d_in, d_qk))
-        self.W_value = nn.Parameter(init(d_in, d_out))
+        self.W_query = nn.Parameter(init(d_in, d_qk).to(device, dtype))
+        self.W_key = nn.Parameter(init(d_in, d_qk).to(device, dtype))
+        self.W_value = nn.Parameter(init(d_in, d_out).to(device, dtype))
 
     def forward(self, x: Float[Tensor, "*B T d_in"]) -> Float[Tensor, "*B T d_out"]:
         """Give each token its context vector.
@@ -68,35 +72,6 @@ class SelfAttentionV1(nn.Module):
         _require.tokens(x, self.W_query.shape[0])
         return attention(x @ self.W_query, x @ self.W_key, x @ self.W_value)
 
-    def copy_from(self, other: "SelfAttentionV2") -> "SelfAttentionV1":
-        """Take over the weights of a module with linear layers.
-
-        `nn.Linear` stores the transpose of our matrices.
-
-        Args:
-            other: A module of the same widths, without biases.
-
-        Returns:
-            This module, which now computes what `other` computes.
-
-        Raises:
-            ValueError: If `other` is of another class, has biases or other widths.
-        """
-        _require.module_is(SelfAttentionV2, other=other)
-        if other.W_query.bias is not None:
-            raise ValueError(
-                "other must have no biases; got one built with qkv_bias=True."
-            )
-        _copy(self._matrices(), other._matrices())
-        return self
-
-    def _matrices(self) -> dict[str, Tensor]:
-        return {
-            "W_query": self.W_query,
-            "W_key": self.W_key,
-            "W_value": self.W_value,
-        }
-
 
 class SelfAttentionV2(nn.Module):
     r"""Let the tokens of a text attend to each other, with linear layers.
@@ -110,6 +85,8 @@ class SelfAttentionV2(nn.Module):
         d_in: Width of the tokens.
         d_out: Width of queries, keys and values, and so of the result.
         qkv_bias: Whether the three projections add a bias.
+        device: Where the weights are; `None` means torch's default.
+        dtype: Their type; `None` means torch's default.
 
     Raises:
         ValueError: If a width is not a positive integer.
@@ -125,12 +102,20 @@ class SelfAttentionV2(nn.Module):
         projection.
     """
 
-    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        qkv_bias: bool = False,
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         _require.positive(d_in=d_in, d_out=d_out)
-        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_query = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.W_key = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
+        self.W_value = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
 
     def forward(self, x: Float[Tensor, "*B T d_in"]) -> Float[Tensor, "*B T d_out"]:
         """Give each token its context vector.
@@ -146,45 +131,3 @@ class SelfAttentionV2(nn.Module):
         """
         _require.tokens(x, self.W_query.in_features)
         return attention(self.W_query(x), self.W_key(x), self.W_value(x))
-
-    def copy_from(self, other: SelfAttentionV1) -> "SelfAttentionV2":
-        """Take over the weights of a module with plain matrices.
-
-        A bias, where this module has one, is set to zero.
-
-        Args:
-            other: A module of the same widths.
-
-        Returns:
-            This module, which now computes what `other` computes.
-
-        Raises:
-            ValueError: If `other` is of another class or has other widths.
-        """
-        _require.module_is(SelfAttentionV1, other=other)
-        _copy(self._matrices(), other._matrices())
-        for layer in (self.W_query, self.W_key, self.W_value):
-            if layer.bias is not None:
-                nn.init.zeros_(layer.bias)
-        return self
-
-    def _matrices(self) -> dict[str, Tensor]:
-        return {
-            "W_query": self.W_query.weight.T,
-            "W_key": self.W_key.weight.T,
-            "W_value": self.W_value.weight.T,
-        }
-
-
-def _copy(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
-    """Copy all matrices or none, if a shape differs."""
-    for name, weight in ours.items():
-        if weight.shape != theirs[name].shape:
-            raise ValueError(
-                f"other must have the widths of this module, (d_in, width) of "
-                f"{name}={tuple(weight.shape)}; "
-                f"got other.{name} with {tuple(theirs[name].shape)}."
-            )
-    with torch.no_grad():
-        for name, weight in ours.items():
-            weight.copy_(theirs[name])

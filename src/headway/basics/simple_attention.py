@@ -62,6 +62,9 @@ def naive_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
     Returns:
         Shares that are not negative and sum to one in each row, or `nan`.
 
+    Raises:
+        ValueError: If `scores` do not hold floating-point numbers.
+
     Examples:
         >>> import torch
         >>> naive_softmax(torch.tensor([0.0, 0.0]))
@@ -69,6 +72,7 @@ def naive_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
         >>> naive_softmax(torch.tensor([0.0, 89.0]))
         tensor([0., nan])
     """
+    _require.floating(scores=scores)
     exponentials = scores.exp()
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
@@ -88,11 +92,15 @@ def stable_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
     Returns:
         Shares that are not negative and sum to one in each row.
 
+    Raises:
+        ValueError: If `scores` do not hold floating-point numbers.
+
     Examples:
         >>> import torch
         >>> stable_softmax(torch.tensor([1000.0, 1000.0]))
         tensor([0.5000, 0.5000])
     """
+    _require.floating(scores=scores)
     return naive_softmax(scores - scores.amax(dim=-1, keepdim=True))
 
 

@@ -23,6 +23,8 @@ class MultiHeadAttentionWrapper(nn.Module):
         dropout: Probability with which a weight is dropped in training.
         num_heads: Number of heads $H$.
         qkv_bias: Whether the projections add a bias.
+        device: Where the weights are; `None` means torch's default.
+        dtype: Their type; `None` means torch's default.
 
     Raises:
         ValueError: If a size is not a positive integer, or `dropout` outside [0, 1).
@@ -46,11 +48,22 @@ class MultiHeadAttentionWrapper(nn.Module):
         dropout: float,
         num_heads: int,
         qkv_bias: bool = False,
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         _require.positive(num_heads=num_heads)
         self.heads = nn.ModuleList(
-            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
+            CausalAttention(
+                d_in,
+                d_out,
+                context_length,
+                dropout,
+                qkv_bias,
+                device=device,
+                dtype=dtype,
+            )
             for _ in range(num_heads)
         )
 

@@ -25,7 +25,7 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
 from proofread.verify.reader_environment import CannotInstallError, build_wheel
-from proofread.verify.site_matches_pages import census
+from proofread.verify.site_matches_pages import site_problems
 from proofread.website.build_info import verified
 from proofread.website.crosslinks import explain
 from proofread.website.csp import write_policy
@@ -43,17 +43,22 @@ def make_wheel(config: MkDocsConfig, project: str) -> str:
     return f"dist/{build_wheel(Path(project), folder).name}"
 
 
+def included_from(config: MkDocsConfig) -> list[Path]:
+    """Return the folders from which pages include files."""
+    snippets = config.mdx_configs.get("pymdownx.snippets", {})
+    return [Path(folder) for folder in snippets.get("base_path", ["."])]
+
+
 def make_takeaways(config: MkDocsConfig) -> None:
     """Make the notebooks and programs of a site, if it is to have some."""
     if "takeaway" not in config.extra:
         return
     options = config.extra["takeaway"]
-    snippets = config.mdx_configs.get("pymdownx.snippets", {})
     make(
         Path(config.docs_dir),
         Path(config.site_dir),
         f"{options['folder']}*.md",
-        folders=[Path(folder) for folder in snippets.get("base_path", ["."])],
+        folders=included_from(config),
         note=options.get("note", ""),
         wheel=make_wheel(config, options["project"]) if "project" in options else "",
     )
@@ -84,7 +89,7 @@ def complete(config: MkDocsConfig) -> Iterator[str]:
     except (ValueError, CannotInstallError) as error:
         yield str(error)
         return
-    yield from census(docs, site)
+    yield from site_problems(docs, site, included_from(config))
     if name := config.extra.get("archive"):
         pack(site, name)
 

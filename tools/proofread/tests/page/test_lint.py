@@ -212,7 +212,7 @@ BAD = {
     ),
     "an include of code": (
         '--8<-- "program.py"',
-        {(1, "an include must be a picture")},
+        {(1, "an include must be a picture, or a part in HTML or Markdown")},
     ),
 }  # fmt: skip
 WRONG_COMMENTS = [

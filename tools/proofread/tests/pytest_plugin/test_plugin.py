@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch._dynamo  # loaded here for good: it cannot be loaded twice
+from proofread.run.code_paths import OLDEST, NoProgramRanError
 
 from proofread.output.reference import differs_from_reference
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
@@ -514,6 +515,70 @@ def test_a_program_that_ran_but_once_is_not_recorded(book: pytest.Pytester) -> N
     assert "left as it was: line 3: the program must run a second time." in lines(
         result
     )
+    assert OUTPUT not in page.read_text()
+
+
+BRANCH = "import os\nprint(os.environ.get('ATEN_CPU_CAPABILITY', 'new'))"
+
+
+@pytest.mark.parametrize("told", [None, "new"])
+def test_a_digit_that_moves_on_another_processor_is_not_recorded(
+    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, told: str | None
+) -> None:
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
+    if told:
+        monkeypatch.setenv("ATEN_CPU_CAPABILITY", told)
+    page = write(book, "# A\n\n" + block("print(1)") + "\n" + block(BRANCH))
+    other = write(book, "# B\n\n" + block("print(1)"), "other.md")
+    result = book.runpytest_inprocess("--record")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "page.md: left as it was: line 7: the program prints other digits on "
+            "another processor; round what it prints to fewer digits (`:.3f`), *:",
+            "- new",
+            "+ default",
+        ]
+    )
+    assert OUTPUT not in page.read_text()
+    assert other.read_text().endswith(output("1"))
+
+
+def test_what_pytorch_says_of_the_processor_is_not_recorded(
+    book: pytest.Pytester,
+) -> None:
+    code = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
+    page = write(book, "# A\n\n" + block(code))
+    moved = book.runpytest_subprocess("--record").ret != 0
+    # On a processor with one code path there is nothing that could move.
+    import torch
+
+    assert moved == (torch.backends.cpu.get_cpu_capability() != "DEFAULT")
+    assert (OUTPUT in page.read_text()) != moved
+
+
+def test_from_the_oldest_code_path_a_newer_one_is_tried(
+    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in OLDEST.environment({}).items():
+        monkeypatch.setenv(name, value)
+    write(book, "# A\n\n" + block(BRANCH))
+    result = book.runpytest_inprocess("--record")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["- default", "+ new"])
+
+
+def test_a_program_that_does_not_run_on_another_path_is_not_recorded(
+    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(*arguments: object) -> None:
+        raise NoProgramRanError("no program ran")
+
+    monkeypatch.setattr("proofread.account.run_pages", nothing)
+    page = write(book, "# A\n\n" + block("print(1)"))
+    result = book.runpytest_inprocess("--record")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "line 3: the program must run on two code paths." in lines(result)
     assert OUTPUT not in page.read_text()
 
 

@@ -20,10 +20,10 @@ import pytest
 import torch
 
 from proofread import run as module
+from proofread.run import sandbox as capture
 from proofread.run.isolation import Interpreter, imported
 from proofread.run.sandbox import TimeLimitError
 from proofread.run.worker import Result, run
-from proofread.run import sandbox as capture
 
 ROOT = Path(__file__).parents[4]
 

@@ -1,13 +1,16 @@
-"""A program that needs another is found, in whichever way it shows."""
+"""A program that needs another, or a processor, is found in whichever way it shows."""
 
+import sys
 from pathlib import Path
 
 import pytest
+from proofread.run.code_paths import BY_THEMSELVES, OLDEST, CodePath
 
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
 from proofread.verify import prove
 
-SETTINGS = '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]'
+PLUGINS = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]
+SETTINGS = f"[tool.pytest.ini_options]\naddopts = {PLUGINS}"
 STEADY = f"""
 # One
 
@@ -48,16 +51,24 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
     (tmp_path / "pyproject.toml").write_text(SETTINGS)
+    # To ask the libraries takes seconds; `test_code_paths` does.
+    monkeypatch.setattr(prove, "taken", lambda path: path.branches)
+    monkeypatch.setattr(prove, "PATHS", (BY_THEMSELVES, OLDEST, NEWER))
     return tmp_path
 
 
 def run(
-    book: Path, text: str, capsys: pytest.CaptureFixture[str]
+    book: Path, text: str, capsys: pytest.CaptureFixture[str], *options: str
 ) -> tuple[int, list[str]]:
     (book / "page.md").write_text(text, encoding="utf-8")
-    status = prove.main([str(book / "page.md")])
+    status = prove.main([str(book / "page.md"), *options])
     return status, capsys.readouterr().out.splitlines()
+
+
+NEWER = CodePath("newer", {"PyTorch": "newer", "MKL": "newer"}, 2)
+HEAD = "                        programs  commands  problems"
 
 
 def test_a_book_that_holds_still(
@@ -66,13 +77,75 @@ def test_a_book_that_holds_still(
     assert run(book, STEADY, capsys) == (
         0,
         [
-            "in order                   2 programs, 0 problems",
-            "in another order           2 programs, 0 problems",
-            "in two processes           2 programs, 0 problems",
-            "on an older processor      2 programs, 0 problems",
-            "each alone                 2 programs, 0 problems",
+            HEAD,
+            "in order                       2         0         0",
+            "in another order               2         0         0",
+            "in two processes               2         0         0",
+            "oldest, 1 thread               2         0         0",
+            "newer                          2         0         0",
+            "each alone                     2         0         0",
         ],
     )
+
+
+def test_in_a_hurry_two_code_paths_are_tried_with_each_command(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "make.py").write_text(
+        "import os, sys\n"
+        "open('log', 'a').write(os.environ.get('ATEN_CPU_CAPABILITY', '-'))\n"
+    )
+    also = ["--also", "python make.py", "--also", f"{sys.executable} make.py"]
+    assert run(book, STEADY, capsys, "--quick", *also) == (
+        0,
+        [
+            HEAD,
+            "in order                       2         2         0",
+            "oldest, 1 thread               2         2         0",
+        ],
+    )
+    assert (book / "log").read_text() == "--defaultdefault"
+
+
+def test_a_command_that_fails_on_one_code_path_is_found(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "make.py").write_text(
+        "import os, sys\n"
+        "if os.environ.get('ATEN_CPU_CAPABILITY'):\n"
+        "    sys.exit('a.svg must be as drawn now')\n"
+    )
+    status, lines = run(book, STEADY, capsys, "--quick", "--also", "python make.py")
+    assert status == 1
+    assert lines == [
+        "oldest, 1 thread: python make.py: ends with status 1; it says:",
+        "a.svg must be as drawn now",
+        HEAD,
+        "in order                       2         1         0",
+        "oldest, 1 thread               2         1         1",
+    ]
+
+
+def test_it_says_which_code_paths_cannot_be_tried(
+    book: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Here PyTorch has no newer branch, and MKL does what it wants.
+    found = {"PyTorch": "default", "MKL": "AUTO", "oneDNN": "Intel SSE4.1"}
+    monkeypatch.setattr(prove, "taken", lambda path: found)
+    status, lines = run(book, STEADY, capsys)
+    assert status == 0
+    assert [line.split("  ")[0] for line in lines[1:]] == [
+        "in order",
+        "in another order",
+        "in two processes",
+        "oldest, 1 thread",
+        "each alone",
+        "not tried: MKL COMPATIBLE: it takes AUTO instead",
+        "not tried: PyTorch newer: it takes default instead",
+        "not tried: MKL newer: it takes AUTO instead",
+    ]
 
 
 # What the book's own isolation cannot put back: a module that belongs to Python.
@@ -86,11 +159,11 @@ def test_a_program_that_needs_another_is_found(
     text = "".join(PAGE.format(COUNT, count) for count in (1, 2, 3, 4, 5))
     status, lines = run(book, text, capsys)
     assert status == 1
-    assert lines[0] == "in order                   5 programs, 0 problems"
-    assert lines[1].startswith("in another order           5 programs, ")
+    assert "in order                       5         0         0" in lines
     assert any(line.endswith(": fails") for line in lines)
-    assert r"  page.md::top[2]: output was '2\n', and is '1\n'" in lines
-    assert "each alone                 5 programs, 4 problems" in lines
+    moved = r"page.md::top[2]: output was '2\n', and is '1\n'"
+    assert f"each alone: {moved}" in lines
+    assert "each alone                     5         0         4" in lines
 
 
 def test_a_program_that_needs_a_newer_processor_is_found(
@@ -99,8 +172,10 @@ def test_a_program_that_needs_a_newer_processor_is_found(
     code = "import os\nprint(os.environ.get('ATEN_CPU_CAPABILITY', 'newer'))"
     status, lines = run(book, PAGE.format(code, "newer"), capsys)
     assert status == 1
-    assert "on an older processor      1 programs, 2 problems" in lines
-    assert r"  page.md::top: output was 'newer\n', and is 'default\n'" in lines
+    assert "oldest, 1 thread               1         0         2" in lines
+    moved = r"page.md::top: output was 'newer\n', and is 'default\n'"
+    assert f"oldest, 1 thread: {moved}" in lines
+    assert "newer                          1         0         0" in lines
 
 
 def test_a_program_that_knows_its_runner_is_found(
@@ -109,7 +184,7 @@ def test_a_program_that_knows_its_runner_is_found(
     code = "import sys\nprint('proofread' in sys.modules)"
     status, lines = run(book, PAGE.format(code, "True"), capsys)
     assert status == 1
-    assert lines[-2] == "each alone                 1 programs, 1 problems"
+    assert lines[-1] == "each alone                     1         0         1"
 
 
 @pytest.mark.parametrize(
@@ -129,18 +204,16 @@ def test_what_a_program_writes_to_stderr_alone_is_found(
     code: str,
     said: str,
 ) -> None:
-    by_pytest = prove.by_pytest
+    run_pages = prove.run_pages
 
-    def told(*arguments: object) -> prove.Results:
-        with monkeypatch.context() as context:
-            context.setenv("BY_PYTEST", "1")
-            return by_pytest(*arguments)
+    def with_a_mark(paths, options, environment) -> prove.Results:
+        return run_pages(paths, options, {**environment, "BY_PYTEST": "1"})
 
-    monkeypatch.setattr(prove, "by_pytest", told)
+    monkeypatch.setattr(prove, "run_pages", with_a_mark)
     status, lines = run(book, f"```python\n{code}\n```\n", capsys)
     assert status == 1
-    assert lines[-2] == "each alone                 1 programs, 1 problems"
-    assert said in lines[-1]
+    assert lines[-1] == "each alone                     1         0         1"
+    assert any(said in line for line in lines)
 
 
 def test_an_error_that_is_another_alone_is_found() -> None:

@@ -9,11 +9,11 @@ import pytest
 from proofread.page.markdown import programs
 from proofread.verify.code_blocks import Block
 from proofread.verify.site_matches_pages import (
-    census,
     main,
     of_lab,
     problems,
     shown_programs,
+    site_problems,
 )
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
@@ -290,9 +290,28 @@ def book(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_what_a_page_includes_belongs_to_it(book: Path) -> None:
+    parts, page = book / "parts", book / "docs/page.md"
+    parts.mkdir()
+    include = '\n--8<-- "part.md"\n'
+    page.write_text(f"{TEXT}\nMore.\n{include}")
+    (book / "site/page/index.html").write_text(
+        HTML.replace("</article>", f"<p>More.</p>{OTHER.format(3)}</article>")
+    )
+
+    def found(part: str) -> list[str]:
+        (parts / "part.md").write_text(part)
+        return census(book / "docs", book / "site", [parts])
+
+    assert found("```text\n3\n```\n") == []
+    assert len(found("```text\n4\n```\n")) == 1
+    refused = f"{page}, an include: an included file must hold no program; got part.md."
+    assert found("```python\n3\n```\n") == [refused]
+
+
 def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [str(book / "docs"), str(book / "site")]
-    assert census(book / "docs", book / "site") == []
+    assert site_problems(book / "docs", book / "site") == []
     assert main(arguments) == 0
     (book / "docs/new.md").write_text("")
     (book / "site/old.html").write_text("")
@@ -315,13 +334,7 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_without_a_site_there_is_one_sentence(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "proofread.verify.site_matches_pages",
-        "docs",
-        "site",
-    ]
+    command = [sys.executable, "-m", "proofread", "site", "docs", "site"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     sentence = "site must be a built site; got site=site. Run `make site` first.\n"
@@ -409,7 +422,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "docs/index.md").write_text("# Home\n\n```python\nx = 1\n```\n")
     (folder / "docs/walk/a.md").write_text(EXERCISE.replace("index.md", "../index.md"))
     done = subprocess.run(
-        [sys.executable, "-m", "proofread.build"],
+        [sys.executable, "-m", "proofread", "build"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -419,7 +432,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_built_site_shows_what_its_pages_have(material: Path) -> None:
-    assert census(material / "docs", material / "site") == []
+    assert site_problems(material / "docs", material / "site") == []
     page = (material / "docs/walk/a.md").read_text()
     html = (material / "site/walk/a/index.html").read_text()
     shown = shown_programs(page, html)

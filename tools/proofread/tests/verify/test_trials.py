@@ -6,12 +6,12 @@ import pytest
 
 from proofread.page.markdown import programs
 from proofread.verify.code_blocks import Block
-from proofread.verify.in_jupyter import kernel_problems
 from proofread.verify.trials import (
     Page,
     Reader,
     block_problems,
     file_problems,
+    jupyter_problems,
     read_site,
 )
 from proofread.website.takeaway.cells import cells
@@ -196,12 +196,13 @@ def test_a_block_that_does_not_end_is_found() -> None:
 def test_a_file_that_does_not_end_is_found(tmp_path: Path) -> None:
     text = "# P\n\n```python\nwhile True: pass\n```\n"
     reader = Reader(Path(sys.executable), limit=1.0)
-    for file in files(tmp_path, text):
-        [problem] = file_problems(reader, page(text), file)
-        assert problem == (
-            f"{file}: it must end without an error; got status 1\n"
-            "it did not end within 1 s"
-        )
+    notebook, script = files(tmp_path, text)
+    [problem] = file_problems(reader, page(text), notebook)
+    assert problem.startswith(f"{notebook}: A cell timed out")
+    assert file_problems(reader, page(text), script) == [
+        f"{script}: it must end without an error; got status 1\n"
+        "it did not end within 1 s"
+    ]
 
 
 def test_all_pages_are_run() -> None:
@@ -284,14 +285,13 @@ def test_files_that_fail_or_complain(tmp_path: Path) -> None:
     text = "# P\n\n```python\n1 / 0\n```\n"
     for file in files(tmp_path, text):
         [problem] = file_problems(READER, page(text), file)
-        said = f"{file}: it must end without an error; got status 1\nTraceback"
-        assert problem.startswith(said)
+        assert problem.startswith(f"{file}: ")
         assert problem.endswith("ZeroDivisionError: division by zero")
     text = "# P\n\n```python\nimport sys; print('oh', file=sys.stderr)\n```\n"
     for file in files(tmp_path, text):
-        assert file_problems(READER, page(text), file) == [
-            f"{file}: it must not write to stderr; got\noh"
-        ]
+        [problem] = file_problems(READER, page(text), file)
+        assert problem.startswith(f"{file}: ")
+        assert "oh" in problem
 
 
 def test_a_program_runs_alone_in_its_folder(tmp_path: Path) -> None:
@@ -310,14 +310,14 @@ def test_a_program_runs_alone_in_its_folder(tmp_path: Path) -> None:
 
 def test_a_notebook_runs_in_jupyter(tmp_path: Path) -> None:
     file, _ = files(tmp_path)
-    assert [*kernel_problems(READER, file)] == []
+    assert [*jupyter_problems(READER, file)] == []
     file.write_text(file.read_text().replace('"0.5\\n"', '"0.6\\n"'))
-    [problem] = kernel_problems(READER, file)
+    [problem] = jupyter_problems(READER, file)
     assert problem.startswith("cell 1: ")
     assert "number 1: recorded 0.6, printed 0.5" in problem
     broken = json.loads(file.read_text().replace('"raises-exception"', ""))
     file.write_text(json.dumps(broken))
-    [problem] = kernel_problems(READER, file)
+    [problem] = jupyter_problems(READER, file)
     assert "ValueError: invalid literal for int() with base 10: 'a'" in problem
 
 

@@ -1,0 +1,1 @@
+"""What pages need besides Markdown when the site is built."""

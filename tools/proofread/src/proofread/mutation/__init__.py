@@ -1,0 +1,1 @@
+"""Break pages and packages on purpose: the tests must notice."""

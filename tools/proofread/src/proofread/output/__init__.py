@@ -1,0 +1,1 @@
+"""Compare a recorded output with a printed one."""

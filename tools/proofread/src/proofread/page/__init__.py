@@ -1,0 +1,1 @@
+"""Read a Markdown page, and find what is wrong with it."""

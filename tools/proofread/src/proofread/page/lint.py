@@ -34,6 +34,8 @@ TALK = r"pytest|proofread|code-?\s?block|expect|output|skip|xfail|\bcont\b|raise
 MISS = re.compile(rf"<!-.*({TALK})|({TALK}).*->", re.IGNORECASE)
 # These speak of numbers, and proofread.page.prose_lint looks at them.
 NUMBERS = re.compile(r"<!--(=|given:).*?-->")
+# What is included holds no program: `proofread.website` refuses one that does.
+INCLUDE = re.compile(r'--8<-- "[\w/-]+\.(?:svg|html|md)"')
 UNTIL = re.compile(r"(\S.*?)[;,]? until (\d{4}-\d{2}-\d{2})\.?")
 
 
@@ -48,8 +50,8 @@ def check_layout(text: str, found: Sequence[Fence]) -> Iterator[Problem]:
         line = lines.get(number, "")
         if re.match(r"\s*((>|[-*+]|\d+[.)])\s*)+(`{3,}|~{3,})", line):
             yield number, "a fence must stand on a line of its own"
-        if "--8<--" in line and not re.search(r'--8<-- "[\w/-]+\.svg"', line):
-            yield number, "an include must be a picture"
+        if "--8<--" in line and not re.search(INCLUDE, line):
+            yield number, "an include must be a picture, or a part in HTML or Markdown"
         # A comment that does not end on its line hides what comes next.
         if "<!--" in line:
             hidden = "-->" not in line.rpartition("<!--")[2]

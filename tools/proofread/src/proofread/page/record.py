@@ -1,7 +1,8 @@
 """Rewrite what pages say their programs print: `pytest --record`.
 
 Programs may run in many processes; what they did is gathered here, in one, and here
-the pages are written, each as a whole and only if every program on it held still.
+the pages are written, each as a whole and only if every program on it held still: in
+two orders, with two numbers of threads, and on another code path of the processor.
 """
 
 import shutil
@@ -18,6 +19,12 @@ Account = dict[str, Any]
 ADVICE = (
     "prints something else in another order, with another number of threads; round "
     "what it prints (`:.3f`), or print what does not depend on the last digits"
+)
+
+
+MOVES = (
+    "prints other digits on another processor; round what it prints to fewer digits "
+    "(`:.3f`), compute it in float64, or print what does not depend on the last digits"
 )
 
 
@@ -92,11 +99,18 @@ class Recorder:
     Args:
         root: The folder that pages are named from.
         problems: Finds what is wrong with a page; one that has any is not written.
+        elsewhere: Runs pages on another code path, and gives what their programs did.
     """
 
-    def __init__(self, root: Path, problems: Callable[[str], Sequence[Problem]]):
+    def __init__(
+        self,
+        root: Path,
+        problems: Callable[[str], Sequence[Problem]],
+        elsewhere: Callable[[Sequence[Path]], Sequence[Account]],
+    ) -> None:
         self.root = root
         self.problems = problems
+        self.elsewhere = elsewhere
         self.runs: dict[str, dict[int, list[Account]]] = {}
         self.failed: set[str] = set()
         self.said: list[str] = []
@@ -111,15 +125,32 @@ class Recorder:
     def write(self) -> bool:
         """Write the pages whose programs held still; say whether all did."""
         kept = True
+        other = self.run_elsewhere()
         for page, runs in sorted(self.runs.items()):
             try:
-                self.said += self.write_page(page, runs)
+                self.said += self.write_page(page, runs, other.get(page, {}))
             except CannotRecordError as error:
                 self.said.append(f"{page}: left as it was: {error}")
                 kept = False
         return kept
 
-    def write_page(self, page: str, runs: dict[int, list[Account]]) -> list[str]:
+    def run_elsewhere(self) -> dict[str, dict[int, Account]]:
+        """Run the pages on another code path; return what was done, by page and line.
+
+        A page on which a program fails is left out: it is not written anyway.
+        """
+        pages = [self.root / page for page in sorted(self.runs.keys() - self.failed)]
+        found: dict[str, dict[int, Account]] = {}
+        for account in self.elsewhere(pages) if pages else ():
+            found.setdefault(account["page"], {})[account["line"]] = account
+        return found
+
+    def write_page(
+        self,
+        page: str,
+        runs: dict[int, list[Account]],
+        elsewhere: dict[int, Account],
+    ) -> list[str]:
         """Write a page, and return what is now other than it was."""
         if page in self.failed:
             raise CannotRecordError("a program on it fails.")
@@ -129,6 +160,7 @@ class Recorder:
             if any(account["code"] != code.get(line) for account in accounts):
                 raise CannotRecordError("it changed while its programs ran.")
             check_steady(line, accounts)
+            check_elsewhere(line, accounts[0], elsewhere.get(line))
         results = {line: accounts[0] for line, accounts in runs.items()}
         new, changes = rewrite(text, results)
         check_read_back(new, [results.get(line) for line in code])
@@ -153,6 +185,15 @@ def check_steady(line: int, accounts: Sequence[Account]) -> None:
         for part in ("output", "error"):
             if wrong := difference(first[part], other[part], exact=True):
                 raise CannotRecordError(f"line {line}: the program {ADVICE}:\n{wrong}")
+
+
+def check_elsewhere(line: int, here: Account, elsewhere: Account | None) -> None:
+    """Refuse a program that does something else on another code path."""
+    if elsewhere is None:
+        raise CannotRecordError(f"line {line}: the program must run on two code paths.")
+    for part in ("output", "error"):
+        if wrong := difference(here[part], elsewhere[part], exact=True):
+            raise CannotRecordError(f"line {line}: the program {MOVES}:\n{wrong}")
 
 
 def check_read_back(text: str, results: Sequence[Account | None]) -> None:

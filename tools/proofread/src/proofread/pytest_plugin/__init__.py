@@ -1,0 +1,1 @@
+"""Each program of a page is a test."""

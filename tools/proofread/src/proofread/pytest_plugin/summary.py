@@ -1,12 +1,16 @@
 """Gather what the tests of all pages did, wherever they ran, and sum it up."""
 
 import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proofread.page.record import Recorder
 from proofread.pytest_plugin.settings import fences, inexact
+from proofread.run.code_paths import NoProgramRanError, another, run_pages
 
 CACHE = "proofread/passed"
 
@@ -18,7 +22,23 @@ class Account:
         self.config = config
         self.results: dict[str, dict[str, Any]] = {}
         self.skipped: list[str] = []
-        self.recorder = Recorder(config.rootpath, lambda text: fences(config, text))
+        self.recorder = Recorder(
+            config.rootpath, lambda text: fences(config, text), self.run_elsewhere
+        )
+
+    def run_elsewhere(self, pages: Sequence[Path]) -> list[dict[str, Any]]:
+        """Run pages in a process of its own, on another code path than this one."""
+        root, settings = self.config.rootpath, self.config.inipath
+        options = [
+            f"--rootdir={root}",
+            *([f"--config-file={settings}"] if settings else []),
+        ]
+        # The pages are named from the root, wherever this was started.
+        environment = another(os.environ).environment(os.environ)
+        try:
+            return [*run_pages(pages, options, environment).values()]
+        except NoProgramRanError:
+            return []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take note of a program."""

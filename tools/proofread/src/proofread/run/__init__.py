@@ -1,0 +1,1 @@
+"""Run one program as a fresh interpreter would."""

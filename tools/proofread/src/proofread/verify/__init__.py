@@ -1,0 +1,1 @@
+"""Prove that what is published is what was tested."""

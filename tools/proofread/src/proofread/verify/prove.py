@@ -1,56 +1,50 @@
-"""Prove that no program needs another: `proofread prove docs README.md`.
+"""Prove that no program needs another, and that no digit depends on the processor.
 
-The programs of all pages run in their order, in another, in two processes at once, as
-on an older processor, and each alone in a fresh interpreter that knows nothing of this
-tool. What they print must be the same to the letter each time.
+    proofread prove docs README.md --also 'python docs/live --check'
+
+The programs of all pages run in their order, in another, in two processes at once, on
+each code path that PyTorch and the libraries under it can be told to take here, and
+each alone in a fresh interpreter that knows nothing of this tool. What they print must
+be the same to the letter each time. On each path other commands can run too, such as
+generators that compare what they make with the files that are there. A table at the end
+says what ran, and which code paths could not be tried.
 """
 
 import argparse
-import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from proofread.run.code_paths import (
+    BY_THEMSELVES,
+    PATHS,
+    CodePath,
+    NoProgramRanError,
+    not_taken,
+    run_pages,
+    taken,
+)
 
 Results = dict[str, dict[str, Any]]
-# What makes the libraries under PyTorch forget the newer half of what a processor can.
-OLDER = {
-    "ATEN_CPU_CAPABILITY": "default",
-    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
-    "ONEDNN_MAX_CPU_ISA": "SSE41",
-}
-WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
-    "in order": ([], {}),
-    "in another order": (["--shuffle=11"], {}),
-    "in two processes": (["-n", "2"], {}),
-    "on an older processor": (["--compare=exact"], OLDER),
-}
+ORDERS = {"in another order": ["--shuffle=11"], "in two processes": ["-n", "2"]}
 
 
-class CannotProveError(Exception):
-    """There is nothing to compare with."""
+class Leg(NamedTuple):
+    """One way in which everything ran."""
+
+    name: str
+    programs: int
+    commands: int
+    problems: list[str]
 
 
-def by_pytest(
-    paths: Sequence[Path], options: Sequence[str], environment: Mapping[str, str]
-) -> Results:
-    """Run the programs of pages by pytest; return what each did."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "results.json"
-        command = [sys.executable, "-m", "pytest", "-q", "--proofread", *options]
-        done = subprocess.run(  # noqa: S603
-            [*command, f"--results={file}", *map(str, paths)],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-        )
-        if not file.exists() or not (results := json.loads(file.read_text("utf-8"))):
-            raise CannotProveError(f"no program ran; pytest says:\n{done.stdout}")
-    return results
+# ---- One leg -----------------------------------------------------------------------
 
 
 def alone(code: str) -> dict[str, str]:
@@ -95,31 +89,108 @@ def differences_alone(expected: Results) -> Iterator[str]:
                 yield f"{name}: must end with {end!r}; wrote {own['stderr']!r}"
 
 
+def failures(results: Results) -> Iterator[str]:
+    """Say which programs failed."""
+    for name, result in results.items():
+        if result["outcome"] != "passed":
+            yield f"{name}: fails"
+
+
+def command_problems(command: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Run a command, and say so if it fails."""
+    words = shlex.split(command)
+    if words[0] == "python":
+        words[0] = sys.executable
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()
+        yield f"{command}: ends with status {done.returncode}; it says:\n{said}"
+
+
+# ---- All legs ----------------------------------------------------------------------
+
+
+class Proof:
+    """Runs pages and commands in many ways, and keeps what came of it.
+
+    Args:
+        pages: Pages, or folders of pages.
+        commands: What else must succeed on each code path.
+    """
+
+    def __init__(self, pages: Sequence[Path], commands: Sequence[str]) -> None:
+        self.pages = pages
+        self.commands = commands
+        self.expected: Results = {}
+        self.legs: list[Leg] = []
+        self.untried: dict[str, None] = {}  # in their order, each once
+
+    def run(
+        self, name: str, options: Sequence[str], path: CodePath, commands: Sequence[str]
+    ) -> None:
+        """Run the pages with options of pytest, and commands, on a code path."""
+        environment = path.environment(os.environ)
+        found = run_pages(self.pages, options, environment)
+        self.expected = self.expected or found
+        problems = [*failures(found), *differences(self.expected, found)]
+        for command in commands:
+            problems += command_problems(command, environment)
+        self.keep(Leg(name, len(found), len(commands), sorted(problems)))
+
+    def run_path(self, path: CodePath) -> None:
+        """Run pages and commands on a code path, if PyTorch takes it here."""
+        missing = dict(not_taken(path, taken(path)))
+        self.untried |= dict.fromkeys(missing.values())
+        if "PyTorch" not in missing:
+            self.run(path.name, ["--compare=exact"], path, self.commands)
+
+    def run_alone(self) -> None:
+        """Run each program in an interpreter of its own."""
+        problems = sorted(differences_alone(self.expected))
+        self.keep(Leg("each alone", len(self.expected), 0, problems))
+
+    def keep(self, leg: Leg) -> None:
+        """Take note of a leg, and say at once what is wrong."""
+        self.legs.append(leg)
+        for problem in leg.problems:
+            print(f"{leg.name}: {problem}", flush=True)
+
+    def table(self) -> Iterator[str]:
+        """Yield the lines of a table of all legs, and what could not be tried."""
+        yield f"{'':22}  programs  commands  problems"
+        for leg in self.legs:
+            counts = (leg.programs, leg.commands, len(leg.problems))
+            yield f"{leg.name:22}" + "".join(f"{count:10}" for count in counts)
+        for sentence in self.untried:
+            yield f"not tried: {sentence}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all programs in each way; return 1 if two ways differ or one fails."""
+    """Run everything in each way; return 1 if two ways differ or something fails."""
     parser = argparse.ArgumentParser(prog="proofread prove")
     parser.add_argument("paths", nargs="+", type=Path, help="pages or folders")
-    paths = parser.parse_args(arguments).paths
-
-    expected: Results = {}
-    wrong = 0
-    for way, (options, environment) in WAYS.items():
-        try:
-            found = by_pytest(paths, options, environment)
-        except CannotProveError as error:
-            print(error, file=sys.stderr)
-            return 1
-        expected = expected or found
-        failed = [n for n, result in found.items() if result["outcome"] != "passed"]
-        said = [f"{name}: fails" for name in failed] + [*differences(expected, found)]
-        wrong += report(way, len(found), said)
-    wrong += report("each alone", len(expected), [*differences_alone(expected)])
-    return 1 if wrong else 0
-
-
-def report(way: str, count: int, said: Sequence[str]) -> int:
-    """Print how a run went; return how many sentences there were to say."""
-    print(f"{way:22} {count:5} programs, {len(said)} problems", flush=True)
-    for sentence in sorted(said):
-        print(f"  {sentence}")
-    return len(said)
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="run this too on each code path; it must succeed",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="the two cheapest code paths, no more"
+    )
+    options = parser.parse_args(arguments)
+    proof = Proof(options.paths, options.also)
+    try:
+        proof.run("in order", [], BY_THEMSELVES, options.also)
+        for name, order in () if options.quick else ORDERS.items():
+            proof.run(name, order, BY_THEMSELVES, [])
+        for path in PATHS[1:2] if options.quick else PATHS[1:]:
+            proof.run_path(path)
+    except NoProgramRanError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not options.quick:
+        proof.run_alone()
+    print(*proof.table(), sep="\n")
+    return 1 if any(leg.problems for leg in proof.legs) else 0

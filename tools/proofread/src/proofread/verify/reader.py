@@ -3,9 +3,9 @@
     proofread reader docs site
 
 The wheel that the site offers in dist/, or else the one of the project, is installed in
-an environment of its own. There run all blocks
-of the site, as the copy button copies them, and all notebooks and programs that its
-pages offer. Each must print what its page shows.
+an environment of its own. There run all blocks of the site, as the copy button copies
+them, all programs that its pages offer, and their notebooks in Jupyter. Each must print
+what its page shows.
 """
 
 import argparse
@@ -21,9 +21,8 @@ from functools import partial
 from pathlib import Path
 
 from proofread.output.reference import differs_from_reference
-from proofread.verify.in_jupyter import kernel_problems
 from proofread.verify.reader_environment import CannotInstallError, build_wheel, install
-from proofread.verify.site_matches_pages import census, require
+from proofread.verify.site_matches_pages import require, site_problems
 from proofread.verify.trials import (
     Page,
     Reader,
@@ -36,18 +35,11 @@ WHEEL = re.compile(r"[^\s\"]+\.whl\b")
 Check = Callable[[], list[str]]
 
 
-def in_jupyter(reader: Reader, file: Path) -> list[str]:
-    """Find what a notebook does otherwise in Jupyter."""
-    found = kernel_problems(reader, file) if file.is_file() else []
-    return [f"{file}, in Jupyter: {said}" for said in found]
-
-
 def checks(reader: Reader, pages: Sequence[Page]) -> list[Check]:
     """Return all that is to be run, what takes longest first."""
     files = [(page, file) for page in pages for file in page.files]
-    notebooks = [file for _, file in files if file.suffix == ".ipynb"]
+    files.sort(key=lambda pair: pair[1].suffix != ".ipynb")
     return [
-        *(partial(in_jupyter, reader, file) for file in notebooks),
         partial(block_problems, reader, pages),
         *(partial(file_problems, reader, page, file) for page, file in files),
     ]
@@ -113,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run all that a reader can take away; return 1 if something is not as shown."""
     options = parse(arguments)
     require(options.site)
-    found = census(options.docs, options.site)
+    found = site_problems(options.docs, options.site)
     if not found:
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -124,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except CannotInstallError as error:
                 sys.exit(str(error))
         exact = is_exact(options.compare, options.project)
-        reader = Reader(python.absolute(), options.ignore, exact)
+        reader = Reader(python.absolute(), options.ignore, exact=exact)
         pages = read_site(options.docs, options.site)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             work = checks(reader, pages)

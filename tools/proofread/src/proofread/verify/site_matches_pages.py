@@ -17,7 +17,8 @@ from pathlib import Path, PurePosixPath
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import LAB, REFERS, Program, fences, programs
 from proofread.verify.code_blocks import Block, blocks
-from proofread.website.paths import built
+from proofread.website.paths import Find, built, files
+from proofread.website.takeaway.cells import whole
 
 # What mkdocstrings shows of a module comes from the module: signature and source, and
 # the examples of docstrings, which doctest reads. Any other code there is a block.
@@ -145,7 +146,7 @@ def of_lab(programs: Sequence[str], html: str) -> list[Problem]:
     return result
 
 
-def of_page(path: Path, html: str) -> list[Problem]:
+def of_page(path: Path, html: str, read: Find) -> list[Problem]:
     """List where a page of the site does not show what its source has."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":  # a notebook
@@ -154,11 +155,20 @@ def of_page(path: Path, html: str) -> list[Problem]:
         files = (path.parent / name for name in labs)
         texts = (file.read_text(encoding="utf-8") for file in files)
         return of_lab([program for text in texts for program in code(text)], html)
-    return problems(text, html)
+    try:
+        return problems(whole(text, read), html)
+    except ValueError as error:
+        return [("an include", str(error))]
 
 
-def census(docs: Path, site: Path) -> list[str]:
-    """List all that the site shows and the pages have not, or the other way round."""
+def site_problems(docs: Path, site: Path, folders: Sequence[Path] = ()) -> list[str]:
+    """List all that the site shows and the pages have not, or the other way round.
+
+    Args:
+        docs: The folder of the pages.
+        site: The folder that the site was built into.
+        folders: Where the files are that pages include.
+    """
     result = []
     seen = {site / "404.html"}
     for path in (*sorted(docs.rglob("*.md")), *sorted(docs.rglob("*.py"))):
@@ -171,7 +181,7 @@ def census(docs: Path, site: Path) -> list[str]:
         if html in seen:  # the program of a lab that has its page
             continue
         seen.add(html)
-        found = of_page(path, html.read_text(encoding="utf-8"))
+        found = of_page(path, html.read_text(encoding="utf-8"), files(folders))
         result += [f"{path}, {where}: {sentence}" for where, sentence in found]
     for html in sorted({*site.rglob("*.html")} - seen):
         if not (docs / html.relative_to(site)).is_file():
@@ -190,9 +200,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="proofread site")
     parser.add_argument("docs", type=Path)
     parser.add_argument("site", type=Path)
+    parser.add_argument("--include", type=Path, action="append", default=[])
     options = parser.parse_args(arguments)
     require(options.site)
-    found = census(options.docs, options.site)
+    found = site_problems(options.docs, options.site, options.include)
     for sentence in found:
         print(sentence)
     return bool(found)

@@ -1,15 +1,19 @@
 """Run what a reader takes from the site, where a reader is: with the wheel alone."""
 
+import copy
 import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import nbformat
+
 from proofread.output.compare import difference
 from proofread.page.markdown import LAB, Program, skipped
+from proofread.run.jupyter import execute
 from proofread.run.runner import Python, job, run_jobs
 from proofread.verify.code_blocks import Block, offered
 from proofread.verify.site_matches_pages import shown_programs
@@ -48,7 +52,7 @@ class Reader(Python):
         exact: Whether each character of an output counts.
     """
 
-    exact: bool = False
+    exact: bool = field(default=False, kw_only=True)
 
     def differs(self, wanted: str, printed: str) -> str:
         """Return how an output differs; empty lines around it are not seen."""
@@ -131,8 +135,8 @@ def ended(done: subprocess.CompletedProcess[str]) -> Iterator[str]:
         yield f"it must not write to stderr; got\n{said}"
 
 
-def notebook_problems(_: Reader, page: Page, notebook: Path) -> Iterator[str]:
-    """Find in what a notebook shows something else than its page."""
+def notebook_problems(reader: Reader, page: Page, notebook: Path) -> Iterator[str]:
+    """Find in what a notebook shows or prints something else than its page."""
     cells = [
         ("".join(cell["source"]).strip("\n"), stored(cell["outputs"]))
         for cell in code_cells(notebook)
@@ -140,6 +144,26 @@ def notebook_problems(_: Reader, page: Page, notebook: Path) -> Iterator[str]:
     shown = [(block.text, "\n".join(block.below)) for _, block in page.programs]
     if cells != shown:
         yield "it must hold the programs and outputs of its page; build the site anew"
+    else:
+        yield from jupyter_problems(reader, notebook)
+
+
+def jupyter_problems(reader: Reader, notebook: Path) -> Iterator[str]:
+    """Find in what Jupyter prints something else than the notebook has stored."""
+    recorded = nbformat.read(notebook, as_version=4)
+    # What it would install is installed.
+    recorded.cells = [
+        cell for cell in recorded.cells if COMMAND not in cell.metadata.get("tags", [])
+    ]
+    now = copy.deepcopy(recorded)
+    if stopped := execute(now, reader.limit):
+        yield stopped
+        return
+    pairs = [*zip(recorded.cells, now.cells, strict=True)]
+    code = [pair for pair in pairs if pair[0].cell_type == "code"]
+    for number, (before, after) in enumerate(code, 1):
+        if how := reader.differs(stored(before.outputs), stored(after.outputs)):
+            yield f"cell {number}: {how}"
 
 
 def script_problems(reader: Reader, page: Page, script: Path) -> Iterator[str]:

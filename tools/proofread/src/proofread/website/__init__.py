@@ -1,0 +1,1 @@
+"""What belongs to a site besides the pages that MkDocs makes."""

@@ -24,6 +24,7 @@ from proofread.website.takeaway.cells import (
     flat,
     illustrate,
     plain,
+    whole,
 )
 
 MODULE = re.compile(REFERS.pattern + r"(?P<name>[\w.]+)[^\n]*(?:\n {4}[^\n]*)*", re.M)
@@ -109,7 +110,7 @@ def page(
         labs: The options of `proofread.markdown_ext.labs`.
         modules: The folders in which modules are found.
     """
-    text = FRONT_MATTER.sub("", text)
+    text = whole(FRONT_MATTER.sub("", text), read)
     text = LAB.sub(lambda m: of_lab(Path(labs["folder"], m["name"]), labs), text)
     text = MODULE.sub(lambda match: of_module(match["name"], modules), text)
     text = plain(flat(text), lambda target: target)

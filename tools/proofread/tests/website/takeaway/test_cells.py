@@ -12,6 +12,7 @@ from proofread.website.takeaway.cells import (
     pictures,
     plain,
     settle,
+    whole,
 )
 
 SVG = '<svg viewBox="0 0 9 9" aria-label="{}"><path d="M0 0"/></svg>'
@@ -303,11 +304,36 @@ def test_a_picture_without_words_has_its_name() -> None:
 
 
 def test_an_include_is_put_in_its_place() -> None:
-    files = {"a.svg": SVG.format("A"), "b.md": "words"}
-    text = 'one\n\n--8<-- "a.svg"\n\n  --8<-- "b.md"\n\n`--8<-- "a.svg"`\n'
-    shown, found = illustrate(text, files.get)
-    assert shown == ('one\n\n![A](attachment:a.svg)\n\nwords\n\n`--8<-- "a.svg"`\n')
+    files = {"a.svg": SVG.format("A"), "b.md": "words\n\nmore words\n"}
+    text = 'one\n\n--8<-- "a.svg"\n\n--8<-- "b.md"\n\n`--8<-- "a.svg"`\n'
+    shown, found = illustrate(whole(text, files.get), files.get)
+    assert shown == (
+        'one\n\n![A](attachment:a.svg)\n\nwords\n\nmore words\n\n`--8<-- "a.svg"`\n'
+    )
     assert [*found] == ["a.svg"]
+
+
+def test_what_a_part_says_is_put_plainly_too() -> None:
+    files = {
+        "b.md": "- [A part](b.md): 3\n",
+        "c.html": '<figure data-live="c">\n<td>9</td>\n<figcaption>C</figcaption>\n'
+        "</figure>\n",
+    }
+    text = '--8<-- "b.md"\n\n--8<-- "c.html"\n\n```python\n```\n'
+    first, _ = cells(text, "https://a/{}".format, files.get)
+    assert first.text == (
+        "- [A part](https://a/b.md): 3\n\nA live figure, on [the site](https://a/): C"
+    )
+
+
+def test_a_part_that_is_missing_or_holds_a_program_is_refused() -> None:
+    page = '--8<-- "b.md"\n'
+    with pytest.raises(ValueError, match=r"an included file must exist; got b\.md\."):
+        whole(page, {}.get)
+    part = {"b.md": "```python\nprint(1)\n```\n"}
+    with pytest.raises(ValueError, match=r"must hold no program; got b\.md\."):
+        whole(page, part.get)
+    assert whole(f"```text\n{page}```\n", {}.get) == f"```text\n{page}```\n"
 
 
 def test_a_cell_has_its_pictures() -> None:

@@ -1,0 +1,1 @@
+"""Pages as notebooks and as programs."""

@@ -130,6 +130,34 @@ def settle(text: str) -> str:
     return "\n".join(lines)
 
 
+# ---- What a page includes ----------------------------------------------------------
+
+
+def whole(text: str, read: Find) -> str:
+    """Return a page with the parts that it includes; its pictures stay includes.
+
+    Args:
+        text: The page.
+        read: Gives the text of an included file, or None if there is none.
+
+    Raises:
+        ValueError: If there is no such file, or if a program stands in it: nobody would
+            run that.
+    """
+
+    def include(match: re.Match[str]) -> str:
+        name = match["file"]
+        if name.endswith(".svg"):
+            return match[0]
+        if (part := read(name)) is None:
+            raise ValueError(f"an included file must exist; got {name}.")
+        if programs(part):
+            raise ValueError(f"an included file must hold no program; got {name}.")
+        return part.removesuffix("\n")
+
+    return outside_code(INCLUDE, include, text)
+
+
 # ---- Pictures ----------------------------------------------------------------------
 
 
@@ -176,8 +204,6 @@ def illustrate(text: str, read: Find) -> tuple[str, dict[str, str]]:
         name = match["file"]
         if (markup := read(name)) is None:
             raise ValueError(f"an included file must exist; got {name}.")
-        if not name.endswith(".svg"):
-            return markup
         shown, images = pictures(name, markup)
         found.update(images)
         return shown
@@ -206,7 +232,7 @@ def cells(text: str, address: Find, read: Find) -> list[Cell]:
         address: Gives the address that the target of a link means, or None.
         read: Gives the text of a file that the page includes, or None.
     """
-    text = flat(FRONT_MATTER.sub("", text))
+    text = flat(whole(FRONT_MATTER.sub("", text), read))
     lines = text.splitlines()
     taken: set[str] = set()
     result: list[Cell] = []

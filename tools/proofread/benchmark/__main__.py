@@ -1,6 +1,6 @@
 """Measure proofread and four other tools on the same pages, in one run.
 
-    python tests/versus docs/basics
+    python tools/proofread/benchmark docs/basics
 
 The tools run the pages as they are in turn, three times, and then their mutants, of
 which they run only what is new. A mutant is caught if a test fails, of a program that
@@ -32,6 +32,14 @@ from proofread.mutation.pages import SETTINGS, break_pages, caught
 from proofread.page.markdown import pages
 
 HERE = Path(__file__).parent
+HEAD = """\
+# What five tools find, and how long they take
+
+Written by `python tools/proofread/benchmark`: each tool on the same pages, in one run.
+The seconds are those of the whole process, the best of several.
+A mutant is a page with one fault; it is caught if a test fails that passed before.
+
+"""
 US = Tool("proofread", ["-p", "proofread.pytest_plugin.plugin", "--proofread"])
 Pages = Mapping[str, str]
 Broken = Mapping[str, tuple[str, Mutant]]
@@ -213,7 +221,7 @@ def table(results: Sequence[Found], seconds: float) -> str:
 
 def main() -> None:
     """Measure, and print the table."""
-    parser = argparse.ArgumentParser(prog="python tests/versus")
+    parser = argparse.ArgumentParser(prog="python tools/proofread/benchmark")
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--times", type=int, default=3, help="of which the best counts")
     parser.add_argument("--only", default="", help="tools with this in their name")
@@ -228,7 +236,9 @@ def main() -> None:
         title = f"{tool.name} {version(tool.name)}"
         results.append(Found(title, times[tool.name], kinds, number))
         print(title, kinds, file=sys.stderr, flush=True)
-    print(table(results, importing(options.times)))
+    made = table(results, importing(options.times))
+    (HERE / "results.md").write_text(f"{HEAD}{made}\n", encoding="utf-8", newline="\n")
+    print(made)
 
 
 if __name__ == "__main__":

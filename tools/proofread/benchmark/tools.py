@@ -156,7 +156,7 @@ def flipped(line: str, which: int) -> str:
 
 
 def mutants(text: str) -> Iterator[Mutant]:
-    """Break a page of pytest-examples in the ways that `proofread.mutation.page_mutants` has."""
+    """Break a page of pytest-examples in the ways of `proofread.mutation`."""
     lines = text.splitlines(keepends=True)
     first: list[tuple[int, str]] = []
     for turn, program in enumerate(programs(text)):
