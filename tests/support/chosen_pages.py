@@ -16,7 +16,7 @@ from site_server import SITE
 
 ROOT = Path(__file__).parents[2]
 # What the source of a page says to show a file, whose name follows.
-SHOWS = re.compile(r'(?:--8<-- "|<!--lab: )([^">]+?)(?:"|-->)')
+SHOWS = re.compile(r'^[ \t]*(?:--8<-- "|<!--lab: )([^">]+?)(?:"|-->)$', re.MULTILINE)
 DOCUMENTS = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 
