@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import FLAGS, Visit, new_window, visit
+from browsing import FLAGS, PATIENCE, Visit, new_window, visit
 from chosen_pages import chosen_pages, describe
 from site_server import SITE, serving_pages
 
@@ -74,8 +74,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         path = shutil.which("chromium")
         running = playwright.chromium.launch(executable_path=path, args=FLAGS)

@@ -56,7 +56,6 @@ def find(page: "Page", name: str) -> "Locator":
 
 def start(page: "Page", name: str) -> "Locator":
     """Scroll to a figure, and wait until it answers."""
-    page.set_default_timeout(10_000)
     figure = find(page, name)
     page.locator(f'.hw-live--on[data-live="{name}"]').wait_for()
     figure.scroll_into_view_if_needed()

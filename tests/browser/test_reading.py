@@ -298,7 +298,7 @@ def stops(page: "Page") -> list[dict[str, Any]]:
         page.keyboard.press("Tab")
         stop = page.evaluate(FOCUS)
         if stop and not stop["seen"]:  # it is being scrolled to
-            page.wait_for_function(f"({FOCUS})().seen", timeout=5000)
+            page.wait_for_function(f"({FOCUS})().seen")
             stop = page.evaluate(FOCUS)
         if stop is None:
             return found

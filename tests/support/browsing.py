@@ -16,6 +16,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# How long to wait for what must come, in milliseconds: a busy computer may take its time.
+PATIENCE = 120_000
 
 
 @dataclass
@@ -52,9 +54,10 @@ def visit(context: "BrowserContext", url: str) -> Visit:
 
 def new_window(browser: "Browser", **options: object) -> "BrowserContext":
     """Open a window without a history."""
-    return browser.new_context(
-        **{"viewport": {"width": 1280, "height": 900}, **options}
-    )
+    size = {"width": 1280, "height": 900}
+    window = browser.new_context(**{"viewport": size, **options})
+    window.set_default_timeout(PATIENCE)
+    return window
 
 
 def unfold(page: "Page") -> None:
