@@ -16,7 +16,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# How long to wait for what must come, in milliseconds: a busy computer may take its time.
+# How long to wait for what must come, in milliseconds: a busy computer takes its time.
 PATIENCE = 120_000
 
 
