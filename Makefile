@@ -50,6 +50,8 @@ help:  ## list the targets
 	@echo 'variables:'
 	@echo '  PORT=8000         where `make serve` shows the book'
 	@echo '  JOBS=2            how many processes run tests at once'
+	@echo '  ALL=1             have the browser and Lighthouse try each page'
+	@echo '  SINCE=REVISION    else they try one of each kind, and those that changed since'
 	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11 or newer'
 	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
 	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
@@ -123,11 +125,11 @@ peers: .cache/peers/installed  ## check attention published by others: no false 
 	@echo '== Attention published by others'
 	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py
 
-browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed
+browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed; ALL=1 tries each page
 	@echo '== The site in a browser'
 	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
 
-lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
+lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL=1 does so with each page
 	@echo '== Scores and HTML of the site'
 	@.venv/bin/python tests/lighthouse
 

@@ -1,25 +1,24 @@
-"""A browser, and the chapters with live figures as a site in a folder of a server."""
+"""A browser, the built site on a server, and what one more page costs."""
 
-import functools
 import importlib.util
 import os
-import re
 import shutil
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from served import FLAGS
+
+from browsing import FLAGS, PATIENCE, Visit, new_window, visit
+from chosen_pages import chosen_pages, describe
+from site_server import SITE, serving_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+TRIED = chosen_pages()
 
 
 def missing() -> str | None:
@@ -31,18 +30,54 @@ def missing() -> str | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     lacks = missing()
-    # There nothing may be left out in silence.
-    if lacks and "CI" not in os.environ:
-        mark = pytest.mark.skip(reason=f"needs {lacks}")
-        for item in items:
-            if Path(__file__).parent in item.path.parents:
-                item.add_marker(mark)
+    for item in items:
+        if HERE not in item.path.parents:
+            continue
+        # In CI nothing may be left out in silence.
+        if lacks and "CI" not in os.environ:
+            item.add_marker(pytest.mark.skip(reason=f"needs {lacks}"))
+        if "tried" in item.fixturenames:
+            page = item.callspec.params["tried"]
+            item.user_properties.append(("tried", page))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each test that asks for `tried` the pages that are tried."""
+    if "tried" in metafunc.fixturenames:
+        # What is seen in a visit is shared by the tests of a page: they stay together.
+        pages = [
+            pytest.param(page, marks=pytest.mark.xdist_group(page))
+            for page in TRIED or ["index.html"]
+        ]
+        metafunc.parametrize("tried", pages)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print how many pages were tried, and what one more costs."""
+    seconds: dict[str, float] = defaultdict(float)
+    pages = set()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            is_test = isinstance(report, pytest.TestReport)
+            if page := is_test and dict(report.user_properties).get("tried"):
+                pages.add(page)
+                name = report.nodeid.rpartition("::")[2].partition("[")[0]
+                seconds[name] += report.duration
+    if not pages:
+        return
+    terminalreporter.section("pages")
+    terminalreporter.line(describe(TRIED))
+    each = {name: total / len(pages) for name, total in seconds.items()}
+    terminalreporter.line(f"One more page costs {sum(each.values()):.1f} s:")
+    for name, cost in sorted(each.items(), key=lambda one: -one[1]):
+        terminalreporter.line(f"{cost:7.2f} s  {name}")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         path = shutil.which("chromium")
         running = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -51,51 +86,27 @@ def browser() -> Iterator["Browser"]:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build page one and the chapters as configured, without nav and plugins."""
-    folder = tmp_path_factory.mktemp("served")
-    docs = folder / "docs"
-    for part in ("walk", "assets"):
-        shutil.copytree(ROOT / "docs" / part, docs / part)
-    shutil.copy(ROOT / "docs/index.md", docs)
-    text = (ROOT / "mkdocs.yml").read_text("utf-8")
-    text = re.sub(r"(?ms)^plugins:.*?^(?=markdown_extensions)", "plugins: []\n", text)
-    text = re.sub(r"(?ms)^nav:.*?^(?=exclude_docs)", "", text)
-    text = text.replace("custom_dir: ", f"custom_dir: {ROOT}/")
-    text = text.replace("base_path: [", f"base_path: [{ROOT}/")
-    # Links to pages that are not built here are no matter of this.
-    text = text.replace("strict: true", "strict: false")
-    config = folder / "mkdocs.yml"
-    config.write_text(f"{text}\ndocs_dir: {docs}\nsite_dir: {folder / 'www/book'}\n")
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", config]
-    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run(build, env=quiet, check=True, capture_output=True)
-    return folder / "www" / "book"
+def address() -> Iterator[Callable[[str], str]]:
+    """Serve the site that `make site` has built; return the address of a page."""
+    assert TRIED, "There must be a built site; got none. Run `make site` first."
+    with serving_pages(SITE) as address:
+        yield address
 
 
-class Handler(SimpleHTTPRequestHandler):
-    """Serve files; below /strict/ under a policy that allows files of ours only."""
+@pytest.fixture
+def opened(browser: "Browser", address: Callable[[str], str]) -> Iterator[Any]:
+    """Return what opens a page in a window of its own, as long as the test runs.
 
-    def translate_path(self, path: str) -> str:
-        return super().translate_path(path.removeprefix("/strict"))
+    With `clock`, the test can have the time of the page pass at once.
+    """
+    windows = []
 
-    def end_headers(self) -> None:
-        if self.path.startswith("/strict/"):
-            self.send_header(
-                "Content-Security-Policy",
-                "default-src 'self'; script-src 'self'; style-src 'self'",
-            )
-        super().end_headers()
+    def opened(page: str, *, clock: bool = False, **options: Any) -> Visit:
+        windows.append(new_window(browser, **options))
+        if clock:
+            windows[-1].clock.install()
+        return visit(windows[-1], address(page))
 
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="session")
-def origin(site: Path) -> Iterator[str]:
-    """Serve the site in a subfolder: ORIGIN/book/, and ORIGIN/strict/book/."""
-    handler = functools.partial(Handler, directory=str(site.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    yield opened
+    for window in windows:
+        window.close()

@@ -2,8 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from browsing import Visit, new_window, visit
 from headway import MultiHeadAttention, SelfAttentionV2, six_by_rows, six_tokens
+from site_server import SITE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Browser, Locator, Page, Route
 
 PAGES = {
     "words": "",
@@ -24,32 +25,41 @@ PAGES = {
     "heads": "basics/multi_head_attention/",
     "dropout": "basics/dropout/",
 }
+ROOT = Path(__file__).parents[2]
 WORDS, SIX = six_tokens()
-every_figure = pytest.mark.parametrize("name", PAGES)
 
 
-@contextmanager
-def opened(
-    browser: "Browser", address: str, name: str, *, width: int = 1280, **options: Any
-) -> Iterator["Locator"]:
-    """Open the page of a figure, scroll to it, and expect no word on the console."""
-    options = {"viewport": {"width": width, "height": 900}, **options}
-    context = browser.new_context(**options)
-    page = context.new_page()
-    page.set_default_timeout(10_000)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.goto(f"{address}/{PAGES[name]}index.html")
+Show = Callable[..., "Locator"]
+
+
+@pytest.fixture
+def show(opened: Callable[..., Visit]) -> Iterator[Show]:
+    """Return what opens the page of a figure; the browser may report nothing."""
+    seen: list[Visit] = []
+
+    def show(name: str, *, width: int = 1280, **options: Any) -> "Locator":
+        size = {"width": width, "height": 900}
+        seen.append(opened(PAGES[name], viewport=size, **options))
+        if options.get("java_script_enabled", True):
+            return start(seen[-1].page, name)
+        return find(seen[-1].page, name)
+
+    yield show
+    assert [one.messages for one in seen if one.messages] == []
+
+
+def find(page: "Page", name: str) -> "Locator":
     figure = page.locator(f'[data-live="{name}"]')
     figure.scroll_into_view_if_needed()
-    if options.get("java_script_enabled", True):
-        page.locator(f'.hw-live--on[data-live="{name}"]').wait_for()
-        figure.scroll_into_view_if_needed()
-    yield figure
-    context.close()
-    # A font may not be fetched from a file; the theme's own, in any case.
-    assert [word for word in said if address.startswith("http")] == []
+    return figure
+
+
+def start(page: "Page", name: str) -> "Locator":
+    """Scroll to a figure, and wait until it answers."""
+    figure = find(page, name)
+    page.locator(f'.hw-live--on[data-live="{name}"]').wait_for()
+    figure.scroll_into_view_if_needed()
+    return figure
 
 
 @pytest.fixture(params=PAGES)
@@ -58,11 +68,10 @@ def every(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def live(browser: "Browser", origin: str, request: pytest.FixtureRequest) -> Any:
+def live(show: Show, request: pytest.FixtureRequest) -> "Locator":
     """Open the figure that the test is named for."""
     (name,) = [name for name in PAGES if f"_{name}_" in f"{request.node.name}_"]
-    with opened(browser, f"{origin}/book", name) as figure:
-        yield figure
+    return show(name)
 
 
 def numbers(parts: "Locator") -> Tensor:
@@ -125,15 +134,14 @@ def compare_words(figure: "Locator", reader: int, factor: float) -> None:
     assert hidden.count() == 5 - reader
 
 
-def test_words_by_mouse(browser: "Browser", origin: str) -> None:
-    address = f"{origin}/book"
-    with opened(browser, address, "words", reduced_motion="reduce") as live:
-        compare_words(live, 5, 1)
-        for reader, word in enumerate(WORDS):
-            pick(live, word)
-            for power in (0, 6, 2.25):
-                slide(live, "How picky is the word?", power)
-                compare_words(live, reader, 2**power)
+def test_words_by_mouse(show: Show) -> None:
+    live = show("words", reduced_motion="reduce")
+    compare_words(live, 5, 1)
+    for reader, word in enumerate(WORDS):
+        pick(live, word)
+        for power in (0, 6, 2.25):
+            slide(live, "How picky is the word?", power)
+            compare_words(live, reader, 2**power)
 
 
 def test_query_by_mouse(live: "Locator") -> None:
@@ -317,15 +325,9 @@ class Draws:
         return mask
 
 
-def test_dropout_by_mouse(browser: "Browser", origin: str) -> None:
+def test_dropout_by_mouse(live: "Locator") -> None:
     weights, _ = attended(SIX.double().mul(100).round().div(100), causal=True)
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{origin}/book/{PAGES['dropout']}index.html")
-    live = page.locator('[data-live="dropout"]')
-    live.scroll_into_view_if_needed()
-    page.locator(".hw-live--on").wait_for()
-    page.evaluate(Draws.SCRIPT)
+    live.page.evaluate(Draws.SCRIPT)
     draws = Draws()
     for p in (0.0, 0.5, 0.1, 0.9):
         slide(live, "p", p)
@@ -338,7 +340,6 @@ def test_dropout_by_mouse(browser: "Browser", origin: str) -> None:
         assert said(live).startswith("102 draws")
     live.get_by_role("button", name="Begin again").click()
     compare_draws(live, [draws.kept(0.9) * weights / (1 - 0.9)])
-    context.close()
 
 
 def compare_draws(figure: "Locator", rows: list[Tensor]) -> None:
@@ -369,18 +370,17 @@ def ringed(figure: "Locator") -> None:
     assert style == "solid"
 
 
-def test_words_by_keyboard(browser: "Browser", origin: str) -> None:
-    address = f"{origin}/book"
-    with opened(browser, address, "words", reduced_motion="reduce") as live:
-        keyboard = live.page.keyboard
-        live.get_by_role("radio", name="step").focus()
-        keyboard.press("ArrowLeft")
-        ringed(live)
-        compare_words(live, 4, 1)
-        keyboard.press("Tab")
-        keyboard.press("End")
-        ringed(live)
-        compare_words(live, 4, 64)
+def test_words_by_keyboard(show: Show) -> None:
+    live = show("words", reduced_motion="reduce")
+    keyboard = live.page.keyboard
+    live.get_by_role("radio", name="step").focus()
+    keyboard.press("ArrowLeft")
+    ringed(live)
+    compare_words(live, 4, 1)
+    keyboard.press("Tab")
+    keyboard.press("End")
+    ringed(live)
+    compare_words(live, 4, 64)
 
 
 def test_query_by_keyboard(live: "Locator") -> None:
@@ -465,88 +465,75 @@ def test_dropout_by_keyboard(live: "Locator") -> None:
 # ---- For every reader ----
 
 
-def test_a_table_stands_in_without_scripts(
-    browser: "Browser", origin: str, every: str
-) -> None:
-    part = Path(__file__).parents[2] / f"generated/live/{every}.html"
-    cells = re.findall(r"<td>(?:<data [^>]*>)?([^<]+)", part.read_text("utf-8"))
-    address = f"{origin}/book"
-    with opened(browser, address, every, java_script_enabled=False) as figure:
-        shown = figure.locator("td:not(thead *)")
-        assert shown.all_inner_texts() == cells
-        assert len(cells) > 20
-        assert all(cell.is_visible() for cell in (shown.first, shown.last))
-        assert figure.locator("input, button, .hw-live__stage").count() == 0
+def test_a_table_stands_in_without_scripts(show: Show, every: str) -> None:
+    html = (ROOT / f"generated/live/{every}.html").read_text("utf-8")
+    cells = re.findall(r"<td>(?:<data [^>]*>)?([^<]+)", html)
+    figure = show(every, java_script_enabled=False)
+    shown = figure.locator("td:not(thead *)")
+    assert shown.all_inner_texts() == cells
+    assert len(cells) > 20
+    assert all(cell.is_visible() for cell in (shown.first, shown.last))
+    assert figure.locator("input, button, .hw-live__stage").count() == 0
 
 
-def test_with_scripts_the_table_can_be_unfolded(
-    browser: "Browser", origin: str, every: str
-) -> None:
-    with opened(browser, f"{origin}/book", every) as figure:
-        assert not figure.locator(".hw-live__numbers").first.is_visible()
-        figure.locator("summary").click()
-        assert figure.locator(".hw-live__numbers").last.is_visible()
+def test_with_scripts_the_table_can_be_unfolded(show: Show, every: str) -> None:
+    figure = show(every)
+    assert not figure.locator(".hw-live__numbers").first.is_visible()
+    figure.locator("summary").click()
+    assert figure.locator(".hw-live__numbers").last.is_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_it_fits_on_a_phone(
-    browser: "Browser", origin: str, every: str, scripts: bool
-) -> None:
-    address = f"{origin}/book"
-    with opened(
-        browser, address, every, width=360, java_script_enabled=scripts
-    ) as figure:
-        if scripts:
-            figure.locator("summary").click()
-        box = figure.bounding_box()
-        inside = figure.locator("*").evaluate_all(
-            "all => all.filter(one => one.getClientRects().length)"
-            ".map(one => one.getBoundingClientRect())"
-            ".map(box => [box.left, box.right])"
-        )
-        assert min(left for left, _ in inside) >= box["x"] - 0.5
-        assert max(right for _, right in inside) <= box["x"] + box["width"] + 0.5
-        sizes = figure.locator("td, th, label, button, data, small").evaluate_all(
-            "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
-        )
-        assert min(sizes) >= 11
+def test_it_fits_on_a_phone(show: Show, every: str, scripts: bool) -> None:
+    figure = show(every, width=360, java_script_enabled=scripts)
+    if scripts:
+        figure.locator("summary").click()
+    box = figure.bounding_box()
+    inside = figure.locator("*").evaluate_all(
+        "all => all.filter(one => one.getClientRects().length)"
+        ".map(one => one.getBoundingClientRect())"
+        ".map(box => [box.left, box.right])"
+    )
+    assert min(left for left, _ in inside) >= box["x"] - 0.5
+    assert max(right for _, right in inside) <= box["x"] + box["width"] + 0.5
+    sizes = figure.locator("td, th, label, button, data, small").evaluate_all(
+        "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert min(sizes) >= 11
 
 
-def test_targets_are_large_enough_for_a_finger(
-    browser: "Browser", origin: str, every: str
-) -> None:
+def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
     touch = {"has_touch": True, "is_mobile": True, "width": 360}
-    with opened(browser, f"{origin}/book", every, **touch) as figure:
-        boxes = figure.locator("label:has(input), button, input, summary")
-        for box in boxes.all():
-            if box.get_attribute("type") != "checkbox":
-                size = box.bounding_box()
-                assert min(size["width"], size["height"]) >= 23.9
-        before = said(figure)
-        {
-            "words": lambda: figure.get_by_role("radio", name="with").tap(),
-            "query": lambda: figure.get_by_role("radio", name="starts").tap(),
-            "saturation": lambda: figure.get_by_text("keep the scale").tap(),
-            "leak": lambda: figure.get_by_role("radio", name="causal mask").tap(),
-            "heads": lambda: figure.locator(".hw-live__picks input").nth(3).tap(),
-            "dropout": lambda: figure.get_by_text("Draw 100 times").tap(),
-        }[every]()
-        assert said(figure) != before
+    figure = show(every, **touch)
+    boxes = figure.locator("label:has(input), button, input, summary")
+    for box in boxes.all():
+        if box.get_attribute("type") != "checkbox":
+            size = box.bounding_box()
+            assert min(size["width"], size["height"]) >= 23.9
+    before = said(figure)
+    {
+        "words": lambda: figure.get_by_role("radio", name="with").tap(),
+        "query": lambda: figure.get_by_role("radio", name="starts").tap(),
+        "saturation": lambda: figure.get_by_text("keep the scale").tap(),
+        "leak": lambda: figure.get_by_role("radio", name="causal mask").tap(),
+        "heads": lambda: figure.locator(".hw-live__picks input").nth(3).tap(),
+        "dropout": lambda: figure.get_by_text("Draw 100 times").tap(),
+    }[every]()
+    assert said(figure) != before
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_for_those_who_want_no_motion(
-    browser: "Browser", origin: str, every: str, motion: str
+    show: Show, every: str, motion: str
 ) -> None:
-    address = f"{origin}/book"
-    with opened(browser, address, every, reduced_motion=motion) as figure:
-        times = figure.locator(".hw-live__stage *").evaluate_all(
-            "all => all.map(one => getComputedStyle(one))"
-            ".map(style => [style.transitionDuration, style.animationName])"
-        )
-        assert {name for _, name in times} == {"none"}
-        moves = any(re.search(r"[1-9]", duration) for duration, _ in times)
-        assert moves == (motion == "no-preference")
+    figure = show(every, reduced_motion=motion)
+    times = figure.locator(".hw-live__stage *").evaluate_all(
+        "all => all.map(one => getComputedStyle(one))"
+        ".map(style => [style.transitionDuration, style.animationName])"
+    )
+    assert {name for _, name in times} == {"none"}
+    moves = any(re.search(r"[1-9]", duration) for duration, _ in times)
+    assert moves == (motion == "no-preference")
 
 
 CONTRASTS = """
@@ -592,75 +579,86 @@ figure => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("scripts", [True, False])
 def test_every_word_is_legible(
-    browser: "Browser", origin: str, every: str, scheme: str, scripts: bool
+    show: Show, every: str, scheme: str, scripts: bool
 ) -> None:
     options = {"color_scheme": scheme, "reduced_motion": "reduce"}
-    with opened(browser, f"{origin}/book", every, **options) as figure:
-        if not scripts:
-            figure.locator("summary").click()
-        shown = figure.page.locator("body").get_attribute("data-md-color-scheme")
-        assert (shown == "slate") == (scheme == "dark")
-        figure.page.mouse.move(0, 0)
-        found = figure.evaluate(CONTRASTS)
-        assert len(found) > 20
-        assert [one for one in found if one[1] < 4.5 or one[2] < 1] == []
+    figure = show(every, **options)
+    if not scripts:
+        figure.locator("summary").click()
+    shown = figure.page.locator("body").get_attribute("data-md-color-scheme")
+    assert (shown == "slate") == (scheme == "dark")
+    figure.page.mouse.move(0, 0)
+    found = figure.evaluate(CONTRASTS)
+    assert len(found) > 20
+    assert [one for one in found if one[1] < 4.5 or one[2] < 1] == []
 
 
 # ---- What is loaded ----
 
 
 def test_a_script_comes_when_its_figure_does(
-    browser: "Browser", origin: str, every: str
+    opened: Callable[..., Visit], address: Callable[[str], str], every: str
 ) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 600})
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{origin}/book/{PAGES[every]}index.html")
-    page.wait_for_load_state("networkidle")
+    seen = opened(PAGES[every], viewport={"width": 1280, "height": 600})
     in_first_screen = PAGES[every] == ""
-    assert in_first_screen == any("/live/" in url for url in asked)
-    page.locator(f'[data-live="{every}"]').scroll_into_view_if_needed()
-    page.locator(f'.hw-live--on[data-live="{every}"]').wait_for()
-    page.wait_for_load_state("networkidle")
+    if not in_first_screen:
+        seen.settle()
+        assert not any("/live/" in request.url for request in seen.requests)
+    start(seen.page, every)
+    seen.settle()
+    asked = [request.url for request in seen.requests]
     loaded = [url.rpartition("/live/")[2] for url in asked if "/live/" in url]
     assert loaded[0] == "kit.js"
     assert f"{every}.js" in loaded
     assert len(loaded) == len({*loaded})
-    assert all(url.startswith(f"{origin}/book/") for url in asked)
-    page.close()
+    assert all(url.startswith(address("")) for url in asked)
 
 
-def test_it_works_from_a_file(browser: "Browser", site: Path, every: str) -> None:
-    with opened(browser, site.as_uri(), every) as figure:
-        assert said(figure)
+def test_it_works_from_a_file(browser: "Browser", every: str) -> None:
+    window = new_window(browser)
+    file = SITE / PAGES[every] / "index.html"
+    # Without its messages: a font may not be fetched from a file.
+    assert said(start(visit(window, file.as_uri()).page, every))
+    window.close()
+
+
+STRICT = "default-src 'self'; script-src 'self'; style-src 'self'"
+
+
+def add_policy(route: "Route") -> None:
+    """Answer as a host does that has a stricter policy than the page."""
+    answer = route.fetch()
+    headers = {**answer.headers, "content-security-policy": STRICT}
+    route.fulfill(response=answer, headers=headers)
 
 
 def test_it_works_under_a_strict_policy(
-    browser: "Browser", origin: str, every: str
+    browser: "Browser", address: Callable[[str], str], every: str
 ) -> None:
-    page = browser.new_page()
-    page.add_init_script(
+    window = new_window(browser)
+    window.route(address(PAGES[every]), add_policy)
+    window.add_init_script(
         "window.refused = []; addEventListener('securitypolicyviolation',"
         "event => refused.push([event.sourceFile, event.target.outerHTML]))"
     )
-    page.goto(f"{origin}/strict/book/{PAGES[every]}index.html")
-    page.locator(f'[data-live="{every}"]').scroll_into_view_if_needed()
-    page.locator(f'.hw-live--on[data-live="{every}"]').wait_for()
+    page = visit(window, address(PAGES[every])).page
+    start(page, every)
     refused = page.evaluate("refused")
     # The theme has inline scripts; the figures have nothing that is refused.
+    assert refused
     assert not [one for one in refused if "live" in f"{one}".split("<script")[0]]
-    page.close()
+    window.close()
 
 
 def test_a_figure_stays_a_table_if_its_script_is_lost(
-    browser: "Browser", origin: str, every: str
+    browser: "Browser", address: Callable[[str], str], every: str
 ) -> None:
-    page = browser.new_page()
-    page.route(f"**/live/{every}.js", lambda route: route.abort())
-    page.goto(f"{origin}/book/{PAGES[every]}index.html")
-    figure = page.locator(f'[data-live="{every}"]')
-    figure.scroll_into_view_if_needed()
-    page.wait_for_load_state("networkidle")
-    figure.locator(".hw-live__numbers").first.wait_for(timeout=3000)
+    window = new_window(browser)
+    window.route(f"**/live/{every}.js", lambda route: route.abort())
+    page = window.new_page()
+    with page.expect_event("requestfailed"):
+        page.goto(address(PAGES[every]))
+        figure = find(page, every)
+    figure.locator(".hw-live__numbers").first.wait_for()
     assert figure.locator(".hw-live__stage").count() == 0
-    page.close()
+    window.close()

@@ -1,49 +1,31 @@
 """How a reader goes through the book: previews, keys, missing pages, and on paper."""
 
 import gzip
+import inspect
 import json
 import os
 import re
 import shutil
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import ThreadingHTTPServer
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from served import FLAGS, SITE, Packing, fresh, visit
 
-from proofread.website.serve import SiteHandler
+import headway
+from book_nav import sections_of, sources, title_of
+from browsing import FLAGS, Visit, finish_animations, new_window, unfold, visit
+from site_server import SITE, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 
 ROOT = Path(__file__).parents[2]
-
-
-@contextmanager
-def served(handler: Any) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[str]:
-    """Serve the site that `make site` has built."""
-    assert (SITE / "index.html").is_file(), "There must be a site. Run `make site`."
-    with served(Packing) as origin:
-        yield origin
-
-
 FOLDER = "/deep/book"
 EDITED = "https://github.com/OWNER/NAME/edit/main/"
+needs_published = pytest.mark.xdist_group("published")  # so that one process builds it
 
 
 @pytest.fixture(scope="module")
@@ -63,34 +45,32 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-class InAFolder(SiteHandler):
-    """Serve a site below FOLDER, and its 404 page for whatever is missing there."""
-
-    def translate_path(self, path: str) -> str:
-        inside = path.startswith(f"{FOLDER}/")
-        return super().translate_path(path.removeprefix(FOLDER) if inside else "/-")
-
-
 # ---- Previews ----
 
-CHAPTER = "/book/basics/masks/"
-ENTRY = 'article a[href$="#headway.basics.masks.hide_by_minus_infinity"]'
-
-
-@contextmanager
-def reading(browser: "Browser", host: str, **options: object) -> Iterator["Page"]:
-    """Open a chapter, and expect no word on the console."""
-    context = fresh(browser, **options)
-    seen = visit(context, host + CHAPTER)
-    yield seen.page
-    assert seen.said == []
-    context.close()
+CHAPTER = "basics/masks.md"
+NAMES = ("hide_by_minus_infinity", "hide_by_renormalising")
+ENTRY, OTHER = (f'article a[href$="#headway.basics.masks.{name}"]' for name in NAMES)
 
 
 @pytest.fixture
-def chapter(browser: "Browser", host: str) -> Iterator["Page"]:
-    with reading(browser, host) as page:
-        yield page
+def chapter_in(opened: Callable[..., Visit]) -> Iterator[Callable[..., "Page"]]:
+    """Return what opens a chapter in a window; the browser may report nothing."""
+    seen: list[Visit] = []
+
+    def chapter_in(**options: object) -> "Page":
+        seen.append(opened(CHAPTER.replace(".md", "/"), **options))
+        return seen[-1].page
+
+    yield chapter_in
+    assert [one.messages for one in seen if one.messages] == []
+
+
+@pytest.fixture
+def chapter(chapter_in: Callable[..., "Page"]) -> "Page":
+    return chapter_in()
+
+
+LONGER_THAN_A_PREVIEW = 2000  # takes to come or to go, in milliseconds
 
 
 def preview(page: "Page") -> "Locator":
@@ -111,8 +91,8 @@ def test_a_link_to_an_entry_shows_its_signature(chapter: "Page") -> None:
     link = chapter.locator(ENTRY).first
     link.hover()
     text = shown(chapter).inner_text()
-    assert "hide_by_minus_infinity(" in text
-    assert "Set the scores of hidden keys to minus infinity" in text
+    assert f"{NAMES[0]}(" in text
+    assert inspect.getdoc(getattr(headway, NAMES[0])).partition("\n")[0] in text
     assert "Explained in" not in text
     assert link.get_attribute("aria-describedby") == "hw-preview"
     assert preview(chapter).get_attribute("role") == "tooltip"
@@ -123,20 +103,26 @@ def test_a_link_to_an_entry_shows_its_signature(chapter: "Page") -> None:
     assert inner.count() == 0
 
 
-def test_a_link_to_a_section_shows_its_first_words(chapter: "Page", host: str) -> None:
-    chapter.goto(f"{host}/book/reference/basics/masks/", wait_until="networkidle")
-    chapter.locator('.hw-explained a[href$="#two-more-masks"]').hover()
+def test_a_link_to_a_section_shows_its_first_words(
+    chapter: "Page", address: Any
+) -> None:
+    chapter.goto(address("reference/basics/masks/"))
+    link = chapter.locator(".hw-explained a[href*='#']").first
+    link.hover()
     text = shown(chapter).inner_text()
     first, second = text.strip().split("\n", 1)
-    assert first == "Two more masks"
+    assert first in link.inner_text()
     assert len(second) > 20
 
 
-def test_a_preview_can_be_hovered_and_dismissed(chapter: "Page") -> None:
+def test_a_preview_can_be_hovered_and_dismissed(
+    chapter_in: Callable[..., "Page"],
+) -> None:
+    chapter = chapter_in(clock=True)
     link = chapter.locator(ENTRY).first
     link.hover()
     shown(chapter).hover()
-    chapter.wait_for_timeout(500)
+    chapter.clock.run_for(LONGER_THAN_A_PREVIEW)
     assert preview(chapter).is_visible()
     chapter.keyboard.press("Escape")
     assert preview(chapter).is_hidden()
@@ -164,48 +150,51 @@ def test_a_preview_comes_by_key(chapter: "Page") -> None:
     preview(chapter).wait_for(state="hidden")
 
 
-def test_a_page_is_asked_for_once(chapter: "Page") -> None:
+def requests_of(page: "Page") -> list[str]:
+    """Return the addresses that a page asks for from now on."""
     asked: list[str] = []
-    chapter.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
+    return asked
+
+
+def test_a_page_is_asked_for_once(chapter: "Page", address: Any) -> None:
+    asked = requests_of(chapter)
     for _ in range(2):
-        for name in ("hide_by_minus_infinity", "hide_by_renormalising"):
-            chapter.locator(
-                f'article a[href$="#headway.basics.masks.{name}"]'
-            ).first.hover()
+        for name, selector in zip(NAMES, (ENTRY, OTHER), strict=True):
+            chapter.locator(selector).first.hover()
             shown(chapter).get_by_text(name).first.wait_for()
             chapter.keyboard.press("Escape")
-    assert [url for url in asked if url.endswith("/")] == [
-        chapter.url.partition("/walk")[0] + "/reference/basics/masks/"
-    ]
+    pages = [url for url in asked if url.endswith("/")]
+    assert pages == [address("reference/basics/masks/")]
 
 
 @pytest.mark.parametrize("selector", ['article a[href^="#"]', "article a[download]"])
-def test_what_is_here_or_no_page_has_no_preview(chapter: "Page", selector: str) -> None:
-    asked: list[str] = []
-    chapter.on("request", lambda request: asked.append(request.url))
+def test_what_is_here_or_no_page_has_no_preview(
+    chapter_in: Callable[..., "Page"], selector: str
+) -> None:
+    chapter = chapter_in(clock=True)
+    asked = requests_of(chapter)
     chapter.locator(selector).first.hover()
-    chapter.wait_for_timeout(800)
+    chapter.clock.run_for(LONGER_THAN_A_PREVIEW)
     assert preview(chapter).is_hidden()
     assert [url for url in asked if not url.endswith("favicon.svg")] == []
 
 
-def test_a_finger_gets_the_page_and_no_preview(browser: "Browser", host: str) -> None:
-    context = fresh(browser, has_touch=True, is_mobile=True)
-    page = visit(context, host + CHAPTER).page
+def test_a_finger_gets_the_page_and_no_preview(opened: Callable[..., Visit]) -> None:
+    page = opened("basics/masks/", clock=True, has_touch=True, is_mobile=True).page
     page.evaluate("addEventListener('click', (event) => event.preventDefault(), true)")
+    asked = requests_of(page)
     page.locator(ENTRY).first.tap()
-    page.wait_for_timeout(800)
+    page.clock.run_for(LONGER_THAN_A_PREVIEW)
     assert preview(page).is_hidden()
-    context.close()
+    assert [url for url in asked if url.endswith("/")] == []
 
 
 def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
-    context = fresh(browser)
-    page = context.new_page()
-    page.goto((SITE / "basics/masks/index.html").as_uri())
-    page.locator("article h1").wait_for()
+    window = new_window(browser)
+    page = visit(window, (SITE / "basics/masks/index.html").as_uri()).page
     assert preview(page).count() == 0
-    context.close()
+    window.close()
 
 
 # ---- At a desk ----
@@ -213,16 +202,18 @@ def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
 
 @pytest.mark.parametrize("name", ["embedding", "causal_attention", "masks", "pytorch"])
 def test_what_a_program_prints_is_read_to_its_end(
-    chapter: "Page", host: str, name: str
+    chapter: "Page", address: Any, name: str
 ) -> None:
-    chapter.goto(f"{host}/book/basics/{name}/")
+    chapter.goto(address(f"basics/{name}/"))
     cut = """all => all.filter(one => one.scrollWidth > one.clientWidth)
         .map(one => one.textContent)"""
     assert chapter.locator(".language-text pre > code").evaluate_all(cut) == []
 
 
-def test_a_picture_stands_in_the_column_of_its_text(chapter: "Page", host: str) -> None:
-    chapter.goto(f"{host}/book/")
+def test_a_picture_stands_in_the_column_of_its_text(
+    chapter: "Page", address: Any
+) -> None:
+    chapter.goto(address(""))
     sides = """one => {
         const { left, right } = one.getBoundingClientRect()
         return [left, right]
@@ -306,10 +297,8 @@ def stops(page: "Page") -> list[dict[str, Any]]:
     for _ in range(400):
         page.keyboard.press("Tab")
         stop = page.evaluate(FOCUS)
-        for _ in range(10):
-            if stop is None or stop["seen"]:
-                break
-            page.wait_for_timeout(50)  # it is being scrolled to
+        if stop and not stop["seen"]:  # it is being scrolled to
+            page.wait_for_function(f"({FOCUS})().seen")
             stop = page.evaluate(FOCUS)
         if stop is None:
             return found
@@ -323,15 +312,12 @@ def stops(page: "Page") -> list[dict[str, Any]]:
     "name", ["basics/masks/", "reference/basics/masks/", "notation/"]
 )
 def test_a_reader_sees_where_the_keys_have_led(
-    browser: "Browser", host: str, name: str, scheme: str, width: int
+    opened: Callable[..., Visit], name: str, scheme: str, width: int
 ) -> None:
     size = {"width": width, "height": 800}
-    context = fresh(
-        browser, viewport=size, color_scheme=scheme, reduced_motion="reduce"
-    )
-    page = visit(context, f"{host}/book/{name}").page
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = 1)")
-    found = stops(page)
+    seen = opened(name, viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    unfold(seen.page)
+    found = stops(seen.page)
     assert len(found) > 20
     regions = [stop["region"] for stop in found]
     assert regions[0] == 0
@@ -340,14 +326,12 @@ def test_a_reader_sees_where_the_keys_have_led(
         assert stop["seen"], stop
         assert stop["line"] == "solid 2px", stop
         assert contrast(*stop["colours"]) >= 3, stop
-    context.close()
 
 
 @pytest.fixture
-def phone(browser: "Browser", host: str) -> Iterator["Page"]:
+def phone(chapter_in: Callable[..., "Page"]) -> "Page":
     small = {"width": 360, "height": 740}
-    with reading(browser, host, viewport=small, reduced_motion="reduce") as page:
-        yield page
+    return chapter_in(viewport=small, reduced_motion="reduce")
 
 
 def focused(page: "Page") -> "Locator":
@@ -362,15 +346,31 @@ def open_pages(page: "Page") -> "Locator":
     return button
 
 
+def expect_focus(page: "Page", text: str) -> None:
+    from playwright.sync_api import expect
+
+    expect(focused(page)).to_have_text(text)
+
+
+def tab_to(page: "Page", text: str) -> None:
+    """Press the Tab key until the focus is on a text."""
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        if focused(page).inner_text().strip() == text:
+            return
+    raise AssertionError(f"the Tab key must reach {text}")
+
+
 def test_the_list_of_pages_opens_and_closes_by_key(phone: "Page") -> None:
     from axe_playwright_python.sync_playwright import Axe
 
+    part, pages = sections_of(CHAPTER)[-1]
     button = open_pages(phone)
     assert button.get_attribute("aria-expanded") == "true"
-    assert focused(phone).inner_text() == "The walk"
+    expect_focus(phone, part)
     assert Axe().run(phone).response["violations"] == []
     phone.keyboard.press("Tab")
-    assert focused(phone).inner_text().strip() == "1. Words become vectors"
+    expect_focus(phone, next(iter(pages[0])))
     phone.keyboard.press("Escape")
     assert not phone.locator("#__drawer").is_checked()
     assert button.evaluate("one => one === document.activeElement")
@@ -379,22 +379,23 @@ def test_the_list_of_pages_opens_and_closes_by_key(phone: "Page") -> None:
 
 def test_a_part_of_the_list_opens_and_closes_by_key(phone: "Page") -> None:
     open_pages(phone)
-    phone.keyboard.press("Enter")  # back to all parts
-    assert focused(phone).inner_text().strip() == "The walk"
-    assert focused(phone).get_attribute("aria-expanded") == "false"
-    for _ in range(20):
-        phone.keyboard.press("Tab")
-        if focused(phone).inner_text().strip() == "Labs":
-            break
-    phone.keyboard.press("Space")
-    phone.keyboard.press("Tab")
+    for part, _ in reversed(sections_of(CHAPTER)):  # back to all parts
+        if focused(phone).inner_text().strip() != part:
+            tab_to(phone, part)
+        phone.keyboard.press("Enter")
+        expect_focus(phone, part)
+        assert focused(phone).get_attribute("aria-expanded") == "false"
+    for part, _ in sections_of("labs/why_sqrt_dk.md"):
+        tab_to(phone, part)
+        phone.keyboard.press("Space")
+    tab_to(phone, title_of("labs/why_sqrt_dk.md"))
     phone.keyboard.press("Enter")
     phone.wait_for_url("**/labs/why_sqrt_dk/")
 
 
 def test_who_leaves_the_list_closes_it(phone: "Page") -> None:
     open_pages(phone)
-    for _ in range(30):
+    for _ in range(50):
         phone.keyboard.press("Tab")
         if focused(phone).evaluate("one => !!one.closest('article')"):
             break
@@ -403,14 +404,10 @@ def test_who_leaves_the_list_closes_it(phone: "Page") -> None:
 
 
 @pytest.fixture
-def touched(browser: "Browser", host: str) -> Iterator["Page"]:
+def touched(chapter_in: Callable[..., "Page"]) -> "Page":
     """Open a chapter on a phone with a touch screen, where things move."""
     small = {"width": 360, "height": 740}
-    context = fresh(browser, viewport=small, is_mobile=True, has_touch=True)
-    seen = visit(context, host + CHAPTER)
-    yield seen.page
-    assert seen.said == []
-    context.close()
+    return chapter_in(viewport=small, is_mobile=True, has_touch=True)
 
 
 def test_a_list_that_a_finger_opens_comes_into_view(touched: "Page") -> None:
@@ -418,7 +415,7 @@ def test_a_list_that_a_finger_opens_comes_into_view(touched: "Page") -> None:
     touched.locator(".md-nav--primary label[for=__toc]:visible").tap()
     entry = touched.locator(".md-nav--primary .md-nav--secondary a").first
     entry.wait_for()
-    touched.wait_for_timeout(600)  # it slides in
+    finish_animations(touched)  # it slides in
     left, right = entry.evaluate(
         "one => [one.getBoundingClientRect().left, one.getBoundingClientRect().right]"
     )
@@ -437,15 +434,16 @@ def test_the_search_answers_without_keys(touched: "Page", written: str) -> None:
 
 @pytest.mark.parametrize(("width", "size"), [(320, 16), (360, 32)])
 def test_a_smaller_screen_and_larger_text_fit_too(
-    host: str, browser: "Browser", width: int, size: int
+    address: Any, browser: "Browser", width: int, size: int
 ) -> None:
     flags = [*FLAGS, f"--blink-settings=defaultFontSize={size}"]
     path = shutil.which("chromium")
     large = browser.browser_type.launch(executable_path=path, args=flags)
-    context = fresh(large, viewport={"width": width, "height": 740}, is_mobile=True)
+    screen = {"width": width, "height": 740}
+    window = new_window(large, viewport=screen, is_mobile=True)
     for name in ("", "basics/scaled_dot_product/", "basics/masks/"):
-        seen = visit(context, f"{host}/book/{name}")
-        seen.wake()
+        seen = visit(window, address(name))
+        seen.start_figures()
         assert seen.page.evaluate("document.documentElement.scrollWidth") == width
         drawer = seen.page.locator(".md-sidebar--primary").bounding_box()
         assert drawer["width"] <= width - 40  # what is beside it closes it
@@ -458,23 +456,34 @@ addEventListener("keydown", (event) => event.stopImmediatePropagation(), true)
 """
 
 
-@pytest.mark.parametrize("opened", ["__drawer", "__search"])
-def test_back_closes_what_is_open(touched: "Page", opened: str) -> None:
+@pytest.mark.parametrize("toggled", ["__drawer", "__search"])
+def test_back_closes_what_is_open(touched: "Page", toggled: str) -> None:
+    from playwright.sync_api import expect
+
     touched.add_init_script(UNSEEN)
-    touched.reload(wait_until="networkidle")
-    toggle = touched.locator(f"#{opened}")
+    touched.reload()
+    toggle = touched.locator(f"#{toggled}")
     for _ in range(2):
-        touched.locator(f".md-header__button[for={opened}]").tap()
-        assert toggle.is_checked()
+        touched.locator(f".md-header__button[for={toggled}]").tap()
+        expect(toggle).to_be_checked()
         touched.keyboard.press("Escape")
-        assert not toggle.is_checked()
+        expect(toggle).not_to_be_checked()
+
+
+# By then the page has been told that it was scrolled.
+NEXT_FRAME = """
+() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+"""
 
 
 def test_the_way_to_the_top_hides_no_text(touched: "Page") -> None:
+    button = touched.get_by_role("button", name="Back to top")
     for y in (2000, 1800):
         touched.evaluate("y => scrollTo({ top: y, behavior: 'instant' })", y)
-        touched.wait_for_timeout(300)
-    box = touched.get_by_role("button", name="Back to top").bounding_box()
+        touched.evaluate(NEXT_FRAME)
+    button.wait_for()
+    finish_animations(touched)
+    box = button.bounding_box()
     assert 24 <= box["width"] <= 48
     assert 24 <= box["height"] <= 48
     assert box["y"] > 600
@@ -510,39 +519,38 @@ def test_the_search_gives_the_focus_back(chapter: "Page", place: str) -> None:
 # ---- A page that is missing ----
 
 
-@pytest.fixture(scope="module", params=["", FOLDER])
+@pytest.fixture(
+    scope="module", params=["", pytest.param(FOLDER, marks=needs_published)]
+)
 def lost(request: pytest.FixtureRequest) -> Iterator[str]:
     """Serve a site at the root of a host, or in a folder of which it was told."""
-    if request.param:
-        site = request.getfixturevalue("published")
-        handler = partial(InAFolder, directory=str(site))
-    else:
-        handler = partial(SiteHandler, directory=str(SITE))
-    with served(handler) as origin:
-        yield origin + request.param
+    site = request.getfixturevalue("published") if request.param else SITE
+    with serving(site, request.param) as origin:
+        yield origin
 
 
 @pytest.mark.parametrize("path", ["/gone", "/basics/gone/", "/a/b/c/d.html"])
 def test_a_missing_page_leads_on(browser: "Browser", lost: str, path: str) -> None:
-    context = fresh(browser)
-    page = context.new_page()
-    answer = page.goto(lost + path, wait_until="networkidle")
+    window = new_window(browser)
+    page = window.new_page()
+    answer = page.goto(lost + path)
     assert answer
     assert answer.status == 404
     title = page.get_by_role("heading", name="There is no such page")
     assert title.evaluate("one => getComputedStyle(one).fontFamily") != "serif"
-    chapters = page.locator("article li a")
-    assert chapters.count() == len([*(ROOT / "docs/basics").glob("*.md")])
-    addresses = chapters.evaluate_all("all => all.map((one) => one.href)")
-    assert addresses[4] == f"{lost}/basics/masks/"
+    addresses = page.locator("article li a").evaluate_all(
+        "all => all.map((one) => one.href)"
+    )
+    chapters = [source for source in sources() if source.startswith("basics/")]
+    assert addresses == [f"{lost}/{source.removesuffix('.md')}/" for source in chapters]
     assert all(page.request.get(address).ok for address in addresses)
-    context.close()
+    window.close()
 
 
 def test_a_missing_page_can_be_searched_for(browser: "Browser", lost: str) -> None:
-    context = fresh(browser)
-    page = context.new_page()
-    page.goto(f"{lost}/basics/gone/", wait_until="networkidle")
+    window = new_window(browser)
+    page = window.new_page()
+    page.goto(f"{lost}/basics/gone/")
     page.get_by_label("Search for").focus()
     page.keyboard.type("padding_mask")
     page.keyboard.press("Enter")
@@ -550,17 +558,18 @@ def test_a_missing_page_can_be_searched_for(browser: "Browser", lost: str) -> No
     result = page.locator('a.md-search-result__link[href*="/reference/basics/masks/"]')
     result.first.wait_for()
     # So does the search above each page.
-    page.goto(f"{lost}/basics/gone/", wait_until="networkidle")
+    page.goto(f"{lost}/basics/gone/")
     page.keyboard.press("/")
     page.wait_for_function("document.activeElement.name === 'query'")
     page.keyboard.type("padding_mask")
     result.first.wait_for()
-    context.close()
+    window.close()
 
 
 # ---- Where to edit it ----
 
 
+@needs_published
 def test_a_page_says_where_one_edits_it(published: Path) -> None:
     for page, file in {
         "index.html": "docs/index.md",
@@ -575,6 +584,7 @@ def test_a_page_says_where_one_edits_it(published: Path) -> None:
         assert found == [EDITED + file]
 
 
+@needs_published
 def test_each_page_is_edited_in_a_file_of_the_project(published: Path) -> None:
     for page in published.rglob("index.html"):
         links = re.findall(r'href="(\S+)" rel="edit"', page.read_text("utf-8"))
@@ -589,16 +599,18 @@ def test_without_a_repository_there_is_nothing_to_edit() -> None:
         assert 'class="md-source"' not in html
 
 
+@needs_published
 def test_the_host_of_the_source_is_not_asked(
     browser: "Browser", published: Path
 ) -> None:
-    context = fresh(browser)
-    with served(partial(InAFolder, directory=str(published))) as origin:
-        seen = visit(context, f"{origin}{FOLDER}/basics/masks/")
+    window = new_window(browser)
+    with serving(published, FOLDER) as origin:
+        seen = visit(window, f"{origin}/basics/masks/")
+        seen.settle()
         assert seen.page.locator("header .md-source").inner_text().strip() == "GitHub"
         asked = [request.url for request in seen.requests]
         assert [url for url in asked if not url.startswith(origin)] == []
-    context.close()
+    window.close()
 
 
 # ---- On paper ----
@@ -641,15 +653,13 @@ PRINTED = [
 @pytest.mark.parametrize("name", PRINTED)
 @pytest.mark.parametrize("scripts", [True, False])
 def test_paper_shows_the_book_and_nothing_else(
-    browser: "Browser", host: str, name: str, scripts: bool
+    opened: Callable[..., Visit], name: str, scripts: bool
 ) -> None:
     sheet = {"width": SHEET, "height": 980}
-    context = fresh(
-        browser, viewport=sheet, color_scheme="dark", java_script_enabled=scripts
-    )
-    seen = visit(context, f"{host}/book/{name}")
+    dark = {"color_scheme": "dark", "java_script_enabled": scripts}
+    seen = opened(name, viewport=sheet, **dark)
     if scripts:
-        seen.wake()
+        seen.start_figures()
     page = seen.page
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate(ON_SCREEN_ONLY) == []
@@ -661,7 +671,6 @@ def test_paper_shows_the_book_and_nothing_else(
     )
     assert brightness(paper) > 0.9
     assert brightness(ink) < 0.2
-    context.close()
 
 
 def brightness(colour: str) -> float:
@@ -670,14 +679,12 @@ def brightness(colour: str) -> float:
 
 
 def test_paper_gives_the_address_of_what_lies_elsewhere(
-    browser: "Browser", host: str
+    opened: Callable[..., Visit],
 ) -> None:
-    context = fresh(browser)
-    page = visit(context, f"{host}/book/basics/scaled_dot_product/").page
+    page = opened("basics/scaled_dot_product/").page
     page.emulate_media(media="print")
     after = "one => getComputedStyle(one, '::after').content"
     paper = page.locator("article p a[href='https://arxiv.org/abs/1706.03762']").first
     assert "https://arxiv.org/abs/1706.03762" in paper.evaluate(after)
     inside = page.locator('article p > a[href^="../"]').first
     assert inside.evaluate(after) == "none"
-    context.close()

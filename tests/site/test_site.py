@@ -2,10 +2,7 @@
 
 import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
 import zipfile
 from collections import Counter
 from itertools import pairwise
@@ -15,34 +12,25 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
-from mkdocs.utils.yaml import yaml_load
 
+from book_nav import CONFIG, sources
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import fences, programs
-from proofread.verify.site_matches_pages import census, problems
+from proofread.verify.links import broken_links
+from proofread.verify.site_matches_pages import problems, site_problems
 from proofread.verify.trials import Page, read_site
 from proofread.website.paths import built_page
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+SOURCE = ROOT / "src/headway"
+# Those of the checks share a page.
 MODULES = sorted(
-    path.stem
-    for path in (ROOT / "src/headway").glob("*.py")
-    if not path.stem.startswith("_")
+    path.relative_to(SOURCE).with_suffix("").as_posix()
+    for path in SOURCE.rglob("*.py")
+    if not path.stem.startswith("_") and "checks" not in path.parts
 )
-CONFIG = yaml_load((ROOT / "mkdocs.yml").read_text())
-# The site is built once, for all tests of this file.
-pytestmark = pytest.mark.xdist_group("site")
 PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
-
-
-def nav_files(items: list[dict[str, object]]) -> list[str]:
-    files = []
-    for item in items:
-        (value,) = item.values()
-        files += nav_files(value) if isinstance(value, list) else [str(value)]
-    return files
 
 
 def load(path: Path) -> ModuleType:
@@ -60,16 +48,15 @@ def test_every_page_stands_in_the_nav_once():
     # A lab without a page of its own is one.
     labs = DOCS.glob("labs/*.py")
     pages += [lab for lab in labs if not lab.with_suffix(".md").is_file()]
-    assert sorted(nav_files(CONFIG["nav"])) == sorted(
-        str(page.relative_to(DOCS)) for page in pages
-    )
+    assert sorted(sources()) == sorted(str(page.relative_to(DOCS)) for page in pages)
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_each_module_has_a_reference_page(module):
     page = (DOCS / f"reference/{module}.md").read_text()
-    assert page.startswith(f"# `headway.{module}`\n")
-    assert page.endswith(f"\n::: headway.{module}\n")
+    name = f"headway.{module.replace('/', '.')}"
+    assert page.startswith(f"# `{name}`\n")
+    assert page.endswith(f"\n::: {name}\n")
     assert len(re.findall(r"^:::", page, re.MULTILINE)) == 1
 
 
@@ -94,69 +81,9 @@ def test_the_list_of_types_is_what_the_site_links_by():
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site strictly, from any folder; only the labs are not executed."""
-    folder = tmp_path_factory.mktemp("site")
-    config = folder / "mkdocs.yml"
-    config.write_text(
-        f"INHERIT: {ROOT / 'mkdocs.yml'}\n"
-        f"docs_dir: {DOCS}\n"
-        f"site_dir: {folder / 'site'}\n"
-        f"theme: {{custom_dir: {ROOT / 'overrides'}}}\n"
-        "plugins:\n"
-        f"  mkdocstrings: {{handlers: {{python: {{paths: [{ROOT / 'src'}]}}}}}}\n"
-    )
-    # An empty cache: what a machine without it and without a network would build.
-    environment = {
-        "LABS": "false",
-        "XDG_CACHE_HOME": str(folder / "cache"),
-        "NO_MKDOCS_2_WARNING": "1",
-        "https_proxy": "http://127.0.0.1:9",
-        "http_proxy": "http://127.0.0.1:9",
-    }
-    build = subprocess.run(
-        [sys.executable, "-m", "proofread.build", "--config-file", config],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
-    assert build.returncode == 0, build.stderr
-    return folder / "site"
-
-
-@pytest.fixture(scope="session")
-def pages(site: Path) -> dict[str, BeautifulSoup]:
-    """Parse every page, named by its path in the site."""
-    return {
-        str(path.relative_to(site)): BeautifulSoup(path.read_text(), "html.parser")
-        for path in sorted(site.rglob("*.html"))
-    }
-
-
-@pytest.fixture(scope="session")
 def programs_shown(site: Path) -> list[Page]:
     """Read what each page shows as its programs, and which files it offers."""
     return read_site(DOCS, site)
-
-
-def address(page: str, link: str) -> tuple[str, str]:
-    """Resolve a link to the file and the anchor that it means, within the site."""
-    parts = urlsplit(link)
-    path = unquote(parts.path)
-    start = "" if path.startswith("/") else os.path.dirname(page)
-    target = os.path.normpath(os.path.join(start, path.lstrip("/"))) if path else page
-    if path.endswith("/") or target == ".":
-        target = os.path.normpath(os.path.join(target, "index.html"))
-    return target, unquote(parts.fragment)
-
-
-def links(soup: BeautifulSoup) -> list[str]:
-    return [
-        str(tag.get("href") or tag.get("xlink:href"))
-        for tag in soup.find_all("a")
-        if tag.get("href") or tag.get("xlink:href")
-    ]
 
 
 def is_local(link: str) -> bool:
@@ -170,7 +97,7 @@ def test_every_source_became_a_page(pages):
             r"\1index.html",
             f"{Path(file).with_suffix('')}/index.html",
         )
-        for file in nav_files(CONFIG["nav"])
+        for file in sources()
     }
     assert set(pages) == expected | {"404.html"}
 
@@ -241,28 +168,8 @@ def test_no_style_sheet_loads_anything_from_another_host(site):
         assert all(is_local(url) or url.startswith("data:") for url in urls), sheet
 
 
-def test_every_file_that_a_page_loads_is_there(site, pages):
-    for page, soup in pages.items():
-        for tag in soup.find_all(["script", "link", "img"]):
-            url = tag.get("src") or tag.get("href")
-            if url and is_local(url):
-                assert (site / address(page, url)[0]).is_file(), (page, url)
-
-
-def test_every_link_within_the_site_has_its_page_and_its_anchor(site, pages):
-    anchors = {
-        page: {tag["id"] for tag in soup.find_all(id=True)}
-        for page, soup in pages.items()
-    }
-    dead = []
-    for page, soup in pages.items():
-        for link in filter(is_local, links(soup)):
-            target, anchor = address(page, link)
-            if not (site / target).is_file() or (
-                anchor and anchor not in anchors[target]
-            ):
-                dead.append((page, link))
-    assert dead == []
+def test_every_link_and_every_file_that_a_page_loads_is_there(site, pages):
+    assert broken_links(site, pages) == []
 
 
 def test_no_anchor_stands_twice_on_a_page(pages):
@@ -292,6 +199,20 @@ def test_dialogs_and_landmarks_have_names(pages):
         for tag in soup.select("[role=dialog], nav"):
             label = soup.find(id=tag.get("aria-labelledby", "none"))
             assert tag.get("aria-label") or label, (page, str(tag)[:99])
+
+
+def test_each_page_has_a_policy_for_its_scripts(site, pages):
+    for page in pages:
+        html = (site / page).read_text("utf-8")
+        (policy,) = re.findall(
+            r'<meta http-equiv="Content-Security-Policy" content="(.*?)">', html
+        )
+        parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+        assert parts["default-src"] == "'self'"
+        allowed = parts["script-src"].split()
+        assert allowed[0] == "'self'"
+        assert all(one.startswith("'sha256-") for one in allowed[1:])
+        assert html.index(policy) < html.index("<script")
 
 
 # ---- Formulas ----
@@ -357,7 +278,8 @@ def test_private_names_stay_out_of_the_reference(pages):
 
 
 def test_the_site_shows_the_code_of_its_pages_and_no_other(site):
-    assert census(DOCS, site) == []
+    included = [DOCS / "assets/figures", ROOT / "generated"]
+    assert site_problems(DOCS, site, included) == []
 
 
 def test_every_program_of_every_page_can_be_copied(programs_shown):
@@ -456,7 +378,7 @@ def test_the_search_shows_the_caption_of_a_figure_and_not_its_numbers(site):
 
 def test_each_page_is_listed_and_published_as_markdown(site):
     listed = re.findall(r"^- \[.*?\]\((.*?)\)", (site / "llms.txt").read_text(), re.M)
-    files = [file for file in nav_files(CONFIG["nav"]) if file.endswith(".md")]
+    files = [file for file in sources() if file.endswith(".md")]
     assert sorted(listed) == sorted(files)
     for name in listed:
         text = (site / name).read_text()
@@ -476,14 +398,20 @@ def unpacked(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "headway"
 
 
-def test_every_link_of_the_archive_names_a_file_in_it(unpacked, pages):
-    dead = []
-    for path in unpacked.rglob("*.html"):
-        soup = BeautifulSoup(path.read_text(), "html.parser")
-        for tag in soup.find_all(["a", "link", "script", "img"]):
-            url = tag.get("href") or tag.get("src")
-            file = path.parent / unquote(urlsplit(url).path) if url else path
-            if url and is_local(url) and urlsplit(url).path and not file.is_file():
-                dead.append((path, url))
-    assert dead == []
+def test_the_archive_is_whole(unpacked, pages):
+    assert broken_links(unpacked) == []
     assert len([*unpacked.rglob("*.html")]) == len(pages) - 1  # no page is missing
+
+
+def test_every_link_of_the_markdown_leads_somewhere(site):
+    files = [site / "llms.txt", *site.rglob("*.md")]
+    broken = []
+    for file in files:
+        text = re.sub(r"(?ms)^(`{3,}|~{3,}).*?^\1", "", file.read_text("utf-8"))
+        for url in re.findall(r"\]\(([^)\s]+)\)", text):
+            parts = urlsplit(url)
+            target = file.parent / unquote(parts.path)
+            if not parts.scheme and parts.path and not target.exists():
+                broken.append((file.name, url))
+    assert broken == []
+    assert len(files) > 30

@@ -1,0 +1,89 @@
+"""The pages that slow checks try: one of each kind, and every one that changed."""
+
+import pytest
+
+import chosen_pages
+from book_nav import sources
+
+CHANGES = {
+    "docs/index.md": ["index.html"],
+    "docs/basics/masks.md": ["basics/masks/index.html"],
+    "docs/labs/why_sqrt_dk.py": ["labs/why_sqrt_dk/index.html"],
+    "docs/labs/check_in_a_notebook.py": ["labs/check_in_a_notebook/index.html"],
+    "docs/sources/index.md": ["sources/index.html"],
+    "docs/assets/figures/leak.svg": ["basics/masks/index.html"],
+    "docs/assets/live/leak.js": ["basics/masks/index.html"],
+    "generated/live/leak.html": ["basics/masks/index.html"],
+    "generated/sources/basics/masks.md": ["basics/masks/index.html"],
+    "generated/sources/a-figures.md": ["sources/a/index.html"],
+    "src/headway/basics/masks.py": ["reference/basics/masks/index.html"],
+    "src/headway/checks/report.py": ["reference/checks/index.html"],
+    "docs/assets/headway.css": [],
+    "overrides/main.html": [],
+    "README.md": [],
+}
+KINDS = ["404.html", "basics", "index.html", "labs", "made", "museum", "notation"]
+KINDS += ["notebook", "reference", "sources"]
+
+
+def page_of(source):
+    name = source.rpartition(".")[0]
+    return f"{name.removesuffix('index')}/index.html".replace("//", "/").lstrip("/")
+
+
+PAGES = [page_of(source) for source in sources()]
+
+
+@pytest.mark.parametrize("file", CHANGES)
+def test_a_page_has_changed_if_what_it_shows_has(file):
+    found = [page for page in PAGES if chosen_pages.has_changed(page, {file})]
+    assert found == CHANGES[file]
+
+
+def test_one_of_each_kind_is_tried(site, monkeypatch):
+    monkeypatch.setattr(chosen_pages, "changed_files", lambda: {*CHANGES})
+    monkeypatch.delenv("ALL", raising=False)
+    chosen = chosen_pages.chosen_pages(site)
+    kinds = {chosen_pages.kind(one, (site / one).read_text()) for one in chosen}
+    assert sorted(kinds) == sorted(KINDS)
+    assert {page for pages in CHANGES.values() for page in pages} <= {*chosen}
+    assert len(chosen) < len(PAGES)
+    assert f"{len(chosen)} of {len(PAGES) + 1} pages" in chosen_pages.describe(
+        chosen, site
+    )
+
+
+@pytest.mark.parametrize("reason", ["asked", "unknown"])
+def test_every_page_is_tried_if_asked_or_if_git_cannot_tell(site, monkeypatch, reason):
+    monkeypatch.setattr(chosen_pages, "changed_files", lambda: None)
+    if reason == "asked":
+        monkeypatch.setenv("ALL", "1")
+        monkeypatch.setattr(chosen_pages, "changed_files", set)
+    assert sorted(chosen_pages.chosen_pages(site)) == sorted([*PAGES, "404.html"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ({"HEAD": "b", "merge-base": "a", "HEAD~1": "c"}, "a"),  # on a branch
+        ({"HEAD": "b", "merge-base": "b", "HEAD~1": "c"}, "c"),  # on the main one
+        ({"HEAD": "b", "HEAD~1": "c"}, "c"),  # no main branch is known
+        ({"HEAD": "b"}, None),  # nor what was before
+        ({}, None),  # no repository
+    ],
+)
+def test_changes_are_counted_from_where_a_branch_began(monkeypatch, answers, expected):
+    def git(command, *arguments):
+        asked = command if command == "merge-base" else arguments[-1]
+        return [answers[asked]] if asked in answers else None
+
+    monkeypatch.setattr(chosen_pages, "git", git)
+    monkeypatch.delenv("SINCE", raising=False)
+    assert chosen_pages.starting_point() == expected
+
+
+def test_changes_are_counted_from_where_one_says(monkeypatch):
+    monkeypatch.setenv("SINCE", "v1.0")
+    assert chosen_pages.starting_point() == "v1.0"
+    monkeypatch.setattr(chosen_pages, "git", lambda *arguments: None)
+    assert chosen_pages.changed_files() is None

@@ -1,0 +1,125 @@
+"""The pages that slow checks of the site try: one of each kind, and all that changed.
+
+With ALL=1 in the environment they try every page. A page has changed if its source, or
+what its source shows, differs from SINCE: a revision of git, by default the one where
+this branch left the main one, and on the main branch the last commit but one. Where git
+cannot tell, every page is tried. What all pages share, such as the style sheet, changes
+no page: one of each kind stands for the rest.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path, PurePosixPath
+
+from site_server import SITE
+
+ROOT = Path(__file__).parents[2]
+# What the source of a page says to show a file, whose name follows.
+SHOWS = re.compile(r'^[ \t]*(?:--8<-- "|<!--lab: )([^">]+?)(?:"|-->)$', re.MULTILINE)
+DOCUMENTS = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
+
+
+def all_pages(site: Path = SITE) -> list[str]:
+    """List the pages of a built site, by their paths in it."""
+    return sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+
+
+def kind(page: str, html: str) -> str:
+    """Return what kind of page one is: its folder, or how it is made."""
+    if 'class="hw-notebook"' in html:
+        return "notebook"
+    folder, _, name = page.rpartition("/")
+    top = folder.partition("/")[0]
+    return top if name == "index.html" and top else name
+
+
+def one_of_each_kind(site: Path = SITE) -> list[str]:
+    """Choose the largest page of each kind."""
+    largest: dict[str, tuple[int, str]] = {}
+    for page in all_pages(site):
+        html = (site / page).read_text("utf-8")
+        one = kind(page, html)
+        largest[one] = max(largest.get(one, (0, "")), (len(html), page))
+    return sorted(page for _, page in largest.values())
+
+
+def git(*arguments: str) -> list[str] | None:
+    """Return the lines that git answers; None if it cannot answer."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.splitlines()
+
+
+def starting_point() -> str | None:
+    """Return the revision that pages are compared with."""
+    if given := os.environ.get("SINCE"):
+        return given
+    head = git("rev-parse", "HEAD")
+    for main in ("origin/HEAD", "origin/main", "main"):
+        if (found := git("merge-base", "HEAD", main)) and found != head:
+            return found[0]
+    before = git("rev-parse", "--verify", "--quiet", "HEAD~1")
+    return before[0] if before else None
+
+
+def changed_files() -> set[str] | None:
+    """Return the files that differ from the starting point; None if nobody knows."""
+    since = starting_point()
+    changed = git("diff", "--name-only", since, "--") if since else None
+    added = git("ls-files", "--others", "--exclude-standard")
+    return None if changed is None or added is None else {*changed, *added}
+
+
+def sources(page: str) -> list[Path]:
+    """Return the files that a page may be made of; one is."""
+    name = PurePosixPath(page.removesuffix("/index.html")).with_suffix("")
+    stems = (f"docs/{name}", f"docs/{name}/index")
+    return [ROOT / f"{stem}{suffix}" for stem in stems for suffix in (".md", ".py")]
+
+
+def stem(file: str) -> str:
+    """Return the path of a file without its suffix."""
+    return PurePosixPath(file).with_suffix("").as_posix()
+
+
+def has_changed(page: str, files: set[str]) -> bool:
+    """Return whether the source of a page, or what it shows, is among some files."""
+    for source in filter(Path.is_file, sources(page)):
+        if source.relative_to(ROOT).as_posix() in files:
+            return True
+        text = source.read_text("utf-8")
+        # The script of a live figure has the name of its tables.
+        shown = tuple(f"/{stem(name)}" for name in SHOWS.findall(text))
+        if any(stem(file).endswith(shown) for file in files):
+            return True
+        for module in DOCUMENTS.findall(text):
+            path = f"src/{module.replace('.', '/')}"
+            if any(re.match(rf"{path}[./]", file) for file in files):
+                return True
+    return False
+
+
+def chosen_pages(site: Path = SITE) -> list[str]:
+    """Choose the pages of a built site that are tried."""
+    pages = all_pages(site)
+    files = None if os.environ.get("ALL") else changed_files()
+    if files is None:
+        return pages
+    chosen = {*one_of_each_kind(site)}
+    return [page for page in pages if page in chosen or has_changed(page, files)]
+
+
+def describe(chosen: list[str], site: Path = SITE) -> str:
+    """Say how many pages are tried, and why these."""
+    count = len(all_pages(site))
+    if len(chosen) == count:
+        return f"All {count} pages are tried."
+    return (
+        f"{len(chosen)} of {count} pages are tried: one of each kind, and those that "
+        f"changed since {(starting_point() or '')[:10]}. ALL=1 tries all."
+    )
