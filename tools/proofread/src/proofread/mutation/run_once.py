@@ -10,7 +10,7 @@ import pytest
 from proofread.caching import digest
 from proofread.page.markdown import Program
 from proofread.pytest_plugin.items import Run
-from proofread.run.worker import Result
+from proofread.run.protocol import Result
 
 # The folder of the pages as they are.
 WHOLE = "whole"
