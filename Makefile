@@ -3,28 +3,53 @@
 PYTHON ?= python3
 PIP_OPTIONS ?=
 PORT ?= 8000
+JOBS ?= 2
+
+# Idle threads sleep instead of spinning: where two processes compute, a program takes a
+# quarter of the time. No digit depends on it.
+export OMP_WAIT_POLICY = PASSIVE
 
 # An environment that exists knows which Python it was made with.
 BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN = .venv/bin/python -m
 
-# Where an environment keeps packages, and what an extra names.
+PIP = $(RUN) pip --disable-pip-version-check
+CONSTRAIN = -c constraints.txt $(PIP_OPTIONS)
+
+# As many processes as JOBS says, with one thread each. Tests of one group share what one
+# of them has built.
+PARALLEL = -n $(JOBS) --dist loadgroup
+units coverage slow book lowest: export OMP_NUM_THREADS = 1
+
+# What tries the site builds it first, unless SITE=built says that it stands.
+BUILT = $(if $(filter built,$(SITE)),,site)
+
+# Where an environment keeps packages.
 folder = $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-EXTRA = import sys, tomllib; file = open("pyproject.toml", "rb"); \
-  print(*tomllib.load(file)["project"]["optional-dependencies"][sys.argv[1]])
+
+# What pyproject.toml says of packages, and nothing of how code is checked.
+define NEEDS
+import tomllib
+for name in ("pyproject.toml", "tools/proofread/pyproject.toml"):
+    with open(name, "rb") as file:
+        table = tomllib.load(file)
+    print(table["project"], table.get("dependency-groups"))
+endef
+export NEEDS
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check lint site takeaway browser lighthouse peers mutate versus successors format record prove install clean python port
+.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers mutate versus format record prove install clean distclean python port FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 	@echo
 	@echo 'variables:'
 	@echo '  PORT=8000         where `make serve` shows the book'
+	@echo '  JOBS=2            how many processes run tests at once'
 	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11 or newer'
 	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
 	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
@@ -34,30 +59,62 @@ help:  ## list the targets
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) proofread serve --port $(PORT)
 
-test: .venv/installed  ## run every test, and every program in the book and the README
-	@echo '== Tests of the package and of the tool, with coverage'
-	@$(RUN) coverage run -m pytest
-	@$(RUN) coverage report
+test: units book  ## run every test but the slow ones, and every program of the book
+
+units: .venv/installed
+	@echo '== Tests of the package and of the tool'
+	@$(RUN) pytest -q $(PARALLEL) -m 'not slow'
+
+book: .venv/installed
 	@echo '== Programs of the book and the README'
-	@$(RUN) pytest --proofread docs README.md
+	@$(RUN) pytest -q $(PARALLEL) --proofread docs README.md
 	@echo '== The same by pytest-codeblocks alone'
-	@$(RUN) pytest -q --codeblocks docs README.md
+	@$(RUN) pytest -q $(PARALLEL) --codeblocks docs README.md
 
-check: test lint takeaway browser lighthouse  ## what CI runs, but for the peers
+slow: .venv/installed  ## run the slow tests: every combination that the others try in turn
+	@echo '== Slow tests'
+	@$(RUN) pytest -q $(PARALLEL) -m slow
 
-lint: .venv/installed  ## check format, style and types
+coverage: .venv/installed  ## run the same tests as `make test`, and say what they leave out
+	@echo '== Tests of the package and of the tool, with coverage'
+	@$(RUN) coverage erase
+	@$(RUN) coverage run -m pytest -q $(PARALLEL) -m 'not slow'
+	@$(RUN) coverage combine -q
+	@# Of the tool, what runs in processes that tests start is not counted.
+	@$(RUN) coverage report --include 'tools/*'
+	@$(RUN) coverage report --include 'src/headway/*' --fail-under 100
+
+lowest: .cache/lowest/installed  ## test the package with the oldest PyTorch that it promises
+	@echo '== Tests of the package, with the oldest PyTorch and jaxtyping'
+	@.cache/lowest/bin/python -m pytest -q $(PARALLEL) -m 'not slow' \
+	  tests/basics tests/checks tests/test_examples.py tests/test_laws.py tests/test_require.py
+
+check: lint coverage book slow takeaway browser lighthouse  ## what CI runs, but for the peers
+
+lint: .venv/installed  ## check format, style, types, imports and docstrings
 	@echo '== Format'
 	@$(RUN) ruff format --check .
 	@echo '== Style'
 	@$(RUN) ruff check .
 	@echo '== Types'
 	@$(RUN) mypy
+	@echo '== Imports'
+	@.venv/bin/lint-imports --no-logo
+	@echo '== Docstrings'
+	@.venv/bin/pydoclint --quiet src/headway/basics src/headway/examples.py
 
 site: .venv/installed  ## build the book into site/; a warning is an error
 	@echo '== Site'
 	@$(RUN) proofread build
 
-takeaway: site  ## run all that a reader copies or downloads, with the wheel alone
+dist: .cache/release/installed  ## build what is published into dist/, and look into it
+	@echo '== Distributions'
+	@rm -rf dist
+	@$(RUN) hatchling build -d dist/headway
+	@cd tools/proofread && ../../$(RUN) hatchling build -d ../../dist/pytest-proofread
+	@.cache/release/bin/python -m check_wheel_contents dist/*/*.whl
+
+takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
 	@$(RUN) proofread reader docs site --constraints constraints.txt \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
@@ -66,11 +123,11 @@ peers: .cache/peers/installed  ## check attention published by others: no false 
 	@echo '== Attention published by others'
 	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py
 
-browser: site .cache/browser/installed  ## try the site in a chromium, which must be installed
+browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed
 	@echo '== The site in a browser'
 	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
 
-lighthouse: site  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
+lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; asks for Node and Java
 	@echo '== Scores and HTML of the site'
 	@.venv/bin/python tests/lighthouse
 
@@ -78,15 +135,11 @@ mutate: .venv/installed  ## break the book and the package on purpose: each faul
 	@echo '== Mutants of the book'
 	@$(RUN) proofread mutate-pages docs README.md -n 2
 	@echo '== Mutants of the package; this takes half an hour'
-	@OMP_WAIT_POLICY=PASSIVE $(RUN) proofread mutate-package tests/mutants.toml
+	@$(RUN) proofread mutate-package tests/mutants.toml
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
 	@.cache/versus/bin/python tools/proofread/benchmark docs/basics
-
-successors: .cache/successors/installed  ## build the book with what may follow MkDocs
-	@echo '== The same pages, three generators'
-	@.cache/successors/bin/python tests/successors
 
 format: .venv/installed  ## mend format and style where a tool can
 	@$(RUN) ruff check --fix .
@@ -107,26 +160,43 @@ prove: .venv/installed  ## run every program alone, shuffled, and on each path o
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
-clean:  ## remove all that make made, .venv too
-	rm -rf .venv site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info tools/*/src/*.egg-info
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+clean:  ## remove all that make made, but for .venv
+	rm -rf site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info tools/*/src/*.egg-info
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tools tests docs -name __pycache__ -prune -exec rm -rf {} +
 
-.venv/installed: .venv/pyvenv.cfg constraints.txt pyproject.toml tools/proofread/pyproject.toml
-	$(RUN) pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[docs,test,dev]' -e tools/proofread
+distclean: clean  ## remove .venv too
+	rm -rf .venv
+
+.venv/installed: .venv/pyvenv.cfg .venv/needs constraints.txt
+	$(PIP) install $(CONSTRAIN) --upgrade pip
+	$(PIP) install $(CONSTRAIN) --group dev -e . -e tools/proofread
 	@# Else each lab is built with a warning about connections that stay on this computer.
 	@mkdir -p .venv/etc/ipython
 	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
 
+# Written anew only where it differs, so that nothing is installed again for less.
+.venv/needs: .venv/pyvenv.cfg FORCE
+	@.venv/bin/python -c "$$NEEDS" > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # What others have made would slow down each run of pytest, so it has environments of its
-# own, one an extra, which borrow all else.
+# own, one a dependency group, which borrow all else.
 .cache/%/installed: .venv/installed
 	.venv/bin/python -m venv --without-pip --clear .cache/$*
 	@echo "import site; site.addsitedir('$(call folder,.venv)')" \
 	  > $(call folder,.cache/$*)/borrowed.pth
-	$(RUN) pip --python .cache/$* install --disable-pip-version-check \
-	  -c constraints.txt $(PIP_OPTIONS) $$(.venv/bin/python -c '$(EXTRA)' $*)
+	$(PIP) --python .cache/$* install $(CONSTRAIN) --group $*
+	@touch $@
+
+# The versions of constraints-lowest.txt go before those of constraints.txt.
+.cache/lowest/installed: constraints-lowest.txt constraints.txt | python
+	$(BASE) -m venv --clear .cache/lowest
+	awk -F '==' '!/^#/ && !seen[$$1]++' constraints-lowest.txt constraints.txt > .cache/lowest/constraints.txt
+	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt --upgrade pip
+	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt $(PIP_OPTIONS) \
+	  --group test -e . -e tools/proofread
 	@touch $@
 
 .venv/pyvenv.cfg: | python

@@ -11,6 +11,11 @@ import pytest
 # time. It is read when torch is loaded, and changes no number.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+# Coverage follows the workers of pytest-xdist, and not what these start in their turn:
+# each program of the book would take twice the time.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
 # The hook rewrites modules as they are imported, so it must come before the first one.
 if "headway" in sys.modules:
     raise RuntimeError("headway was imported before its shape checks were switched on")
@@ -37,4 +42,5 @@ def _shape_checks(request: pytest.FixtureRequest) -> Iterator[None]:
 def _seed() -> None:
     import torch
 
-    torch.manual_seed(0)
+    # `torch.manual_seed` formats the stack several times, which is deep in a test.
+    torch.default_generator.manual_seed(0)

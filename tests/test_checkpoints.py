@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from sizes import S, T
 from torch import nn
 
 from headway import _checkpoints
+from sizes import S, T
 
 
 class Limited(nn.Module):

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from compare import close
-from sizes import B, H, S, T, V, draw
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
 import headway
+from compare import close
 from headway import (
     CausalAttention,
     MultiHeadAttention,
@@ -44,6 +43,7 @@ from headway import (
     stable_softmax,
     to_torch,
 )
+from sizes import B, H, S, T, V, draw
 
 WIDTH = 17  # of a head; wide enough to write every token's number into it twice
 D_IN = 23

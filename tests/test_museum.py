@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from headway.checks import Report
-from headway.checks.checking import PROPERTIES
+from headway.checks.properties import PROPERTIES
 
 ROOT = Path(__file__).parent.parent
 MUSEUM = runpy.run_path(str(ROOT / "docs" / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
+# All reports are made at once, for all tests of this file.
+pytestmark = pytest.mark.xdist_group("museum")
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.title)
 
 
@@ -50,7 +52,7 @@ def test_a_mend_keeps_what_is_shown(exhibit) -> None:
 
 def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
     broken = {row.name for report in reports.values() for row in report.failed}
-    assert broken == {name for name, _, _ in PROPERTIES}
+    assert broken == {one.name for one in PROPERTIES}
 
 
 def test_the_parts_are_as_a_run_makes_them(reports: dict) -> None:

@@ -1,9 +1,10 @@
 """What is published: the wheel, its metadata, the versions the book is checked with."""
 
-import itertools
+import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterable
 from importlib.metadata import Distribution, PathDistribution, distribution
@@ -15,17 +16,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+OLDEST = "constraints-lowest.txt"
+ADDRESSES = ("SITE_URL", "REPO_URL")
 LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
 # PyTorch's build for Linux brings these, and pins most of them itself.
 CUDA = ("cuda-", "nvidia-", "triton")
 
 
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build(folder: Path, **addresses: str) -> Path:
     """Build the wheel and unpack it, as pip does."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    unknown = {key: value for key, value in os.environ.items() if key not in ADDRESSES}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    environment = unknown | addresses
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     [wheel] = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "unpacked")
@@ -33,9 +36,32 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
 def published(unpacked: Path) -> PathDistribution:
+    return metadata(unpacked)
+
+
+def metadata(unpacked: Path) -> PathDistribution:
+    """Return what an unpacked wheel says of itself."""
     [folder] = unpacked.glob("*.dist-info")
     return PathDistribution(folder)
+
+
+def group(name: str) -> list[Requirement]:
+    """Return what a dependency group asks for, with the groups that it includes."""
+    file = ROOT / "pyproject.toml"
+    groups = tomllib.loads(file.read_text(encoding="utf-8"))["dependency-groups"]
+    found = []
+    for entry in groups[name]:
+        if isinstance(entry, str):
+            found.append(Requirement(entry))
+        else:
+            found += group(entry["include-group"])
+    return found
 
 
 def needs(package: Distribution, *extras: str) -> list[Requirement]:
@@ -48,19 +74,10 @@ def needs(package: Distribution, *extras: str) -> list[Requirement]:
     ]
 
 
-def pinned() -> dict[str, set[str]]:
-    """Return the names in constraints.txt, by the command that its comments name."""
-    found: dict[str, set[str]] = {"": set()}
-    section = ""
-    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
-        if heading := re.match("# `(.+?)`", line):
-            section = heading[1]
-            found[section] = set()
-        elif line and not line.startswith("#"):
-            pin = Requirement(line)
-            assert re.fullmatch(r"==[^*,]+", str(pin.specifier))
-            found[section].add(canonicalize_name(pin.name))
-    return found
+def pins(file: str = "constraints.txt") -> list[Requirement]:
+    """Return the versions that a file of constraints pins."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
 
 
 def closure(requirements: Iterable[Requirement]) -> dict[str, Distribution]:
@@ -104,6 +121,15 @@ def test_a_reader_s_project_needs_torch_and_jaxtyping_only(
     }
 
 
+def test_no_address_is_made_up(published: PathDistribution, tmp_path: Path) -> None:
+    assert published.metadata.get_all("Project-URL") is None
+    wheel = build(tmp_path, SITE_URL="https://a.test/", REPO_URL="https://b.test/c")
+    assert metadata(wheel).metadata.get_all("Project-URL") == [
+        "Documentation, https://a.test/",
+        "Source, https://b.test/c",
+    ]
+
+
 def test_the_version_is_the_same_everywhere(published: PathDistribution) -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## \[?([\d.]+)", changelog, flags=re.MULTILINE)
@@ -142,29 +168,45 @@ print(tuple(module(torch.ones(3, 5, 4)).shape), headway.__file__)
     assert all("Failed to initialize NumPy" in line for line in warnings)
 
 
+def test_each_pin_is_one_version_and_stands_once() -> None:
+    for file in ("constraints.txt", "constraints-lowest.txt"):
+        assert all(re.fullmatch(r"==[^*,]+", str(pin.specifier)) for pin in pins(file))
+        names = [canonicalize_name(pin.name) for pin in pins(file)]
+        assert len(names) == len({*names})
+
+
 def test_all_that_the_book_is_checked_with_is_pinned(
     published: PathDistribution,
 ) -> None:
-    pins = {name for part in pinned().values() for name in part}
-    needed = closure(needs(published, "docs", "test", "dev"))
-    # What others have made is not installed here. All that is in the environment of
-    # the peers is compared with its pins by `make peers`.
-    peers, versus = pinned()["make peers"], pinned()["make versus"]
-    browser, successors = pinned()["make browser"], pinned()["make successors"]
-    asked = {
-        extra: {requirement.name for requirement in needs(published, extra)}
-        - {"torch", "jaxtyping"}
-        for extra in ("peers", "versus", "browser", "successors")
+    installed = closure(
+        [*needs(published), *needs(distribution("pytest-proofread")), *group("dev")]
+    )
+    pinned = {canonicalize_name(pin.name): pin.specifier for pin in pins()}
+    versions = {name: package.version for name, package in installed.items()}
+    assert [
+        f"{name}=={version}"
+        for name, version in versions.items()
+        if name not in pinned or version not in pinned[name]
+    ] == []
+    # Nothing is pinned that nothing needs, but for what has an environment of its own.
+    book = (ROOT / "constraints.txt").read_text(encoding="utf-8").split("\n\n")[1]
+    assert {canonicalize_name(line.split("==")[0]) for line in book.split()} == {
+        *installed
     }
-    assert asked["peers"] < peers
-    assert asked["versus"] == versus - {"black", "pytokens"}
-    assert asked["successors"] == successors - {"deepmerge", "tomli"}
-    assert asked["browser"] == browser - {"greenlet", "six"}
-    listed = {name for name in pins if not name.startswith(CUDA)}
-    assert listed == {*needed} | peers | versus | browser | successors
+    others = {
+        canonicalize_name(requirement.name)
+        for name in ("browser", "peers", "release", "versus")
+        for requirement in group(name)
+    }
+    assert others <= {*pinned}
 
 
-def test_the_peers_leave_the_pins_of_the_book_alone() -> None:
-    book, *others = pinned().values()
-    for one, other in itertools.combinations([book, *others], 2):
-        assert not one & other
+def test_the_oldest_versions_are_those_that_are_promised(
+    published: PathDistribution,
+) -> None:
+    promised = {f"{one.name}{one.specifier}" for one in needs(published)}
+    tried = {f"{pin.name}{pin.specifier}".replace("==", ">=") for pin in pins(OLDEST)}
+    # What PyTorch asks for is pinned beside it; nothing else is as old.
+    assert {re.sub(r"(\.0)+$", "", one) for one in tried} - {
+        "sympy>=1.13.1"
+    } == promised

@@ -10,10 +10,11 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
-import oracles
 import pytest
 import torch
 from torch import Tensor, nn
+
+import oracles
 
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "assets" / "figures"

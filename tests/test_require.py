@@ -8,7 +8,6 @@ import jaxtyping
 import numpy
 import pytest
 import torch
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 from torch import Tensor, nn
 
 from headway import (
@@ -39,6 +38,7 @@ from headway import (
     stable_softmax,
     to_torch,
 )
+from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
 Case = tuple[str, Callable[[], object], str]
 

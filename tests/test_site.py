@@ -22,7 +22,7 @@ from proofread.markdown_ext.labs import code
 from proofread.page.markdown import fences, programs
 from proofread.verify.site_matches_pages import census, problems
 from proofread.verify.trials import Page, read_site
-from proofread.website.paths import built
+from proofread.website.paths import built_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -32,6 +32,8 @@ MODULES = sorted(
     if not path.stem.startswith("_")
 )
 CONFIG = yaml_load((ROOT / "mkdocs.yml").read_text())
+# The site is built once, for all tests of this file.
+pytestmark = pytest.mark.xdist_group("site")
 PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
 
 
@@ -373,7 +375,7 @@ def test_a_page_that_was_tampered_with_is_found(site, programs_shown):
     pages = [page.path for page in programs_shown if page.programs]
     assert len(pages) > 10
     for path in pages[::3]:  # they are long
-        html = built(PurePosixPath(path.relative_to(DOCS)), site).read_text()
+        html = built_page(PurePosixPath(path.relative_to(DOCS)), site).read_text()
         # The last ones often stand in the solution of an exercise.
         code, output = (
             re.findall(rf'<div class="language-{kind} .*?</div>', html, re.DOTALL)[-1]

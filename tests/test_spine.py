@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import griffe
 import pytest
 import yaml
 from pytest_codeblocks import extract_from_file
@@ -37,8 +36,6 @@ PARTS = [
 CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
 # All chapters work on the first; the second is told of where `attention` is.
 MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
-# Below all others, and in no chapter.
-PRIVATE = ["_require", "_triangle", "_dropout", "_checkpoints"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
@@ -160,26 +157,6 @@ def imports(tree: ast.AST) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_module_imports_a_later_one(module: str) -> None:
-    earlier = MODULES[: MODULES.index(module)]
-    for origin, name in imports(ast.parse((SOURCE / f"{module}.py").read_text())):
-        if not (origin == "headway" and name in PRIVATE):
-            known = {f"headway.{one.replace('/', '.')}" for one in earlier}
-            assert origin in known, (origin, name)
-
-
-def test_every_private_module_is_known() -> None:
-    files = {path.stem for path in SOURCE.glob("_*.py")} - {"__init__"}
-    assert files == set(PRIVATE)
-
-
-@pytest.mark.parametrize("module", PRIVATE)
-def test_a_private_module_imports_the_checks_of_input_at_most(module: str) -> None:
-    found = imports(ast.parse((SOURCE / f"{module}.py").read_text()))
-    assert found <= ({("headway", "_require")} if module != "_require" else set())
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_imports_its_module_and_no_later_one(chapter: str) -> None:
     place = CHAPTERS.index(chapter)
@@ -222,81 +199,7 @@ def test_all_is_complete_and_in_reading_order() -> None:
             assert getattr(headway, name) is getattr(origin, name)
 
 
-# Docstrings: complete, and true.
-
-
-def raising() -> set[str]:
-    """List the functions and classes that raise, themselves or by what they call."""
-    calls: dict[str, set[str]] = {}
-    found = set()
-    for path in (SOURCE / f"{module}.py" for module in MODULES):
-        tree = ast.parse(path.read_text())
-        owner = {
-            member: node.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ClassDef)
-            for member in node.body
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                # A class raises if its constructor does.
-                name = owner[node] if node.name == "__init__" else node.name
-                parts = [*ast.walk(node)]
-                called = {part.func for part in parts if isinstance(part, ast.Call)}
-                calls[name] = {ast.unparse(part).split(".")[-1] for part in called}
-                own = any(isinstance(part, ast.Raise) for part in parts)
-                if own or "_require." in ast.unparse(node):
-                    found.add(name)
-    while more := {name for name, called in calls.items() if called & found} - found:
-        found |= more
-    return found
-
-
-PACKAGE = griffe.load("headway", search_paths=[SOURCE.parent])
-RAISING = raising()
-
-
-def documented() -> Iterator[griffe.Function | griffe.Class]:
-    """Go through the public functions, classes and methods, as the site does."""
-    for module in MODULES:
-        for member in PACKAGE[module.replace("/", ".")].members.values():
-            if member.is_alias or not member.is_public:
-                continue
-            if member.is_function or member.is_class:
-                yield member
-            if member.is_class:
-                methods = member.functions.values()
-                yield from (m for m in methods if not m.name.startswith("_"))
-
-
-DOCUMENTED = {one.path.removeprefix("headway."): one for one in documented()}
-
-
-def test_the_docstrings_of_all_public_names_are_looked_at() -> None:
-    names = {
-        DOCUMENTED[name]
-        .path.removeprefix(DOCUMENTED[name].module.path + ".")
-        .split(".")[0]
-        for name in DOCUMENTED
-    }
-    assert names == set(headway.__all__)
-
-
-@pytest.mark.parametrize("name", DOCUMENTED)
-def test_a_docstring_says_all_there_is_to_say(name: str) -> None:
-    one = DOCUMENTED[name]
-    assert one.docstring is not None
-    sections = {s.kind.value: s.value for s in one.docstring.parse("google")}
-    first = one.docstring.value.splitlines()[0]
-    assert re.fullmatch(r"[A-Z][^\n]*\.", first), first
-    called = one if one.is_function else one.members.get("__init__")
-    parameters = [p.name for p in called.parameters] if called else []
-    written = [p.name for p in sections.get("parameters", [])]
-    assert written == [name for name in parameters if name not in ("self", "cls")]
-    if one.is_function and str(one.returns) != "None":
-        assert "returns" in sections
-    if one.name in RAISING:
-        assert "raises" in sections
+# Examples in docstrings: true, and there.
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,12 +1,12 @@
 """The triangle below masks and attention functions: aligned to the last key."""
 
-import oracles
 import pytest
 import torch
-from drawn import random_mask
-from sizes import B, H, S, T
 
+import oracles
+from drawn import random_mask
 from headway import _triangle
+from sizes import B, H, S, T
 
 SIZES = pytest.mark.parametrize(
     ("queries", "keys"), [(T, T), (T, S), (S, T), (1, S), (S, 1), (T, 0)]

@@ -26,23 +26,19 @@
 #
 # All times here were measured for this site, on the machine that built it, and the
 # program wrote the sentences that name them.
-# Run the page on your machine, and it will speak of yours.
+# Run it on your machine, and it will speak of yours: in the repository it is
+# `docs/labs/stacked_or_split.py`, beside the folder `labkit`, which measures and draws.
 
 # %%
-import ctypes
 import platform
 import resource
-import time
-import weakref
-from collections import Counter
 from functools import partial
-from html import escape
 
 import torch
-from IPython.display import HTML, Markdown, display
+from labkit.charts import bar_panels
+from labkit.measuring import END, KEEP, START, Ledger, best, measure, set_memory
+from labkit.report import say, table
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway import (
@@ -56,19 +52,7 @@ from headway import (
 )
 
 E, H = 768, 12  # as in the smallest GPT-2
-KIB, MIB = 2**10, 2**20
-
-
-def say(*sentences):
-    """Show sentences as a list."""
-    display(Markdown("\n".join(f"- {sentence}" for sentence in sentences)))
-
-
-def table(head, rows):
-    """Show a table; all columns but the first hold numbers."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    display(Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines)))
-
+MIB = 2**20
 
 say(
     f"{platform.system()} on {platform.machine()}, PyTorch {torch.__version__}.",
@@ -124,21 +108,6 @@ for module in modules.values():
 # So we set it ourselves: as it starts, as it may end, or so that all memory is kept.
 
 # %%
-mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc has it
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4
-START, END, KEEP = "a limit of 128 KiB", "a limit of 32 MiB", "all memory kept"
-if mallopt is None:
-    START = END = KEEP = "memory as it comes"
-
-
-def set_memory(how):
-    if mallopt is not None:
-        limit = 128 * KIB if how == START else 32 * MIB
-        mallopt(M_MMAP_THRESHOLD, limit)
-        mallopt(M_TRIM_THRESHOLD, -1 if how == KEEP else 2 * limit)
-        mallopt(M_MMAP_MAX, 0 if how == KEEP else 65536)
-
-
 set_memory(START)
 torch.set_num_threads(1)
 
@@ -150,35 +119,7 @@ torch.set_num_threads(1)
 # PyTorch lets us look over its shoulder at every call.
 # What a kernel needs within itself for a moment is not seen.
 
-
 # %%
-class Ledger(TorchDispatchMode):
-    """Count calls, and the bytes of all tensors made that are alive at once."""
-
-    def __init__(self):
-        super().__init__()
-        self.calls = Counter()
-        self.alive = {}
-        self.peak = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        if not function.is_view:
-            self.calls[function.overloadpacket.__name__] += 1
-        given = {id(storage) for storage in self.storages((args, kwargs))}
-        for storage in self.storages(result):
-            if id(storage) not in given | self.alive.keys():
-                self.alive[id(storage)] = storage.nbytes()
-                weakref.finalize(storage, self.alive.pop, id(storage))
-        self.peak = max(self.peak, sum(self.alive.values()))
-        return result
-
-    @staticmethod
-    def storages(tree):
-        leaves = tree_leaves(tree)
-        return [t.untyped_storage() for t in leaves if isinstance(t, torch.Tensor)]
-
-
 with Ledger() as ledger:
     kept, dropped = torch.zeros(MIB), [torch.zeros(2 * MIB).shape for _ in range(3)]
 torch.testing.assert_close((ledger.calls["zeros"], ledger.peak), (4, 3 * 4 * MIB))
@@ -243,28 +184,7 @@ say(
 # If the cache is to blame, all heads at once are slower however memory is handled.
 # If fresh memory is, they are slower where they take pages and one head does not.
 
-
 # %%
-def used():
-    """Ask for the milliseconds of program and system, and the pages, used so far."""
-    now = resource.getrusage(resource.RUSAGE_SELF)
-    return torch.tensor([1e3 * now.ru_utime, 1e3 * now.ru_stime, now.ru_minflt])
-
-
-def measure(seconds, runs):
-    """Give what each run uses, a row each time; all in turn, in changing order."""
-    names, rows = list(runs), {name: [] for name in runs}
-    for run in 2 * list(runs.values()):
-        run()
-    end = time.perf_counter() + seconds
-    while len(rows[names[0]]) < 3 or time.perf_counter() < end:
-        for index in torch.randperm(len(names)).tolist():
-            before = used()
-            runs[names[index]]()
-            rows[names[index]].append(used() - before)
-    return {name: torch.stack(several) for name, several in rows.items()}
-
-
 heads = modules["stacked"][0].heads
 narrow = [p for head in heads for p in (head.W_query, head.W_key, head.W_value)]
 wide = [getattr(modules["fused"], f"W_{name}") for name in ("query", "key", "value")]
@@ -292,38 +212,10 @@ for how in dict.fromkeys((START, END, KEEP)):
 
 
 # %%
-def bars(title, effort, longest):
-    """Draw a bar a run, the program's time and behind it the system's."""
-    words = f"Bar chart, {title}. Milliseconds of program and system, and pages."
-    body = f'<text y="12" font-weight="700">{title}</text>'
-    for row, (name, (program, system, pages)) in enumerate(effort.items()):
-        y, own, its = 28 + 38 * row, 350 * program / longest, 350 * system / longest
-        numbers = f"{program:.0f} + {system:.0f} ms, {pages:,.0f} pages"
-        words += f" {name}: {numbers}."
-        body += (
-            f'<text y="{y + 11}">{name}</text>'
-            f'<text x="350" y="{y + 11}" text-anchor="end" '
-            f'fill="var(--hw-muted, #5b656b)">{numbers}</text>'
-            f'<rect y="{y + 16}" width="{own:.1f}" height="10" '
-            'fill="var(--hw-accent, #0f6680)"/>'
-            f'<rect x="{own:.1f}" y="{y + 16}" width="{its:.1f}" height="10" '
-            'fill="var(--hw-accent-2, #b04a15)"/>'
-        )
-    return (
-        f'<svg viewBox="0 0 350 {36 + 38 * len(effort)}" width="420" role="img" '
-        f'aria-label="{escape(words)}" font-size="12" fill="currentColor" '
-        f'style="max-width:100%;height:auto">{body}</svg>'
-    )
-
-
-longest = max(sum(numbers[:2]) for e in efforts.values() for numbers in e.values())
-panels = "".join(bars(how, effort, longest) for how, effort in efforts.items())
-display(
-    HTML(
-        f'<figure class="hw-figure">{panels}<figcaption>Time of the processor for one '
-        f"forward pass of {B} &times; {T} tokens: for the program and, behind it, for "
-        "the system.</figcaption></figure>"
-    )
+bar_panels(
+    efforts,
+    f"Time of the processor for one forward pass of {B} &times; {T} tokens: for the "
+    "program and, behind it, for the system.",
 )
 
 
@@ -377,13 +269,7 @@ say(
 # The three run in turn, in changing order, and the best time of each counts.
 # A ratio below 1 means less time than the stacked heads.
 
-
 # %%
-def best(rows):
-    """Give the best time of program and system together."""
-    return float(rows[:, :2].sum(dim=1).min())
-
-
 set_memory(END)
 WAYS = {forward: "Forward", training: "Forward and backward"}
 rows, page_rows, ratios = [], [], {}

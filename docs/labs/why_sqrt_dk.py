@@ -19,27 +19,14 @@
 # The page is a program that ran for this site.
 # Each sentence with a measured number in it was written by the program, and is one of
 # its `claims`: had one been wrong, there would be no page.
+# What draws and writes is in `labkit`, a folder beside this program.
 
 # %%
-import io
-import re
-from html import escape
-
 import torch
-from IPython.display import HTML, Markdown, display
-from matplotlib import rc_context
-from matplotlib.figure import Figure
+from labkit.charts import line_chart
+from labkit.report import claims
 
 from headway import attention_scores, attention_weights
-
-
-def claims(*pairs):
-    """Show the sentences that the numbers bear out; stop at one that they do not."""
-    for holds, sentence in pairs:
-        if not holds:
-            raise AssertionError(sentence)
-    display(Markdown("\n".join(f"- {sentence}" for _, sentence in pairs)))
-
 
 # %% [markdown]
 # ## The experiment
@@ -74,77 +61,6 @@ def draw(d_k):
 
 
 # %% [markdown]
-# The drawings below take their colours and their font from the page.
-# Here is how; skip it if you came for attention.
-
-# %%
-BLUE, BROWN, GREY, LINE = "#0f6680", "#b04a15", "#5b656b", "#c8ced1"
-OF_THE_PAGE = {
-    "#000000": "currentColor",
-    BLUE: f"var(--hw-accent, {BLUE})",
-    BROWN: f"var(--hw-accent-2, {BROWN})",
-    GREY: f"var(--hw-muted, {GREY})",
-    LINE: f"var(--hw-line, {LINE})",
-}
-STYLES = {
-    NEVER: {"color": BROWN, "marker": "s"},
-    ONCE: {"color": BLUE, "marker": "o"},
-    TWICE: {"color": GREY, "marker": "^", "linestyle": "--"},
-    MODEL: {"color": "#000000", "marker": "v", "linestyle": ":"},
-}
-
-
-def page_svg(figure, name, label):
-    """Write a figure as SVG that is at home in a page."""
-    file = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        figure.savefig(file, format="svg", transparent=True)
-    svg = file.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
-    svg = re.sub(r"font: (\S+px) [^;\"]*", r"font-size: \1", svg)
-    svg = re.sub(r"font-family: [^;\"]*; ", "", svg)
-    svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.1f}", svg)
-    svg = re.sub(r"\s*\n\s*", " ", svg)
-    svg = re.sub(r' id="\w+_\d+"', "", svg)
-    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", svg)
-    for colour, variable in OF_THE_PAGE.items():
-        svg = svg.replace(colour, variable)
-    view = re.search(r'viewBox="[^"]*"', svg).group()
-    opening = (
-        f'<svg {view} width="440" role="img" aria-label="{escape(label)}" '
-        'fill="currentColor" style="max-width:100%;height:auto" '
-        'xmlns:xlink="http://www.w3.org/1999/xlink">'
-    )
-    return re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
-
-
-def chart(name, what, curves, caption, *, log=True, bands=None):
-    """Draw one curve a divisor against d_k; the label tells all their numbers."""
-    figure = Figure(figsize=(4.5, 4), layout="constrained")
-    axes = figure.add_subplot(xscale="log", yscale="log" if log else "linear")
-    for divisor, values in curves.items():
-        axes.plot(WIDTHS, values, label=divisor, **STYLES[divisor])
-    for divisor, (low, high) in (bands or {}).items():
-        colour = STYLES[divisor]["color"]
-        axes.fill_between(WIDTHS, low, high, color=colour, alpha=0.18, linewidth=0)
-    axes.set_xticks(WIDTHS, [str(d_k) for d_k in WIDTHS])
-    axes.minorticks_off()
-    axes.set_xlabel("d_k, width of queries and keys")
-    axes.set_title(what, loc="left", fontsize=10, color=GREY)
-    axes.grid(color=LINE, linewidth=0.6)
-    axes.tick_params(color=GREY, labelcolor=GREY)
-    axes.spines[:].set_color(LINE)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    label = f"Line chart of {what} against d_k, {', '.join(map(str, WIDTHS))}."
-    for divisor, values in curves.items():
-        label += f" {divisor.capitalize()}: {', '.join(f'{v:.2g}' for v in values)}."
-    svg = page_svg(figure, name, label)
-    caption = f"<figcaption>{caption}</figcaption>"
-    display(HTML(f'<figure class="hw-figure">{svg}{caption}</figure>'))
-
-
-# %% [markdown]
 # ## How far the scores spread
 #
 # A score is a sum of d_k products.
@@ -158,9 +74,10 @@ for d_k in WIDTHS:
     for divisor, by in DIVISORS.items():
         spread[divisor].append(float((scores / by(d_k)).std()))
 
-chart(
+line_chart(
     "spread",
     "standard deviation of the scores",
+    WIDTHS,
     spread,
     "Only one way of dividing gives a level line at 1.",
 )
@@ -213,9 +130,10 @@ for d_k in WIDTHS:
         weights = attention_weights(query, key, scale=1 / by(d_k))
         ears[divisor].append(float(heard(weights).mean()))
 
-chart(
+line_chart(
     "heard",
     f"keys heard, of {KEYS}",
+    WIDTHS,
     ears,
     "Not divided, attention ends at one key. Divided twice, it ends at all of them.",
     log=False,
@@ -303,9 +221,10 @@ for d_k in WIDTHS:
         weights = attention_weights(query, key, scale=1 / by(d_k))
         slopes[divisor].append(float(slope(weights).median()))
 
-chart(
+line_chart(
     "slope",
     "size of the softmax gradient, median query",
+    WIDTHS,
     slopes,
     "Half of the queries lie below each curve. Without division the slope first "
     "rises, and then it is gone.",
@@ -375,9 +294,10 @@ for d_k in WIDTHS:
         ninth[divisor].append(high)
         mean[divisor].append(float(sizes.mean()))
 
-chart(
+line_chart(
     "reach",
     "size of the gradient at the query",
+    WIDTHS,
     median,
     "Without division the band opens: many queries get next to nothing, and some "
     "get far too much.",

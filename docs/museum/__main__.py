@@ -16,8 +16,7 @@ from typing import NamedTuple
 from markdown.extensions.toc import slugify
 
 from headway.checks import Report
-from headway.checks.checking import PROPERTIES
-from headway.checks.report import CHAPTERS
+from headway.checks.properties import PROPERTIES
 from proofread.generated import generate
 
 PAGES = Path(__file__).parent
@@ -73,7 +72,7 @@ def report(program: str) -> Report:
 
 def parts(reports: dict[Exhibit, Report]) -> dict[str, str]:
     """Make the parts of the page, by the names of their files."""
-    names = [name for name, _, _ in PROPERTIES]
+    names = [one.name for one in PROPERTIES]
     failed = {one: {row.name for row in made.failed} for one, made in reports.items()}
     return {
         "rooms.md": rooms([*reports]),
@@ -109,11 +108,12 @@ def table(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
 def columns(failed: dict[Exhibit, set[str]], names: Sequence[str]) -> str:
     """Say what each column asks, how many mistakes break it, and where it is taught."""
     lines = []
-    for number, (name, _, stem) in enumerate(PROPERTIES, 1):
-        count = sum(name in broken for broken in failed.values())
-        chapter = CHAPTERS[stem].partition(".")[0]
-        where = f"[chapter {chapter}](basics/{stem}.md)"
-        lines.append(f"{number}. **{name}**, broken by {count}; {where}")
+    for number, one in enumerate(PROPERTIES, 1):
+        count = sum(one.name in broken for broken in failed.values())
+        section = one.section
+        page = section.address.replace("/#", ".md#")
+        where = f"[{section.chapter}: {section.title}]({page})"
+        lines.append(f"{number}. **{one.name}**, broken by {count}; {where}")
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 
-def accept_saved_mask(
+def accept_saved_mask(  # noqa: PLR0917 - PyTorch hands over all of these
     module: nn.Module,
     state_dict: dict[str, Any],
     prefix: str,

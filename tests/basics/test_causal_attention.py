@@ -3,15 +3,15 @@
 import copy
 import pickle
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from sizes import CONTEXT, D_IN, B, H, T, V, draw
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+import oracles
+from compare import close, printed
 from headway import CausalAttention, six_tokens
+from sizes import CONTEXT, D_IN, B, H, T, V, draw
 
 LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
 

@@ -1,12 +1,11 @@
 """Which keys a query may look at, and three ways to hide the others."""
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from sizes import B, S, T, draw
 from torch import Tensor
 
+import oracles
+from compare import close, printed
 from headway import (
     SelfAttentionV2,
     causal_mask,
@@ -16,6 +15,7 @@ from headway import (
     padding_mask,
     six_tokens,
 )
+from sizes import B, S, T, draw
 
 THREE_WAYS = [hide_by_renormalising, hide_by_minus_infinity, masked_softmax]
 

@@ -4,15 +4,13 @@ import copy
 import pickle
 from typing import Any
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from largest import Largest
-from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+import oracles
+from compare import close, printed
 from headway import (
     MultiHeadAttention,
     attention,
@@ -24,6 +22,8 @@ from headway import (
     six_tokens,
     split_heads,
 )
+from largest import Largest
+from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
 LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
 BIAS = pytest.mark.parametrize("qkv_bias", [False, True])

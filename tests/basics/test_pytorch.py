@@ -1,13 +1,12 @@
 """Weights go to PyTorch's module, come back, and come from GPT-2, to the last bit."""
 
-import oracles
 import pytest
 import torch
-from compare import close
-from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
+import oracles
+from compare import close
 from headway import (
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
@@ -19,6 +18,7 @@ from headway import (
     fused_attention,
     to_torch,
 )
+from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
 BIAS = pytest.mark.parametrize("bias", [False, True])
 

@@ -3,14 +3,13 @@
 import itertools
 import math
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from drawn import BROADCAST, EVERY_MASK, KINDS, LEADING, mask_of, qkv, random_mask
-from sizes import B, D, H, S, T, V, draw
 from torch.nn.functional import scaled_dot_product_attention
 
+import oracles
+from compare import close, printed
+from drawn import BROADCAST, EVERY_MASK, KINDS, LEADING, mask_of, qkv, random_mask
 from headway import (
     attention,
     attention_scores,
@@ -20,6 +19,7 @@ from headway import (
     masked_softmax,
     six_tokens,
 )
+from sizes import B, D, H, S, T, V, draw
 
 BOTH = pytest.mark.parametrize("attend", [attention, fused_attention])
 

@@ -1,12 +1,11 @@
 """Self-attention with matrices and with linear layers: the same thing, once copied."""
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from sizes import D_IN, B, D, H, T, V, draw
 from torch import Tensor
 
+import oracles
+from compare import close, printed
 from headway import (
     SelfAttentionV1,
     SelfAttentionV2,
@@ -14,6 +13,7 @@ from headway import (
     nine_words,
     six_tokens,
 )
+from sizes import D_IN, B, D, H, T, V, draw
 
 LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
 

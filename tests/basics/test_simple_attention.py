@@ -2,12 +2,11 @@
 
 import math
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from sizes import D, S, T, draw
 
+import oracles
+from compare import close, printed
 from headway import (
     context_vectors,
     naive_softmax,
@@ -16,6 +15,7 @@ from headway import (
     six_tokens,
     stable_softmax,
 )
+from sizes import D, S, T, draw
 
 
 def test_figure_e03_scores_of_the_second_token() -> None:

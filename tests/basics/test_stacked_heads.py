@@ -2,14 +2,14 @@
 
 import copy
 
-import oracles
 import pytest
 import torch
-from compare import close, printed
-from sizes import CONTEXT, D_IN, B, D, H, T, draw
 from torch import Tensor
 
+import oracles
+from compare import close, printed
 from headway import CausalAttention, MultiHeadAttentionWrapper, six_tokens
+from sizes import CONTEXT, D_IN, B, D, H, T, draw
 
 LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
 

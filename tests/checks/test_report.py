@@ -6,20 +6,22 @@ import json
 import pytest
 
 from headway.checks import Report, Row
-from headway.checks.report import CHAPTERS, short
+from headway.checks.book import Section
+from headway.checks.report import short
 
-PASSED = Row("texts do not move each other", "passed", "No text moves.", "masks", 0)
+MASKS = Section("Hiding the future", "How to see a leak", "basics/masks/#leak")
+PASSED = Row("texts do not move each other", "passed", "No text moves.", MASKS, 0)
 FAILED = Row(
     "no leak from the future",
     "failed",
     "A row moves when a later token is changed. A row sees every token: no mask acts, "
     "or the result of hiding is dropped.",
-    "masks",
+    MASKS,
     0.69314,
 )
-UNASKED = Row("dropout keeps the mean", "not applicable", "No rate found.", "dropout")
+SKIPPED = Row("dropout keeps the mean", "not applicable", "No rate found.", MASKS)
 FACTS = {"called": "m(x)", "heads": "5"}
-MIXED = Report("CausalAttention", FACTS, [PASSED, FAILED, UNASKED])
+MIXED = Report("CausalAttention", FACTS, [PASSED, FAILED, SKIPPED])
 
 TABLE = """\
 Checked CausalAttention
@@ -29,8 +31,8 @@ Checked CausalAttention
 passed  texts do not move each other               0
 FAILED  no leak from the future                0.693
         A row moves when a later token is changed. A row sees every token: no
-        mask acts, or the result of hiding is dropped. Read chapter 5. Hiding
-        the future.
+        mask acts, or the result of hiding is dropped. Read "How to see a leak"
+        in "Hiding the future" (basics/masks/#leak).
 -       dropout keeps the mean
         No rate found.
 
@@ -50,7 +52,7 @@ def test_a_table_is_as_wide_on_every_terminal(
 
 
 def test_a_long_sentence_is_wrapped_at_80_and_not_at_hyphens() -> None:
-    row = Row("any sizes", "failed", "a word-with-hyphens " * 20, "masks")
+    row = Row("any sizes", "failed", "a word-with-hyphens " * 20, MASKS)
     lines = str(row).splitlines()
     assert max(len(line) for line in lines) <= 80
     assert len(lines[1]) > 60
@@ -70,28 +72,37 @@ def test_colours_mark_the_verdicts_and_nothing_else() -> None:
 def test_a_row_is_the_paragraph_of_the_table() -> None:
     assert str(PASSED) == "passed  texts do not move each other               0"
     assert str(FAILED) in TABLE
-    assert str(UNASKED) in TABLE
+    assert str(SKIPPED) in TABLE
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_failure_names_the_chapter_as_the_book_numbers_it(chapter: str) -> None:
-    row = Row("any sizes", "failed", "It raised.", chapter)
-    text = " ".join(str(row).split())
-    assert text.endswith(f"It raised. Read chapter {CHAPTERS[chapter]}.")
+def test_a_failure_names_the_section_and_nothing_else_does() -> None:
+    row = Row("any sizes", "failed", "It raised.", MASKS)
+    assert row.advice == (
+        'It raised. Read "How to see a leak" in "Hiding the future" '
+        "(basics/masks/#leak)."
+    )
+    assert Row("any sizes", "passed", "It raised none.", MASKS).advice == (
+        "It raised none."
+    )
+
+
+def test_an_address_is_not_broken() -> None:
+    long = Section("C", "S", f"basics/masks/#{'a-long-title-' * 7}")
+    assert f"({long.address})." in str(Row("any sizes", "failed", "It raised.", long))
 
 
 def test_ok_needs_a_property_that_holds() -> None:
     assert Report("f", {}, [PASSED]).ok
-    assert Report("f", {}, [UNASKED, PASSED]).ok
+    assert Report("f", {}, [SKIPPED, PASSED]).ok
     assert not Report("f", {}, [PASSED, FAILED]).ok
-    assert not Report("f", {}, [UNASKED]).ok
+    assert not Report("f", {}, [SKIPPED]).ok
     assert not Report("f").ok
     assert MIXED.failed == [FAILED]
-    assert Report("f", {}, [PASSED, UNASKED]).failed == []
+    assert Report("f", {}, [PASSED, SKIPPED]).failed == []
 
 
 def test_assert_ok_passes_over_a_good_report() -> None:
-    Report("f", {}, [PASSED, UNASKED]).assert_ok()
+    Report("f", {}, [PASSED, SKIPPED]).assert_ok()
 
 
 def test_assert_ok_shows_what_failed_and_no_more() -> None:
@@ -102,7 +113,7 @@ def test_assert_ok_shows_what_failed_and_no_more() -> None:
     )
 
 
-@pytest.mark.parametrize("rows", [[], [UNASKED]])
+@pytest.mark.parametrize("rows", [[], [SKIPPED]])
 def test_assert_ok_refuses_a_report_in_which_nothing_was_asked(rows: list[Row]) -> None:
     with pytest.raises(AssertionError) as caught:
         Report("f", {}, rows).assert_ok()
@@ -119,10 +130,14 @@ def test_json_holds_what_the_table_holds() -> None:
                 "name": row.name,
                 "verdict": row.verdict,
                 "sentence": row.sentence,
-                "chapter": row.chapter,
+                "section": {
+                    "chapter": "Hiding the future",
+                    "title": "How to see a leak",
+                    "address": "basics/masks/#leak",
+                },
                 "figure": row.figure,
             }
-            for row in (PASSED, FAILED, UNASKED)
+            for row in (PASSED, FAILED, SKIPPED)
         ],
     }
     assert json.loads(Report("f", {}, [PASSED]).to_json())["ok"] is True
@@ -130,7 +145,7 @@ def test_json_holds_what_the_table_holds() -> None:
 
 @pytest.mark.parametrize("figure", [float("nan"), float("inf")])
 def test_json_refuses_numbers_that_json_does_not_have(figure: float) -> None:
-    row = Row("large scores", "failed", "It is not finite.", "masks", figure)
+    row = Row("large scores", "failed", "It is not finite.", MASKS, figure)
     with pytest.raises(ValueError, match="not JSON compliant"):
         Report("f", {}, [row]).to_json()
 
@@ -162,7 +177,7 @@ def test_a_notebook_shows_the_same_cells() -> None:
         "figure",
         "what was seen",
     ]
-    for at, row in enumerate((PASSED, FAILED, UNASKED)):
+    for at, row in enumerate((PASSED, FAILED, SKIPPED)):
         cells = table.cells[5 + 4 * at : 9 + 4 * at]
         assert cells == [row.name, row.verdict, short(row.figure), row.advice]
     assert len(table.cells) == 17
@@ -170,7 +185,7 @@ def test_a_notebook_shows_the_same_cells() -> None:
 
 
 def test_a_notebook_shows_signs_and_runs_nothing() -> None:
-    row = Row("<b>&", "failed", "x < y & z > 0: <script>", "masks")
+    row = Row("<b>&", "failed", "x < y & z > 0: <script>", MASKS)
     text = Report("<locals>.f", {}, [row])._repr_html_()
     table = _Table(text)
     known = {"table", "caption", "thead", "tbody", "tr", "th", "td", "strong"}
@@ -178,9 +193,7 @@ def test_a_notebook_shows_signs_and_runs_nothing() -> None:
     assert table.tags.count("strong") == 1
     assert table.cells[0] == "<locals>.f: 0 passed, 1 failed, 0 not applicable"
     assert table.cells[5] == "<b>&"
-    assert table.cells[8] == (
-        "x < y & z > 0: <script> Read chapter 5. Hiding the future."
-    )
+    assert table.cells[8] == (f"x < y & z > 0: <script> Read {MASKS}.")
 
 
 @pytest.mark.parametrize(

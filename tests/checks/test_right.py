@@ -6,42 +6,47 @@ import pytest
 import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from right import MASKED, NAMED, STEPS, STORED, by_adding
 from torch import nn
-from wrong import EQUATION, GROUPED, ORDER, SIZES, SUM, Attention, function
 
+from checks.support.asking import rotated
+from checks.support.right import MASKED, NAMED, STEPS, STORED, by_adding
+from checks.support.wrong import (
+    EQUATION,
+    GROUPED,
+    ORDER,
+    SIZES,
+    SUM,
+    Attention,
+    function,
+)
 from headway.checks import Report, check
 
+FUTURES = [True, False]  # hidden, or seen
 
-def seen(report: Report) -> dict[str, str]:
+
+def verdicts(report: Report) -> dict[str, str]:
     return {row.name: row.verdict for row in report.rows}
 
 
 def holds(report: Report) -> None:
     assert [(row.name, row.sentence) for row in report.failed] == []
-    assert seen(report)[EQUATION] == "passed"
+    assert verdicts(report)[EQUATION] == "passed"
 
 
-both = pytest.mark.parametrize("causal", [True, False])
-sizes = pytest.mark.parametrize("size", SIZES)
-
-
-@both
-@sizes
+@pytest.mark.parametrize(("size", "causal"), rotated(SIZES, FUTURES))
 def test_a_module_passes(size: str, causal: bool) -> None:
     holds(check(Attention(SIZES[size], causal=causal, p=0.2)))
 
 
-@both
-@pytest.mark.parametrize("heads", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize(("heads", "causal"), rotated([1, 2, 3, 5, 7], FUTURES))
 def test_a_function_passes(heads: int, causal: bool) -> None:
     holds(check(function(causal=causal), num_heads=heads, causal=causal))
 
 
-@both
-@pytest.mark.parametrize(
-    ("step", "way"), [(step, way) for step, ways in STEPS.items() for way in ways]
-)
+WAYS = [(step, way) for step, ways in STEPS.items() for way in ways]
+
+
+@pytest.mark.parametrize(("step", "way", "causal"), rotated(WAYS, FUTURES))
 def test_a_step_that_is_written_otherwise_passes(
     step: str, way: str, causal: bool
 ) -> None:
@@ -50,22 +55,21 @@ def test_a_step_that_is_written_otherwise_passes(
     holds(check(module))
 
 
-@both
-@pytest.mark.parametrize("kind", [*STORED, *MASKED])
+@pytest.mark.parametrize(("kind", "causal"), rotated([*STORED, *MASKED], FUTURES))
 def test_other_weights_and_masks_pass(kind: str, causal: bool) -> None:
     make = (STORED | MASKED)[kind]
     report = check(make(SIZES["three heads"], causal=causal))
     holds(report)
     if kind in MASKED:
-        rows = seen(report)
+        rows = verdicts(report)
         assert rows["masks are obeyed"] == "passed"
         assert rows["padding is not seen"] == "passed"
         assert rows["empty rows harm nobody"] == "passed"
 
 
-@both
-@pytest.mark.parametrize("groups", [1, None])
-@sizes
+@pytest.mark.parametrize(
+    ("size", "groups", "causal"), rotated(SIZES, [1, None], FUTURES)
+)
 def test_keys_for_groups_of_heads_pass(
     size: str, groups: int | None, causal: bool
 ) -> None:
@@ -73,8 +77,9 @@ def test_keys_for_groups_of_heads_pass(
     holds(check(Attention(sizes, causal=causal, groups=groups or fewer)))
 
 
-@both
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("dtype", "causal"), rotated([torch.float32, torch.bfloat16], FUTURES)
+)
 def test_the_type_that_is_given_does_not_matter(
     dtype: torch.dtype, causal: bool
 ) -> None:
@@ -83,7 +88,7 @@ def test_the_type_that_is_given_does_not_matter(
 
 
 @pytest.mark.parametrize(
-    ("kind", "unasked"),
+    ("kind", "not_asked"),
     [
         ("rotary", {EQUATION, ORDER}),
         ("learned positions", {EQUATION, SUM, ORDER}),
@@ -91,12 +96,12 @@ def test_the_type_that_is_given_does_not_matter(
     ],
 )
 def test_what_the_equation_does_not_have_is_no_mistake(
-    kind: str, unasked: set[str]
+    kind: str, not_asked: set[str]
 ) -> None:
     report = check(NAMED[kind](SIZES["five heads"]))
     assert [row.name for row in report.failed] == []
     asked = {row.name for row in report.rows if row.verdict == "passed"}
-    assert not asked & unasked
+    assert not asked & not_asked
 
 
 # Any of it together.
@@ -110,22 +115,18 @@ TOGETHER = {"as it is": Attention} | STORED | MASKED
 TOGETHER.pop("packed by heads")  # as `packed`, and one layer less to draw
 
 
-@settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],  # a check is slow, so nothing is shrunk
-)
-@given(
-    kind=st.sampled_from([*TOGETHER]),
-    size=st.sampled_from([*SIZES]),
-    steps=st.fixed_dictionaries(options),
-    causal=st.booleans(),
-    bias=st.booleans(),
-    joined=st.booleans(),
-    p=st.sampled_from([None, None, None, 0.0, 0.3]),
-)
-def test_any_combination_passes(
+CASES = {
+    "kind": st.sampled_from([*TOGETHER]),
+    "size": st.sampled_from([*SIZES]),
+    "steps": st.fixed_dictionaries(options),
+    "causal": st.booleans(),
+    "bias": st.booleans(),
+    "joined": st.booleans(),
+    "p": st.sampled_from([None, None, None, 0.0, 0.3]),
+}
+
+
+def any_of_it_passes(
     kind: str, size: str, steps: dict[str, Any], p: float | None, **rest: bool
 ) -> None:
     given = {name: step for name, step in steps.items() if step is not None}
@@ -137,6 +138,26 @@ def test_any_combination_passes(
     assert [(row.name, row.sentence) for row in report.failed] == []
 
 
+def some(count: int) -> Any:
+    """Try so many examples; a check takes time, so nothing is shrunk."""
+    return settings(
+        max_examples=count, deadline=None, derandomize=True, phases=[Phase.generate]
+    )
+
+
+@some(8)
+@given(**CASES)
+def test_a_combination_passes(**case: Any) -> None:
+    any_of_it_passes(**case)
+
+
+@pytest.mark.slow
+@some(100)
+@given(**CASES)
+def test_any_combination_passes(**case: Any) -> None:
+    any_of_it_passes(**case)
+
+
 # And PyTorch's own.
 
 
@@ -146,4 +167,4 @@ def test_the_module_of_pytorch_passes(batch_first: bool) -> None:
     report = check(module)
     failed = {row.name for row in report.failed}
     assert failed <= {"empty rows harm nobody"}  # it gives nan
-    assert seen(report)[EQUATION] == "passed"
+    assert verdicts(report)[EQUATION] == "passed"

@@ -1,6 +1,5 @@
 """Code in the styles that people use is asked fairly, or refused in a sentence."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,19 +8,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
-from wrong import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, SIZES, TRAINING, Attention
 
-from headway.checks import Report, Row, check
+from checks.support.asking import evidence_of, refused, row, rows_of, said
+from checks.support.wrong import (
+    AGAIN,
+    DROPOUT,
+    EQUATION,
+    OBEYED,
+    ORDER,
+    SIZES,
+    TRAINING,
+    Attention,
+)
+from headway.checks import check
+from headway.checks.run import facts
 
 SMALL = SIZES["two heads"]
-
-
-def row(report: Report, name: str) -> Row:
-    return next(one for one in report.rows if one.name == name)
-
-
-def refused(sentence: str) -> Any:
-    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
 
 
 class One(nn.Module):
@@ -80,8 +82,8 @@ def test_rates_named_as_in_gpt_2_are_found(name: str) -> None:
 
 
 def test_what_training_changes_without_chance_is_a_mistake() -> None:
-    report = check(Dropping(lambda m, y: y * 2 if m.training else y))
-    assert row(report, TRAINING).verdict == "failed"
+    doubling = Dropping(lambda m, y: y * 2 if m.training else y)
+    assert said(doubling, TRAINING)[0] == "failed"
 
 
 # Modules that something was done to
@@ -113,7 +115,7 @@ def test_a_module_may_be_changed_by_tools_of_pytorch(make: Any) -> None:
 def test_what_a_call_left_in_a_module_is_copied_too() -> None:
     module = Keeping()
     module(torch.ones(2, 3, 5))
-    assert row(check(module), AGAIN).sentence == (
+    assert said(module, AGAIN)[1] == (
         "A call keeps last, and with it all that made it."
     )
     assert module.last.grad_fn is not None
@@ -138,8 +140,8 @@ def test_a_function_may_take_whatever_comes() -> None:
 
 
 def test_a_function_of_whatever_comes_may_take_tokens() -> None:
-    report = check(lambda *xs: scaled_dot_product_attention(*xs * 3), d_in=5)
-    assert report.facts["called"] == "m(x)"
+    evidence = evidence_of(lambda *xs: scaled_dot_product_attention(*xs * 3), d_in=5)
+    assert facts(evidence)["called"] == "m(x)"
 
 
 def test_a_call_may_use_the_names_that_a_report_shows() -> None:
@@ -168,13 +170,14 @@ class Causal(One):
 
 
 def test_a_table_of_weights_is_not_the_answer() -> None:
-    report = check(Causal(), causal=True)
-    assert row(report, EQUATION).verdict == "passed"
+    assert said(Causal(), EQUATION, causal=True)[0] == "passed"
 
 
 def test_an_answer_may_be_square() -> None:
-    report = check(lambda x: (x.softmax(1) * x, x[0, 0]), d_in=7)
-    assert row(report, "any sizes").verdict == "passed"
+    def attend(x: Tensor) -> tuple[Tensor, Tensor]:
+        return x.softmax(1) * x, x[0, 0]
+
+    assert said(attend, "any sizes", d_in=7)[0] == "passed"
 
 
 def test_a_mask_may_not_be_changed() -> None:
@@ -185,7 +188,7 @@ def test_a_mask_may_not_be_changed() -> None:
                 scores = scores.masked_fill(mask.logical_not_(), -1e30)
             return scores.softmax(dim=-1) @ self.v(x)
 
-    assert row(check(Changing()), OBEYED).sentence == "It changes its mask in place."
+    assert said(Changing(), OBEYED)[1] == "It changes its mask in place."
 
 
 class Layer(nn.Module):
@@ -214,15 +217,14 @@ class Layers(nn.Module):
 
 
 def test_several_layers_are_not_blamed_for_being_several() -> None:
-    report = check(Layers(2), causal=True)
-    assert row(report, EQUATION).sentence == (
+    equation, *others = rows_of(Layers(2), EQUATION, ORDER, OBEYED, causal=True)
+    assert equation.sentence == (
         "It has several layers, and the equation is of one: blocks.0."
     )
-    for name in (ORDER, OBEYED):
-        assert row(report, name).sentence == (
-            "It has several layers, and this holds of one: blocks.0."
-        )
-    assert row(check(Layers(1), causal=True), EQUATION).verdict == "passed"
+    assert [row.sentence for row in others] == [
+        "It has several layers, and this holds of one: blocks.0."
+    ] * 2
+    assert said(Layers(1), EQUATION, causal=True)[0] == "passed"
 
 
 @pytest.mark.parametrize("is_causal", [True, False])
@@ -232,16 +234,16 @@ def test_heads_that_meet_instead_of_tokens_are_named(is_causal: bool) -> None:
         rows = scaled_dot_product_attention(*three, is_causal=is_causal)
         return rows.transpose(1, 2)
 
-    report = check(attend, causal=is_causal)
-    assert "the heads of each token attend" in row(report, EQUATION).sentence
+    sentence = said(attend, EQUATION, causal=is_causal)[1]
+    assert "the heads of each token attend" in sentence
     swap = "f(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)"
     assert check(attend, causal=is_causal, call=swap).ok
 
 
 def test_a_number_of_heads_that_is_a_guess_is_not_shown() -> None:
-    assert check(One()).facts["heads"] == "1"
-    other = check(Dropping(lambda m, y: y * 2, rope=1.0))
-    assert "heads" not in other.facts
+    assert facts(evidence_of(One()))["heads"] == "1"
+    other = evidence_of(Dropping(lambda m, y: y * 2, rope=1.0))
+    assert "heads" not in facts(other)
 
 
 # What is refused
@@ -274,7 +276,6 @@ def test_what_is_told_must_be_a_number(name: str, value: Any) -> None:
 
 
 def test_heads_that_do_not_fit_are_named() -> None:
-    report = check(Attention(SMALL), num_heads=97)
-    assert row(report, EQUATION).sentence == (
+    assert said(Attention(SMALL), EQUATION, num_heads=97)[1] == (
         "No weights of queries, keys and values were found that fit num_heads=97."
     )

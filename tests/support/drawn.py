@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 import torch
-from sizes import B, D, H, S, T, V, draw
 from torch import Tensor
+
+from sizes import B, D, H, S, T, V, draw
 
 LEADING = [(), (B,), (B, H), (B, 1, H)]
 

@@ -41,7 +41,7 @@ class Vocabulary:
         self.index_of = {word: index for index, word in enumerate(words)}
         self._words = words
 
-    def __len__(self) -> int:
+    def __len__(self) -> int:  # noqa: DOC201
         """Count the different words."""
         return len(self._words)
 

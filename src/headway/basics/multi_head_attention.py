@@ -14,7 +14,7 @@ from headway.basics.fused import fused_attention
 class AttentionFunction(Protocol):
     """What `MultiHeadAttention` can be built on: the signature of `attention`."""
 
-    def __call__(
+    def __call__(  # noqa: DOC101, DOC103, DOC201
         self,
         query: Tensor,
         key: Tensor,

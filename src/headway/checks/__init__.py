@@ -1,13 +1,11 @@
-"""Checks for anybody's attention code."""
+"""Checks for anybody's attention code.
 
-# In the order in which they are best read: `report`, `outcomes`; what is found out
-# about the code: `names`, `vocabulary`, `calling`, `copying`, `subject`, `finding`,
-# `seeing`, `masking`, `mask_search`, `stored`, `naming`, `projections`, `repeats`,
-# `examined`; the properties: `sees`, `mixes`, `sizes`, `modes`, `hides`, `numbers`,
-# `equation`, `hypotheses`, `diagnosis`; all together: `checking`, `building`,
-# `command`.
+What a reader hands over goes one way: it becomes a `subject`, which is called to gather
+`evidence`; of this each of the `properties` is asked, and a `report` says what came
+out. The `oracle` is the equation that the evidence is compared with.
+"""
 
-from headway.checks.checking import check
 from headway.checks.report import Report, Row
+from headway.checks.run import check
 
 __all__ = ["check", "Report", "Row"]

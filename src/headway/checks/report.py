@@ -7,17 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from headway.checks.book import Section
+
 Verdict = Literal["passed", "failed", "not applicable"]
-# The chapters, by the stem of their page, as the book numbers them.
-CHAPTERS = {
-    "simple_attention": "2. Attention without trainable weights",
-    "scaled_dot_product": "3. Queries, keys and values",
-    "self_attention": "4. Self-attention as a module",
-    "masks": "5. Hiding the future",
-    "dropout": "6. Dropping attention",
-    "causal_attention": "7. Causal attention, one head",
-    "multi_head_attention": "9. Several heads from one projection",
-}
 _WIDTH = 80  # the same everywhere, so that a report can be compared
 _MARKS = {"passed": "passed", "failed": "FAILED", "not applicable": "-"}
 _COLOURS = {"passed": "32", "failed": "1;31", "not applicable": "2"}
@@ -31,7 +23,7 @@ class Row:
         name: The property, in a few words.
         verdict: `passed`, `failed` or `not applicable`.
         sentence: What was seen; if it failed, what is probably wrong.
-        chapter: The stem of the chapter to read, such as `masks`.
+        section: The section of the book that explains the property, or the mistake.
         figure: What was measured, or `None`: how far a row moved, how large an error
             was. A whole number is exact.
     """
@@ -39,15 +31,15 @@ class Row:
     name: str
     verdict: Verdict
     sentence: str
-    chapter: str
+    section: Section
     figure: int | float | None = None
 
     @property
     def advice(self) -> str:
-        """What was seen and, if the property failed, the chapter to read."""
+        """What was seen and, if the property failed, the section to read."""
         if self.verdict != "failed":
             return self.sentence
-        return f"{self.sentence} Read chapter {CHAPTERS[self.chapter]}."
+        return f"{self.sentence} Read {self.section}."
 
     def __str__(self) -> str:
         """Give the row as a paragraph for a terminal."""
@@ -60,7 +52,9 @@ class Row:
         head = f"{mark}  {self.name:34}{short(self.figure):>10}"
         if self.verdict == "passed":
             return [head.rstrip()]
-        body = textwrap.wrap(self.advice, _WIDTH - 8, break_on_hyphens=False)
+        body = textwrap.wrap(
+            self.advice, _WIDTH - 8, break_on_hyphens=False, break_long_words=False
+        )
         return [head.rstrip(), *(" " * 8 + line for line in body)]
 
 

@@ -178,8 +178,9 @@ def mutants(text: str) -> Iterator[Mutant]:
             wrong = put({digits[-1]: flipped(lines[digits[-1]], -1)})
             yield Mutant("the last digit of an output", start, wrong)
             at = digits[len(digits) // 2 - 1]
-            wrong = put({at: flipped(lines[at], 0)})
-            yield Mutant("a digit of an output", start, wrong)
+            yield Mutant(
+                "a digit of an output", start, put({at: flipped(lines[at], 0)})
+            )
         wrong = put({output[len(output) // 2]: ""})
         yield Mutant("a line of an output left out", start, wrong)
         yield Mutant("an output left out", start, put({at: "" for at, _ in found}))
@@ -190,6 +191,11 @@ def mutants(text: str) -> Iterator[Mutant]:
         slip = ("# > ", "#>", "#: ", "# ")[turn % 4]
         typed = lines[at].replace("#> ", slip).replace('"""', '"""#>')
         yield Mutant("a comment above an output mistyped", start, put({at: typed}))
+    yield from swapped(lines, first)
+
+
+def swapped(lines: list[str], first: list[tuple[int, str]]) -> Iterator[Mutant]:
+    """Swap the first lines of every two outputs that follow each other."""
     for (one, upper), (other, lower) in pairwise(first):
         if upper.strip() != lower.strip():
             new = {

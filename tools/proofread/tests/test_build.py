@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from proofread import build
+from proofread.build import LABS, SHAPES
+from proofread.markdown_ext.pending import MARK, PENDING
 
 CONFIG = """site_name: A site
 strict: true
@@ -17,7 +19,7 @@ markdown_extensions:
   - pymdownx.superfences
   - pymdownx.snippets: {base_path: [parts]}
 """
-TAKEAWAY = "extra: {takeaway: {folder: walk/, note: A note.}}\n"
+TAKEAWAY = "extra: {proofread: {chapters: [walk/], takeaway: {note: A note.}}}\n"
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def test_the_wheel_of_the_project_is_part_of_the_site(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = CONFIG + "site_url: https://example.org/book/\n"
-    extra = TAKEAWAY.replace("walk/", "walk/, project: .")
+    extra = TAKEAWAY.replace("note:", "project: ., note:")
     (book / "mkdocs.yml").write_text(config + extra)
     assert build.main([]) == 1
     assert "must succeed; it says:" in capsys.readouterr().err
@@ -92,7 +94,7 @@ def test_a_site_without_takeaways(book: Path) -> None:
 
 def test_each_page_has_the_policy_of_the_site(book: Path) -> None:
     rest = "default-src 'self'"
-    extra = TAKEAWAY.replace("}}", f'}}, policy: "{rest}"}}')
+    extra = TAKEAWAY.replace("}}}", f'}}, policy: "{rest}"}}}}')
     (book / "mkdocs.yml").write_text(CONFIG + extra)
     assert build.main([]) == 0
     for page in ("index.html", "walk/a/index.html"):
@@ -104,7 +106,9 @@ def test_a_name_that_no_page_explains_fails_with_one_sentence(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nav = "nav: [{Home: index.md}, {1. A: walk/a.md}]\n"
-    (book / "mkdocs.yml").write_text(CONFIG + nav + "extra: {explained: walk/}\n")
+    extra = "extra: {proofread: {reference: reference/}}\n"
+    (book / "mkdocs.yml").write_text(CONFIG + nav + extra)
+    (book / "docs/reference/walk").mkdir(parents=True)
     entry = '<h2 id="thing.f" class="doc doc-heading">f</h2>'
     (book / "docs/index.md").write_text(f"# Home\n\n::: thing\n\n{entry}\n")
     assert build.main([]) == 1
@@ -119,7 +123,7 @@ def test_a_name_that_no_page_explains_fails_with_one_sentence(
 
 def test_the_archive_holds_all_that_belongs_to_the_site(book: Path) -> None:
     (book / "mkdocs.yml").write_text(
-        CONFIG + TAKEAWAY.replace("}}", "}, archive: a.zip}")
+        CONFIG + TAKEAWAY.replace("}}}", "}, archive: a.zip}}")
     )
     assert build.main([]) == 0
     with zipfile.ZipFile(book / "site/a.zip") as archive:
@@ -131,13 +135,47 @@ def test_a_template_can_say_when_and_with_what_it_was_verified(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     config = CONFIG.replace("{name:", "{custom_dir: parts, name:")
-    extra = "extra: {verified: {packages: [pytest], sentence: !ENV VERIFIED}}\n"
+    extra = "extra: {proofread: {verified: [pytest]}}\n"
     (book / "mkdocs.yml").write_text(config + extra)
     (book / "docs/walk/a.md").unlink()
-    (book / "parts/main.html").write_text("{{ config.extra.verified.sentence }}")
+    text = "{{ config.extra.proofread.environment }} {{ build_date_utc.year }}"
+    (book / "parts/main.html").write_text(text)
     assert build.main([]) == 0
     said = (book / "site/index.html").read_text()
     assert said.startswith("1970-01-02 with pytest ")
+    assert said.endswith(" 1970")
+
+
+def test_a_key_that_is_misspelled_builds_no_site(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "mkdocs.yml").write_text(CONFIG + "extra: {proofread: {polcy: x}}\n")
+    assert build.main([]) == 1
+    assert capsys.readouterr().err == (
+        "extra.proofread must have known keys only, such as policy; "
+        "got extra.proofread.polcy='x'.\n"
+    )
+    assert not (book / "site").exists()
+
+
+def test_a_preview_computes_nothing_and_is_built_where_one_asks(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "\n  - ".join(["", LABS, SHAPES]).removeprefix("\n")
+    (book / "mkdocs.yml").write_text(CONFIG + page + ": {folder: docs}\n")
+    (book / "docs/lab.md").write_text("<!--lab: lab.py-->\n")
+    (book / "docs/lab.py").write_text("# %% [markdown]\n# # A lab\n\n# %%\n3 + 4\n")
+    (book / "docs/shapes.md").write_text("# S\n\n```python\nx = 3\n```\n")
+    assert build.main(["--preview", "--site-dir", "other"]) == 0
+    for name in ("lab", "shapes", "walk/a"):
+        assert (book / f"other/{name}/index.html").read_text().count(PENDING) == 1
+    assert not (book / "site").exists()
+    assert not (book / ".cache").exists()
+    assert build.main([]) == 0
+    for html in (book / "site").rglob("*.html"):
+        assert MARK not in html.read_text()
+    assert build.main(["--preview", "--site-dir", "other"]) == 0
+    assert not [p for p in (book / "other").rglob("*.html") if MARK in p.read_text()]
 
 
 def test_what_mkdocs_refuses_is_not_built(

@@ -15,7 +15,7 @@ from proofread.page.markdown import OUTPUT
 from proofread.run.imports import imported
 
 HERE = Path(__file__).parents[1]
-SOURCE = HERE / "src" / "proofread"
+SOURCE = HERE / "src/proofread"
 PROJECT = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -29,10 +29,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_it_holds_all_modules(installed: Path) -> None:
-    built = installed / "proofread"
-    names = {path.relative_to(built) for path in built.rglob("*.py")}
-    assert names == {path.relative_to(SOURCE) for path in SOURCE.rglob("*.py")}
+def files_of(folder: Path) -> set[Path]:
+    found = (path for path in folder.rglob("*.*") if path.suffix != ".pyc")
+    return {path.relative_to(folder) for path in found}
+
+
+def test_it_holds_all_modules_and_templates(installed: Path) -> None:
+    assert files_of(installed / "proofread") == files_of(SOURCE)
+    assert any(path.suffix == ".j2" for path in files_of(SOURCE))
 
 
 def test_pytest_finds_the_plugin_by_itself(installed: Path, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from nbformat.v4 import new_output
 
 from proofread import caching as keep
 from proofread.caching import key
-from proofread.markdown_ext.labs import code, shown
+from proofread.markdown_ext.labs import code, output_as_markdown
+from proofread.markdown_ext.pending import PENDING
 
 LAB = """# %% [markdown]
 # # A lab
@@ -160,6 +161,27 @@ def test_a_lab_that_may_not_run_shows_its_code(
     assert not (lab.parent / "cache").exists()
 
 
+def test_a_lab_imports_what_stands_beside_it(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    (lab.parent / "beside.py").write_text("number = 41\n")
+    lab.write_text("# %%\nimport beside\n\nprint(beside.number + 1)\n")
+    assert "42" in built()
+
+
+def test_a_preview_runs_nothing_and_says_where_something_is_missing(
+    lab: Path, built: Callable[..., str]
+) -> None:
+    html = built(preview=True)
+    assert runs(lab) == 0
+    assert html.count(PENDING) == 2  # once for each cell of the lab
+    assert not (lab.parent / "cache").exists()
+    whole = built()
+    assert PENDING not in whole
+    assert built(preview=True) == whole
+    assert runs(lab) == 1
+
+
 def test_a_key_knows_the_names_of_modules(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x")
     one = key("", [str(tmp_path)])
@@ -181,4 +203,4 @@ def test_the_code_of_the_cells() -> None:
 )
 def test_other_outputs_are_refused(data: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=textwrap.dedent(f"got {said}")):
-        shown(new_output("display_data", data), str)
+        output_as_markdown(new_output("display_data", data), str)

@@ -14,6 +14,7 @@ from material.plugins.search.plugin import Parser
 
 from proofread import caching as keep
 from proofread.markdown_ext import shapes
+from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import OUTPUT
 from proofread.run import tensor_shapes as tensors
 from proofread.run.protocol import Job, Result
@@ -163,9 +164,10 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]
     Path("package").mkdir()
     Path("package/module.py").write_text("x = 1\n")
 
-    def build(text: str = PAGE) -> str:
+    def build(text: str = PAGE, *, preview: bool = False) -> str:
         names = ["admonition", "pymdownx.superfences", "proofread.markdown_ext.shapes"]
-        options = {"proofread.markdown_ext.shapes": {"depends": ["package"]}}
+        given = {"depends": ["package"], "preview": preview}
+        options = {"proofread.markdown_ext.shapes": given}
         return Markdown(extensions=names, extension_configs=options).convert(text)
 
     return build
@@ -263,6 +265,19 @@ def test_nothing_runs_twice_until_something_has_changed(
     # What no page can ask for any more is gone.
     (one,) = (tmp_path / ".cache/shapes").iterdir()
     assert one.suffix == ".json"
+
+
+def test_a_preview_runs_nothing_and_says_where_something_is_missing(
+    built: Callable[..., str], ran: list[list[str]], tmp_path: Path
+) -> None:
+    html = built(preview=True)
+    # Nobody knows yet which of the programs make a tensor.
+    assert html.count(f"<summary>Shapes</summary>{PENDING}</details>") == 4
+    assert (ran, (tmp_path / ".cache").exists()) == ([], False)
+    whole = built()
+    assert PENDING not in whole
+    assert built(preview=True) == whole
+    assert len(ran) == 1
 
 
 def test_what_all_pages_miss_runs_in_one_process(

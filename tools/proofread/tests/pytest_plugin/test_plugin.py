@@ -437,8 +437,8 @@ def test_a_page_is_recorded(book: pytest.Pytester) -> None:
             "page.md:20: error added",
             "page.md:27: output changed",
             "page.md: numbers in the prose computed anew",
-            '- The last is 8<!--= at("b")[[]1] -->.',
-            '+ The last is 7<!--= at("b")[[]1] -->.',
+            '-The last is 8<!--= at("b")[[]1] -->.',
+            '+The last is 7<!--= at("b")[[]1] -->.',
         ]
     )
     written = page.stat()
@@ -570,8 +570,8 @@ def test_a_digit_that_moves_on_another_processor_is_not_recorded(
         [
             "page.md: left as it was: line 7: the program prints other digits on "
             "another processor; round what it prints to fewer digits (`:.3f`), *:",
-            "- new",
-            "+ default",
+            "-new",
+            "+default",
         ]
     )
     assert OUTPUT not in page.read_text()
@@ -599,7 +599,7 @@ def test_from_the_oldest_code_path_a_newer_one_is_tried(
     write(book, "# A\n\n" + block(BRANCH))
     result = book.runpytest_inprocess("--record")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["- default", "+ new"])
+    result.stdout.fnmatch_lines(["-default", "+new"])
 
 
 def test_a_program_that_does_not_run_on_another_path_is_not_recorded(
@@ -608,7 +608,7 @@ def test_a_program_that_does_not_run_on_another_path_is_not_recorded(
     def nothing(*arguments: object) -> None:
         raise NoProgramRanError("no program ran")
 
-    monkeypatch.setattr("proofread.account.run_pages", nothing)
+    monkeypatch.setattr("proofread.pytest_plugin.summary.run_pages", nothing)
     page = write(book, "# A\n\n" + block("print(1)"))
     result = book.runpytest_inprocess("--record")
     assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -77,7 +77,8 @@ def test_pages_run_on_a_path(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.pytest.ini_options]\naddopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+        "[tool.pytest.ini_options]\n"
+        'addopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
     )
     page = tmp_path / "page.md"
     code = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"

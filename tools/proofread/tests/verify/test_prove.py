@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from proofread.run.code_paths import BY_THEMSELVES, OLDEST, CodePath
 
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
+from proofread.run.code_paths import BY_THEMSELVES, OLDEST, CodePath
 from proofread.verify import prove
 
 PLUGINS = ["-p", "proofread.pytest_plugin.plugin", "-p", "xdist"]

@@ -405,7 +405,7 @@ CONFIG = """site_name: A site
 strict: true
 theme: {name: material, font: false, features: [content.code.copy]}
 plugins: []
-extra: {takeaway: {folder: walk/}}
+extra: {proofread: {chapters: [walk/], takeaway: {}}}
 markdown_extensions:
   - admonition
   - pymdownx.details

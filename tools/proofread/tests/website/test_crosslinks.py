@@ -66,7 +66,7 @@ def book(tmp_path: Path) -> Path:
 
 
 def read(book: Path, address: str) -> str:
-    explain(book / "docs", book / "site", NAV, "walk/")
+    explain(book / "docs", book / "site", NAV, "reference", ["walk/"])
     return (book / "site" / address / "index.html").read_text()
 
 

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from proofread.website.csp import digest, inline, policy_for, write_policy
+from proofread.website.csp import (
+    inline_scripts,
+    policy_for,
+    script_hash,
+    write_policy,
+)
 
 HEAD = '<html><head><meta charset="utf-8"><title>A</title></head>'
 REST = "default-src 'self'"
@@ -19,7 +24,7 @@ def hashed(script: str) -> str:
 
 def test_a_script_is_named_by_its_hash() -> None:
     # What a browser prints for this script when it refuses it.
-    assert digest("alert('Hello, world.');") == (
+    assert script_hash("alert('Hello, world.');") == (
         "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
     )
 
@@ -30,7 +35,7 @@ def test_only_what_runs_is_named() -> None:
         '<script type="application/ld+json">{}</script>'
         "<script>\n f(1)\n</script><script defer type=module>g()</script>"
     )
-    assert inline(page) == ["\n f(1)\n", "g()"]
+    assert inline_scripts(page) == ["\n f(1)\n", "g()"]
 
 
 def test_each_page_names_the_scripts_of_all(tmp_path: Path) -> None:

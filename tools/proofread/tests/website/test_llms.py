@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from proofread import build
-from proofread.website.llms import in_words, listing, of_module, page
+from proofread.website.llms import (
+    in_words,
+    listing,
+    module_as_markdown,
+    page_as_markdown,
+)
 
 CONFIG = """site_name: A site
 site_description: About it.
@@ -28,7 +33,7 @@ nav:
       - A: a.md
       - Deep: [{Lab: labs/lab.md}]
       - Module: module.md
-extra: {llms: true}
+extra: {proofread: {llms: true}}
 """
 HOME = "---\ndescription: The first page.\n---\n\n# Home\n\nSee [a](a.md#x).\n"
 PAGE = """# A
@@ -115,11 +120,11 @@ def test_html_that_a_lab_shows_is_put_into_words() -> None:
 
 
 def test_a_package_comes_with_what_it_imports_from(book: Path) -> None:
-    made = of_module("package", ["elsewhere", "source"])
+    made = module_as_markdown("package", ["elsewhere", "source"])
     assert made.index('"""P."""') < made.index('"""One."""')
     assert made.count("```python") == 2
     with pytest.raises(ValueError, match=r"refer to a module; got package\.two\."):
-        of_module("package.two", ["source"])
+        module_as_markdown("package.two", ["source"])
 
 
 def test_what_cannot_be_published_fails_the_build(
@@ -144,7 +149,7 @@ def test_a_site_without_an_address_has_links_within_it(book: Path) -> None:
 
 def test_a_page_of_nothing_special_stays_as_it_is() -> None:
     text = "# A\n\n[b](b.md)\n"
-    assert page(text, lambda name: None, {}, []) == text
+    assert page_as_markdown(text, lambda name: None, {}, []) == text
 
 
 def test_a_page_that_has_no_markdown_is_not_listed() -> None:

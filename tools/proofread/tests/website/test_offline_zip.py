@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from proofread.website.offline_zip import WORKER, from_files, named, pack, search
+from proofread.website.offline_zip import (
+    WORKER,
+    from_files,
+    index_as_script,
+    pack,
+    with_file_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +27,7 @@ from proofread.website.offline_zip import WORKER, from_files, named, pack, searc
     ],
 )
 def test_a_folder_is_its_page(path: str, page: str) -> None:
-    assert named(path) == page
+    assert with_file_name(path) == page
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_a_page_works_without_a_server(html: str, made: str) -> None:
 def test_the_index_of_the_search_is_a_script() -> None:
     places = ["", "#a", "walk/", "walk/b/#c"]
     index = json.dumps({"docs": [{"location": place} for place in places]})
-    made = search(index)
+    made = index_as_script(index)
     assert made.startswith("var __index = {")
     docs = json.loads(made.removeprefix("var __index = ").rstrip(";\n"))["docs"]
     assert [part["location"] for part in docs] == [

@@ -1,4 +1,4 @@
-"""The index of a search keeps what is looked for, and nothing else."""
+"""The index of a search keeps what readers search for."""
 
 import json
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_an_error_stays_in_full(shortened: dict[str, str]) -> None:
     )
 
 
-def test_a_section_that_nobody_looks_for_goes(shortened: dict[str, str]) -> None:
+def test_a_section_that_is_excluded_goes(shortened: dict[str, str]) -> None:
     assert [*shortened] == ["a/", "a/#more", "b/"]
 
 

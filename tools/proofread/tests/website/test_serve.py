@@ -1,4 +1,5 @@
 import http.client
+import json
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from proofread.markdown_ext.pending import PENDING
 from proofread.website import serve
 
 
@@ -30,16 +32,10 @@ def site(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def serving(site: Path) -> Iterator[int]:
-    with serve.bind("0", site) as server:
-        server.daemon_threads = False  # so that leaving waits for every answer
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
+def serving(site: Path, prefix: str = "") -> Iterator[int]:
+    with serve.serving(site, prefix) as address:
+        assert address.endswith(prefix)
+        yield int(re.findall(r":(\d+)", address)[0])
 
 
 def ask(port: int, path: str, method: str = "GET") -> tuple[int, dict[str, str], str]:
@@ -69,6 +65,7 @@ def never_served(monkeypatch: pytest.MonkeyPatch) -> None:
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A build that leaves the environment it saw in a file."""
     seen = tmp_path / "seen"
+    monkeypatch.setattr(serve, "PREVIEW", tmp_path / "preview")
     code = f"import pathlib;pathlib.Path({str(seen)!r}).write_text('built')"
     monkeypatch.setattr(serve, "BUILD", (sys.executable, "-c", code))
     return seen
@@ -133,6 +130,105 @@ def test_a_browser_may_hang_up(site: Path, capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("path", ["/", "/walk/", "/booking/", "/book"])
+def test_below_a_prefix_and_nowhere_else(site: Path, path: str) -> None:
+    with serving(site, "/book") as port:
+        assert ask(port, "/book/walk/")[2] == "the walk"
+        assert ask(port, "/book/walk")[1]["location"] == "/book/walk/"
+        assert ask(port, path)[0] == 404
+
+
+# ---- A site that is not whole yet ----
+
+
+@contextmanager
+def previewing(preview: serve.Preview) -> Iterator[int]:
+    with serve.bind("0", preview) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def command(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_a_page_waits_only_until_the_whole_site_is_built(
+    site: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("index", "404"):
+        (site / f"{name}.html").write_text("<head></head>" + name)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    (whole / "index.html").write_text("<head></head>whole")
+    preview = serve.Preview(site)
+    waiting = f'<head><script src="{serve.SCRIPT}" defer></script></head>'
+    with previewing(preview) as port:
+        preview.building = True
+        for path in ("/", "/index.html", "/?q=1"):
+            assert ask(port, path)[2] == waiting + "index"
+        assert ask(port, "/pictures/secret.svg")[2] == "<svg/>"
+        assert ask(port, "/gone/")[::2] == (404, "<head></head>404")
+        assert json.loads(ask(port, serve.STATE)[2]) == {
+            "building": True,
+            "failed": False,
+        }
+        status, headers, script = ask(port, serve.SCRIPT)
+        assert (status, headers["content-type"].partition(";")[0]) == (
+            200,
+            "text/javascript",
+        )
+        assert serve.STATE in script
+        preview.start(whole, command("print('built')")).join()
+        assert json.loads(ask(port, serve.STATE)[2]) == {
+            "building": False,
+            "failed": False,
+        }
+        assert ask(port, "/")[2] == "<head></head>whole"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_site_that_cannot_be_completed_says_so(
+    site: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (site / "index.html").write_text("<head></head>first")
+    preview = serve.Preview(site)
+    with previewing(preview) as port:
+        preview.start(Path("never"), command("raise SystemExit('no memory')")).join()
+        assert json.loads(ask(port, serve.STATE)[2]) == {
+            "building": False,
+            "failed": True,
+        }
+        assert ask(port, "/")[2].endswith("first")
+    assert capfd.readouterr().err == (
+        "no memory\nThe site lacks what could not be computed.\n"
+    )
+
+
+def test_who_leaves_does_not_wait_for_the_whole_site(
+    site: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    preview = serve.Preview(site)
+    thread = preview.start(Path("never"), command("import time; time.sleep(60)"))
+    preview.stop()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_site_is_whole_if_no_page_waits(site: Path) -> None:
+    assert serve.is_whole(site)
+    (site / "walk/index.html").write_text(PENDING)
+    assert not serve.is_whole(site)
+
+
+# ---- The command ----
+
+
 @pytest.mark.usefixtures("never_served")
 def test_a_taken_port_gets_one_sentence_before_anything_is_built(
     taken: str, built: Path
@@ -163,7 +259,7 @@ def test_a_port_is_a_number(port: str, built: Path) -> None:
 def test_check_builds_nothing_and_gives_the_port_back(
     built: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with serve.bind("0", Path()) as server:
+    with serve.bind("0", serve.Preview(Path())) as server:
         port = str(server.server_port)
     serve.main(["--port", port, "--check"])
     serve.main(["--port", port, "--check"])
@@ -203,7 +299,7 @@ def test_the_command_builds_strictly_and_serves_the_site(tmp_path: Path) -> None
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "index.md").write_text("# A page\n\nIt was *built*.\n")
     (tmp_path / "mkdocs.yml").write_text("site_name: A site\n")
-    command = [sys.executable, "-m", "proofread.website.serve", "--port", "0"]
+    command = [sys.executable, "-m", "proofread", "serve", "--port", "0"]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
         command,

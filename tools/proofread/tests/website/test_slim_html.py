@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proofread.website.slim_html import slim, tidy
+from proofread.website.slim_html import slim, slim_site
 
 LUNR = {"ja": "", "fr": "", "multi": "", "stemmer.support": ""}
 
@@ -29,7 +29,7 @@ def names(site: Path) -> set[str]:
 
 
 def test_maps_and_languages_go(site: Path) -> None:
-    tidy(site)
+    slim_site(site)
     assert names(site) == {"a.js", "a.css", "b.js", "index.html"}
     assert (site / "a.js").read_text() == "f();\n"
     assert (site / "a.css").read_text() == "a{b:c}"
@@ -38,7 +38,7 @@ def test_maps_and_languages_go(site: Path) -> None:
 
 
 def test_the_languages_of_the_search_stay(site: Path) -> None:
-    tidy(site, ["en", "ja"])
+    slim_site(site, ["en", "ja"])
     assert {name for name in names(site) if "lunr" in name} == {
         f"lunr.{name}.min.js" for name in LUNR if name != "fr"
     }

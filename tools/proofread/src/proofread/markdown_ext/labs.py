@@ -8,7 +8,10 @@ holds a line
 and in the place of it come the cells of that program (in the percent format), each
 followed by what it showed when it ran. A cell that fails fails the build. What has run
 is kept, and runs anew only if the program, the modules that it depends on, or anything
-installed has changed.
+installed has changed. The program can import modules that stand beside it.
+
+mkdocs-jupyter can make such pages too, but MkDocs neither resolves nor checks the links
+in them, and their cells are read by another Markdown.
 """
 
 import re
@@ -25,6 +28,7 @@ from markdown.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
 from proofread.caching import keep, key
+from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import LAB, as_fence
 from proofread.run.jupyter import execute
 
@@ -40,44 +44,57 @@ def code(text: str) -> list[str]:
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
-# ---- What has run ------------------------------------------------------------------
+# ---- Running a lab -----------------------------------------------------------------
 
 
-def run(name: str, text: str, limit: float) -> NotebookNode:
+def run(file: Path, limit: float) -> NotebookNode:
     """Return a program as a notebook that has run.
 
     Raises:
         ValueError: If a cell fails, or takes longer than the limit.
     """
-    notebook = read(text)
-    if stopped := execute(notebook, limit):
-        raise ValueError(f"a lab must run; {name} does not:\n{stopped}")
+    notebook = read(file.read_text(encoding="utf-8"))
+    if stopped := execute(notebook, limit, imports_from=file.parent):
+        raise ValueError(f"a lab must run; {file.name} does not:\n{stopped}")
     return notebook
 
 
-def kept(file: Path, options: dict[str, Any]) -> NotebookNode:
-    """Return a program as a notebook that has run, now or before."""
+def executed(file: Path, options: dict[str, Any]) -> NotebookNode:
+    """Return a program as a notebook that has run, now or before.
+
+    Of one that is not to run now, each cell that would show something is pending.
+    """
     text = file.read_text(encoding="utf-8")
     if not options["execute"]:
         return read(text)
     name = f"{file.stem}-{key(text, options['depends'])[:16]}.ipynb"
     made = Path(options["cache"], name)
     if not made.is_file():
-        notebook = run(file.name, text, options["limit"])
-        keep(made, partial(nbformat.write, notebook))
+        if options["preview"]:
+            return pending(read(text))
+        keep(made, partial(nbformat.write, run(file, options["limit"])))
     return nbformat.read(made, as_version=4)
+
+
+def pending(notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook whose programs show that they are being computed."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            data = {"text/html": PENDING}
+            cell.outputs = [nbformat.v4.new_output("display_data", data)]
+    return notebook
 
 
 # ---- What a page shows -------------------------------------------------------------
 
 
-def shown(output: NotebookNode, stash: Callable[[str], str]) -> str:
+def output_as_markdown(output: NotebookNode, stash: Callable[[str], str]) -> str:
     """Return Markdown for an output of a cell.
 
     Args:
         output: What the cell showed.
-        stash: Puts HTML aside, so that nothing looks for Markdown in it, and gives
-            what stands for it.
+        stash: Puts HTML aside, so that it is not read as Markdown, and returns its
+            placeholder.
 
     Raises:
         ValueError: If a page cannot show it.
@@ -111,7 +128,7 @@ class _Labs(Preprocessor):
 
     def cells(self, match: re.Match[str]) -> str:
         file = Path(self.options["folder"], match["name"])
-        notebook = kept(file, self.options)
+        notebook = executed(file, self.options)
         show = partial(self.cell, file.name)
         return "\n\n".join(show(cell) for cell in notebook.cells)
 
@@ -121,7 +138,7 @@ class _Labs(Preprocessor):
         parts = [as_fence("python", cell.source.rstrip())]
         for output in cell.outputs:
             try:
-                parts.append(shown(output, self.md.htmlStash.store))
+                parts.append(output_as_markdown(output, self.md.htmlStash.store))
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
         return "\n\n".join(parts)
@@ -136,6 +153,7 @@ class Labs(Extension):
             "cache": [".cache/labs", "where what has run is kept"],
             "depends": [[], "folders of the modules that they import"],
             "execute": [True, "whether they run at all"],
+            "preview": [False, "whether one that has not run yet is shown without"],
             "limit": [600, "the seconds that a cell may take"],
         }
         super().__init__(**options)

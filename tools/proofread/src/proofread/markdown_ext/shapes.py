@@ -1,10 +1,10 @@
 """Under each program of a page, the shapes of the tensors that it makes.
 
 A Markdown extension. What stands there is not typed: the programs run, as they do for
-the tests, and what they have named at the end is listed, in a part of the page that is
-folded up and that no search looks into. `proofread.run.tensor_shapes` tells what is
-listed. Of a program that ends in its error it is what was made until then; one that is
-skipped, or makes no tensor, has no such part.
+the tests, and the tensors that they have named at the end are listed, folded up and out
+of the search. `proofread.run.tensor_shapes` decides what is listed. Of a program that
+ends in its error it is what was made until then; one that is skipped, or makes no
+tensor, has no list.
 
 What has run is kept, and runs anew only if the program, the modules that it depends on,
 or anything installed has changed. If one is missing, those of all pages run, from one
@@ -24,17 +24,18 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 from proofread.caching import digest, keep, key
+from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import Program, last, pages, programs, skipped
+from proofread.run import tensor_shapes
 from proofread.run.protocol import Row
-from proofread.run.runner import job, run_jobs
-from proofread.verify.trials import Reader
+from proofread.run.runner import Python, job, run_jobs
 
 # A generator may make several pages at once; what one runs, the next one finds.
-ONE = Lock()
-Known = dict[str, list[Row]]
+LOCK = Lock()
+Shapes = dict[str, list[Row]]  # by the name of a program
 
 
-# ---- What has run ------------------------------------------------------------------
+# ---- Running programs --------------------------------------------------------------
 
 
 def name_of(program: Program) -> str:
@@ -47,15 +48,15 @@ def running(text: str) -> list[Program]:
     return [program for program in programs(text) if not skipped(program)]
 
 
-def run(found: Sequence[tuple[str, Program]]) -> Known:
+def run(found: Sequence[tuple[str, Program]]) -> Shapes:
     """Run programs, each with the name of its page; return what they made.
 
     Raises:
         ValueError: If one does not end as its page says.
     """
     jobs = [job(page, program, shapes=True) for page, program in found]
-    results = run_jobs(Reader(Path(sys.executable)), jobs)
-    made: Known = {}
+    results = run_jobs(Python(Path(sys.executable)), jobs)
+    made: Shapes = {}
     for (page, program), result in zip(found, results, strict=True):
         if not result.finished or bool(result.error) != bool(program.error):
             said = result.traceback or "\n".join(result.problems)
@@ -68,23 +69,32 @@ def run(found: Sequence[tuple[str, Program]]) -> Known:
     return made
 
 
-def known(text: str, options: dict[str, Any]) -> Known:
-    """Return what the programs of a page have made, now or before."""
-    parts = [*options["depends"], Path(__file__).parent]
-    file = Path(options["cache"], f"shapes-{key('', parts)[:16]}.json")
-    with ONE:
-        made: Known = json.loads(file.read_text()) if file.is_file() else {}
+def cache_file(options: dict[str, Any]) -> Path:
+    """Return the file for the shapes of all programs, as long as nothing changes."""
+    lister = Path(tensor_shapes.__file__).read_text(encoding="utf-8")
+    return Path(options["cache"], f"shapes-{key(lister, options['depends'])[:16]}.json")
+
+
+def shapes_of(text: str, options: dict[str, Any]) -> Shapes:
+    """Return what the programs of a page have made, now or before.
+
+    If one is not known, all programs of all pages run, unless this is a preview.
+    """
+    file = cache_file(options)
+    with LOCK:
+        made: Shapes = json.loads(file.read_text()) if file.is_file() else {}
         here = [("this page", program) for program in running(text)]
-        if all(name_of(program) in made for _, program in here):
+        is_known = all(name_of(program) in made for _, program in here)
+        if is_known or options["preview"]:
             return made
-        found = [
+        everywhere = [
             (str(path), program)
             for path in pages([Path(options["folder"])])
             for program in running(path.read_text(encoding="utf-8"))
         ]
         # Once, and with the name of its page if that is known.
-        new = {name_of(one): (page, one) for page, one in [*here, *found]}
-        made |= run([new[name] for name in new if name not in made])
+        wanted = {name_of(one): (page, one) for page, one in [*here, *everywhere]}
+        made |= run([wanted[name] for name in wanted if name not in made])
         keep(file, lambda part: part.write_text(json.dumps(made)))
     return made
 
@@ -92,12 +102,15 @@ def known(text: str, options: dict[str, Any]) -> Known:
 # ---- What a page shows -------------------------------------------------------------
 
 
-def details(found: Sequence[Row]) -> str:
-    """Return HTML for shapes, on one line."""
-    items = "".join(f"<dt>{escape(n, quote=False)}</dt><dd>{s}</dd>" for n, s in found)
+def details(rows: Sequence[Row] | None) -> str:
+    """Return HTML for shapes, on one line; without rows they are being computed."""
+    content = PENDING
+    if rows is not None:
+        items = [f"<dt>{escape(n, quote=False)}</dt><dd>{s}</dd>" for n, s in rows]
+        content = f"<dl>{''.join(items)}</dl>"
     return (
         '<details class="hw-shapes" data-search-exclude><summary>Shapes</summary>'
-        f"<dl>{items}</dl></details>"
+        f"{content}</details>"
     )
 
 
@@ -109,17 +122,18 @@ class _Shapes(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         if found := running(text):
-            made = known(text, self.options)
+            made = shapes_of(text, self.options)
             # From the bottom, so that the line numbers above stay true.
             for program in reversed(found):
-                if rows := made[name_of(program)]:
+                rows = made.get(name_of(program))
+                if rows != []:
                     below = last(program)
                     part = self.md.htmlStash.store(details(rows))
                     lines[below.end : below.end] = ["", below.indent + part, ""]
         return lines
 
 
-class Shapes(Extension):
+class ShapesExtension(Extension):
     """Put the shapes of its tensors under each program."""
 
     def __init__(self, **options: Any) -> None:
@@ -127,6 +141,7 @@ class Shapes(Extension):
             "folder": ["docs", "where the pages are"],
             "cache": [".cache/shapes", "where what has run is kept"],
             "depends": [[], "folders of the modules that they import"],
+            "preview": [False, "whether programs that are not known do not run"],
         }
         super().__init__(**options)
 
@@ -135,6 +150,6 @@ class Shapes(Extension):
         md.preprocessors.register(_Shapes(md, self.getConfigs()), "shapes", 29)
 
 
-def makeExtension(**options: Any) -> Shapes:  # noqa: N802
+def makeExtension(**options: Any) -> ShapesExtension:  # noqa: N802
     """Make the extension, under the name that Markdown looks for."""
-    return Shapes(**options)
+    return ShapesExtension(**options)

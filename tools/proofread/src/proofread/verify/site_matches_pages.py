@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import LAB, REFERS, Program, fences, programs
 from proofread.verify.code_blocks import Block, blocks
-from proofread.website.paths import Find, built, files
+from proofread.website.paths import Find, built_page
 from proofread.website.takeaway.cells import whole
 
 # What mkdocstrings shows of a module comes from the module: signature and source, and
@@ -172,7 +172,7 @@ def site_problems(docs: Path, site: Path, folders: Sequence[Path] = ()) -> list[
     result = []
     seen = {site / "404.html"}
     for path in (*sorted(docs.rglob("*.md")), *sorted(docs.rglob("*.py"))):
-        html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
+        html = built_page(PurePosixPath(path.relative_to(docs).as_posix()), site)
         if html is None and path.suffix == ".py":  # a program, and no page
             continue
         if html is None:
@@ -181,7 +181,7 @@ def site_problems(docs: Path, site: Path, folders: Sequence[Path] = ()) -> list[
         if html in seen:  # the program of a lab that has its page
             continue
         seen.add(html)
-        found = of_page(path, html.read_text(encoding="utf-8"), files(folders))
+        found = of_page(path, html.read_text(encoding="utf-8"), include_reader(folders))
         result += [f"{path}, {where}: {sentence}" for where, sentence in found]
     for html in sorted({*site.rglob("*.html")} - seen):
         if not (docs / html.relative_to(site)).is_file():

@@ -18,7 +18,7 @@ from proofread.run.protocol import Result
 from proofread.run.runner import Python, job, run_jobs
 from proofread.verify.code_blocks import Block, offered
 from proofread.verify.site_matches_pages import shown_programs
-from proofread.website.paths import built
+from proofread.website.paths import built_page
 from proofread.website.takeaway.notebook import COMMAND
 
 
@@ -35,7 +35,7 @@ def read_site(docs: Path, site: Path) -> list[Page]:
     """Return the pages of a site that has no problems."""
     result = []
     for path in sorted(docs.rglob("*.md")):
-        html = built(PurePosixPath(path.relative_to(docs).as_posix()), site)
+        html = built_page(PurePosixPath(path.relative_to(docs).as_posix()), site)
         text = path.read_text(encoding="utf-8")
         if html is not None and not LAB.search(text):  # a lab ran for the site
             page = html.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tell when a book was last built, and with what."""
+"""When a site was last changed, and what it is built with."""
 
 import importlib.metadata
 import os
@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 
-def moment() -> int:
+def build_time() -> int:
     """Return the seconds of SOURCE_DATE_EPOCH, else of the last commit, else of now."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
@@ -20,18 +20,14 @@ def moment() -> int:
     return int(done.stdout) if done.returncode == 0 else int(time.time())
 
 
-def verified(packages: Sequence[str]) -> dict[str, str]:
-    """Return variables for a build: its date, and a sentence with its environment.
+def environment(packages: Sequence[str], seconds: int) -> str:
+    """Return a date, and what a build that has it uses, as the end of a sentence.
 
     Args:
         packages: What to name, with its version.
+        seconds: The time of the build.
     """
-    seconds = moment()
     day = time.strftime("%Y-%m-%d", time.gmtime(seconds))
     versions = [f"{name} {importlib.metadata.version(name)}" for name in packages]
-    with_what = ", ".join([*versions, f"Python {platform.python_version()}"])
-    where = f"{platform.system()} {platform.machine()}"
-    return {
-        "SOURCE_DATE_EPOCH": str(seconds),
-        "VERIFIED": f"{day} with {with_what} on {where}",
-    }
+    software = ", ".join([*versions, f"Python {platform.python_version()}"])
+    return f"{day} with {software} on {platform.system()} {platform.machine()}"

@@ -1,13 +1,11 @@
 """Lead from the names of a reference to the chapters that explain them, and back.
 
-A name is explained in the chapter that is called as its page of the reference; if that
-one does not know it, in the first that does. There it is in the first section that
-imports it, or names it in a sentence. Each entry of the reference says so, each
-chapter ends with a list of the names that it explains, and on each page the first code
-in a sentence that is a name leads to its entry. All of it is read from the pages; the
-folder of the chapters stands in `mkdocs.yml`:
-
-    extra: {explained: walk/}
+A name is explained in the chapter that has the path of its page of the reference; if
+that one does not know it, in the one of the same stem, else in the first that does.
+There it is in the first section that imports it, or names it in a sentence. Each entry
+of the reference says so, each chapter ends with a list of the names that it explains,
+and on each page the first code in a sentence that is a name leads to its entry. All of
+it is read from the pages.
 """
 
 import re
@@ -18,15 +16,15 @@ from typing import Any, NamedTuple
 
 from proofread.page.markdown import REFERS
 from proofread.website.mentions import END, imports, mentions
-from proofread.website.paths import built, entries
+from proofread.website.paths import built_page, nav_entries
 
 ENTRY = re.compile(r'<h\d id="(?P<id>[\w.]+)" class="doc doc-heading">.*?</h\d>', re.S)
 HEADING = re.compile(r'<h[1-6] id="([^"]+)"')
 SECTION = re.compile(r'<h[2-6] id="([^"]+)">(.*?)<a class="headerlink"', re.S)
 
 
-class Page(NamedTuple):
-    """A page of the site: its title in the nav, its address, and what it says."""
+class BuiltPage(NamedTuple):
+    """A page of the site: its title in the nav, its address, its text and its HTML."""
 
     title: str
     address: str
@@ -42,12 +40,15 @@ class Page(NamedTuple):
 class Place(NamedTuple):
     """An anchor on a page."""
 
-    page: Page
+    page: BuiltPage
     anchor: str
 
 
-def listed(pages: Sequence[Page]) -> dict[str, Place]:
-    """Return what a reference lists; a method is left out, for it belongs to a class.
+# ---- What the pages say ------------------------------------------------------------
+
+
+def reference_entries(pages: Sequence[BuiltPage]) -> dict[str, Place]:
+    """Return what a reference lists, by name, without the methods of classes.
 
     Args:
         pages: The pages of the reference.
@@ -55,41 +56,52 @@ def listed(pages: Sequence[Page]) -> dict[str, Place]:
     Raises:
         ValueError: If two entries have one name.
     """
-    found: dict[str, Place] = {}
+    entries: dict[str, Place] = {}
     for page in pages:
         anchors = [match["id"] for match in ENTRY.finditer(page.html)]
         for anchor in anchors:
-            package, _, name = anchor.rpartition(".")
-            if package in anchors:
+            owner, _, name = anchor.rpartition(".")
+            if owner in anchors:
                 continue
-            if name in found:
+            if name in entries:
                 raise ValueError(f"a name must be listed once; got name={name}.")
-            found[name] = Place(page, anchor)
-    return found
+            entries[name] = Place(page, anchor)
+    return entries
 
 
-def explained(chapters: Sequence[Page], names: Mapping[str, Place]) -> dict[str, Place]:
+def headings_by_name(
+    page: BuiltPage, names: Mapping[str, Place], packages: set[str]
+) -> dict[str, str]:
+    """Return the heading under which a page first imports or mentions each name."""
+    order = {anchor: n for n, anchor in enumerate(HEADING.findall(page.html))}
+    mentioned = [(name, found.heading) for name, found in mentions(page.html, names)]
+    known = [*imports(page.text, packages), *mentioned]
+    known.sort(key=lambda pair: order.get(pair[1], -1))
+    return dict(reversed(known))
+
+
+def explanations(
+    chapters: Sequence[BuiltPage], names: Mapping[str, Place], reference: str
+) -> dict[str, Place]:
     """Return where each name is explained.
 
     Args:
         chapters: The pages that explain, in their order.
         names: What the reference lists.
+        reference: The folder of the reference.
 
     Raises:
         ValueError: If a name is not explained.
     """
     packages = {place.anchor.partition(".")[0] for place in names.values()}
-    on = []
-    for page in chapters:
-        used = [*imports(page.text, packages)]
-        said = [(name, one.heading) for name, one in mentions(page.html, names)]
-        order = {anchor: n for n, anchor in enumerate(HEADING.findall(page.html))}
-        found_here = sorted(used + said, key=lambda it: order.get(it[1], -1))
-        on.append((page, dict(reversed(found_here))))
+    known = [(page, headings_by_name(page, names, packages)) for page in chapters]
     found: dict[str, Place] = {}
     for name, place in names.items():
-        own_first = sorted(on, key=lambda it: it[0].stem != place.page.stem)
-        for page, headings in own_first:
+        path = place.page.address.removeprefix(reference)
+        for page, headings in sorted(
+            known,
+            key=lambda pair: (pair[0].address != path, pair[0].stem != place.page.stem),
+        ):
             if name in headings:
                 found[name] = Place(page, headings[name])
                 break
@@ -102,28 +114,29 @@ def explained(chapters: Sequence[Page], names: Mapping[str, Place]) -> dict[str,
 # ---- What is written ---------------------------------------------------------------
 
 
-def link(page: Page, place: Place, text: str) -> str:
+def link(page: BuiltPage, place: Place, text: str) -> str:
     """Return a link from a page to a place."""
     path = relpath(place.page.address or ".", page.address or ".")
     path = "" if path == "." else f"{path}/"
     return f'<a href="{path}#{place.anchor}">{text}</a>'
 
 
-def linked(page: Page, names: Mapping[str, Place]) -> str:
+def link_mentions(page: BuiltPage, names: Mapping[str, Place]) -> str:
     """Return a page on which the first mention of each name leads to its entry."""
-    done: set[str] = set()
+    linked: set[str] = set()
     parts, at = [], 0
-    for name, one in mentions(page.html, names):
-        if name not in done:
-            done.add(name)
-            code = page.html[one.start : one.end]
-            parts += [page.html[at : one.start], link(page, names[name], code)]
-            at = one.end
+    for name, mention in mentions(page.html, names):
+        if name not in linked:
+            linked.add(name)
+            code = page.html[mention.start : mention.end]
+            parts += [page.html[at : mention.start], link(page, names[name], code)]
+            at = mention.end
     return "".join([*parts, page.html[at:]])
 
 
-def told(page: Page, places: Mapping[str, Place]) -> str:
+def add_explanations(page: BuiltPage, places: Mapping[str, Place]) -> str:
     """Return a page of the reference on which each entry says where it is explained."""
+    names = reference_entries([page])
 
     def entry(match: re.Match[str]) -> str:
         name = match["id"].rpartition(".")[2]
@@ -135,11 +148,12 @@ def told(page: Page, places: Mapping[str, Place]) -> str:
         sentence = f"Explained in {link(page, place, title)}"
         return f'{match[0]}\n<p class="hw-explained">{sentence}</p>'
 
-    names = listed([page])
     return ENTRY.sub(entry, page.html)
 
 
-def index(page: Page, names: Mapping[str, Place], places: Mapping[str, Place]) -> str:
+def add_index(
+    page: BuiltPage, names: Mapping[str, Place], places: Mapping[str, Place]
+) -> str:
     """Return a chapter that ends with the names that it explains."""
     links = [
         link(page, names[name], f"<code>{name}</code>")
@@ -153,33 +167,50 @@ def index(page: Page, names: Mapping[str, Place], places: Mapping[str, Place]) -
     return start + line + end + rest
 
 
-def explain(docs: Path, site: Path, nav: Sequence[Any], folder: str) -> None:
+def read_pages(docs: Path, site: Path, nav: Sequence[Any]) -> dict[Path, BuiltPage]:
+    """Return the pages of a nav that were made of Markdown, by their files."""
+    pages: dict[Path, BuiltPage] = {}
+    for entry in nav_entries(nav):
+        path = built_page(PurePosixPath(entry.source), site)
+        if path and entry.source.endswith(".md"):
+            address = path.parent.relative_to(site).as_posix()
+            text = (docs / entry.source).read_text(encoding="utf-8")
+            html = path.read_text(encoding="utf-8")
+            pages[path] = BuiltPage(entry.title, address, text, html)
+    return pages
+
+
+def explain(
+    docs: Path,
+    site: Path,
+    nav: Sequence[Any],
+    reference: str,
+    chapters: Sequence[str],
+) -> None:
     """Write into a site where each name of its reference is explained.
 
     Args:
         docs: The folder of the pages.
         site: The folder that the site was built into.
         nav: The order of the pages.
-        folder: How the addresses of the pages begin that explain.
+        reference: The folder of the reference.
+        chapters: The folders of the pages that explain, each with a slash at its end.
 
     Raises:
         ValueError: If two entries have one name, or a name is not explained.
     """
-    pages: dict[Path, Page] = {}
-    for _, title, source in entries(nav):
-        path = built(PurePosixPath(source), site)
-        if path and source.endswith(".md"):
-            address = path.parent.relative_to(site).as_posix()
-            text = (docs / source).read_text(encoding="utf-8")
-            html = path.read_text(encoding="utf-8")
-            pages[path] = Page(title, address, text, html)
-    refers = [page for page in pages.values() if REFERS.search(page.text)]
-    chapters = [p for p in pages.values() if f"{p.address}/".startswith(folder)]
-    names = listed(refers)
-    places = explained(chapters, names)
+    pages = read_pages(docs, site, nav)
+    explaining = [
+        page
+        for page in pages.values()
+        if f"{page.address}/".startswith(tuple(chapters))
+    ]
+    referring = [page for page in pages.values() if REFERS.search(page.text)]
+    names = reference_entries(referring)
+    places = explanations(explaining, names, f"{reference.rstrip('/')}/")
     for path, page in pages.items():
-        html = index(page, names, places) if page in chapters else page.html
-        html = linked(page._replace(html=html), names)
-        if page in refers:
-            html = told(page._replace(html=html), places)
+        html = add_index(page, names, places) if page in explaining else page.html
+        html = link_mentions(page._replace(html=html), names)
+        if page in referring:
+            html = add_explanations(page._replace(html=html), places)
         path.write_text(html, encoding="utf-8", newline="\n")

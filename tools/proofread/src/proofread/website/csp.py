@@ -1,12 +1,12 @@
-"""Say in each page of a built site what a browser may load and run for it.
+"""Give each page of a built site its content security policy.
 
 The policy stands in `mkdocs.yml`, without a word on scripts:
 
-    extra: {policy: "default-src 'self'; img-src 'self' data:"}
+    extra: {proofread: {policy: "default-src 'self'; img-src 'self' data:"}}
 
 A script runs if it is a file of the site, or if it stood in one of the pages when the
-site was built. So each page names the hashes of all of them: a theme may go from page
-to page without loading anew, and then the policy of the first page holds for all.
+site was built. Each page names the hashes of all of these: a theme may go from page to
+page without a new load, and then the policy of the first page holds for all.
 """
 
 import base64
@@ -23,22 +23,22 @@ DATA = re.compile(r'\bsrc=|\btype="?application/(?:ld\+)?json')
 ENCODING = re.compile(r"<meta\s+charset=[^>]*>", re.IGNORECASE)
 
 
-def inline(page: str) -> list[str]:
+def inline_scripts(page: str) -> list[str]:
     """Return the scripts that stand in a page."""
-    found = SCRIPT.finditer(page)
-    return [one["text"] for one in found if not DATA.search(one["marks"])]
+    scripts = SCRIPT.finditer(page)
+    return [match["text"] for match in scripts if not DATA.search(match["marks"])]
 
 
-def digest(script: str) -> str:
-    """Return how a policy names a script."""
+def script_hash(script: str) -> str:
+    """Return the name that a policy has for a script."""
     sha = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(sha).decode()}'"
 
 
 def policy_for(pages: Iterable[str], rest: str) -> str:
     """Return a policy that lets the scripts of some pages run, and the site's files."""
-    known = {digest(script) for page in pages for script in inline(page)}
-    return " ".join(["script-src 'self'", *sorted(known)]) + f"; {rest}"
+    hashes = {script_hash(script) for page in pages for script in inline_scripts(page)}
+    return " ".join(["script-src 'self'", *sorted(hashes)]) + f"; {rest}"
 
 
 def write_policy(site: Path, rest: str) -> None:
@@ -62,4 +62,4 @@ def write_policy(site: Path, rest: str) -> None:
             raise ValueError(
                 f"{path} must have a <meta charset> for the policy to follow; got none."
             )
-        rewrite(path, lambda text: ENCODING.sub(lambda it: it[0] + mark, text, count=1))
+        rewrite(path, lambda text: ENCODING.sub(lambda match: match[0] + mark, text, 1))

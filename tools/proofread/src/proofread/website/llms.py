@@ -15,9 +15,9 @@ from typing import Any
 from bs4 import BeautifulSoup
 from mkdocs.utils.meta import get_data
 
-from proofread.markdown_ext.labs import Labs, kept, shown
+from proofread.markdown_ext.labs import Labs, executed, output_as_markdown
 from proofread.page.markdown import LAB, REFERS, as_fence
-from proofread.website.paths import entries, files
+from proofread.website.paths import include_reader, nav_entries
 from proofread.website.takeaway.cells import (
     FRONT_MATTER,
     described,
@@ -42,11 +42,12 @@ def listing(name: str, about: str, url: str, nav: Nav, texts: Mapping[str, str])
         texts: Their text, by source.
     """
     sections: dict[str, list[str]] = {}
-    for section, title, source in entries(nav):
+    for section, title, source in nav_entries(nav):
         if source not in texts:  # a notebook has no Markdown
             continue
-        told = get_data(texts[source])[1].get("description")
-        line = f"- [{title}]({url}{source})" + (f": {told}" if told else "")
+        description = get_data(texts[source])[1].get("description")
+        line = f"- [{title}]({url}{source})"
+        line += f": {description}" if description else ""
         sections.setdefault(section, []).append(line)
     parts = [f"# {name}", *([f"> {about}"] if about else [])]
     for section, lines in sections.items():
@@ -60,27 +61,27 @@ def listing(name: str, about: str, url: str, nav: Nav, texts: Mapping[str, str])
 def in_words(markup: str) -> str:
     """Return what HTML that a program shows says in words."""
     soup = BeautifulSoup(markup, "html.parser")
-    told = []
+    words = []
     for svg in soup.find_all("svg"):
-        told.append(f"Picture: {svg.get('aria-label', 'without words')}")
+        words.append(f"Picture: {svg.get('aria-label', 'without words')}")
         svg.decompose()
     text = " ".join(soup.get_text().split())
-    return "\n\n".join([*told, text] if text else told)
+    return "\n\n".join([*words, text] if text else words)
 
 
-def of_lab(file: Path, options: dict[str, Any]) -> str:
+def lab_as_markdown(file: Path, options: dict[str, Any]) -> str:
     """Return a program in cells and what it showed."""
     parts: list[str] = []
-    for cell in kept(file, options).cells:
+    for cell in executed(file, options).cells:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
             continue
         parts.append(as_fence("python", cell.source.rstrip()))
-        parts += [shown(output, in_words) for output in cell.outputs]
+        parts += [output_as_markdown(output, in_words) for output in cell.outputs]
     return re.sub(r"</?div[^>]*>\n*", "", "\n\n".join(parts))
 
 
-def of_module(name: str, paths: Sequence[str]) -> str:
+def module_as_markdown(name: str, paths: Sequence[str]) -> str:
     """Return the source of a module; for a package, also of what it imports from."""
     for root in paths:
         place = Path(root, *name.split("."))
@@ -96,7 +97,7 @@ def of_module(name: str, paths: Sequence[str]) -> str:
     raise ValueError(f"a page must refer to a module; got {name}.")
 
 
-def page(
+def page_as_markdown(
     text: str,
     read: Callable[[str], str | None],
     labs: dict[str, Any],
@@ -111,32 +112,35 @@ def page(
         modules: The folders in which modules are found.
     """
     text = whole(FRONT_MATTER.sub("", text), read)
-    text = LAB.sub(lambda m: of_lab(Path(labs["folder"], m["name"]), labs), text)
-    text = MODULE.sub(lambda match: of_module(match["name"], modules), text)
+    folder = Path(labs["folder"])
+    text = LAB.sub(lambda match: lab_as_markdown(folder / match["name"], labs), text)
+    text = MODULE.sub(lambda match: module_as_markdown(match["name"], modules), text)
     text = plain(flat(text), lambda target: target)
     return described(illustrate(text, read)[0]).strip() + "\n"
 
 
-def publish(docs: Path, site: Path, about: Mapping[str, Any]) -> None:
+def publish(docs: Path, site: Path, config: Mapping[str, Any]) -> None:
     """Write the Markdown of each page, and the list of them, into a site.
 
     Args:
         docs: The folder of the pages.
         site: The folder that the site was built into.
-        about: The options of MkDocs.
+        config: The configuration of MkDocs.
     """
     texts = {
         path.relative_to(docs).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(docs.rglob("*.md"))
     }
-    configs, plugin = about["mdx_configs"], about["plugins"].get("mkdocstrings")
-    snippets = configs.get("pymdownx.snippets", {}).get("base_path", ["."])
+    options, plugin = config["mdx_configs"], config["plugins"].get("mkdocstrings")
+    snippets = options.get("pymdownx.snippets", {}).get("base_path", ["."])
+    read = include_reader([*map(Path, snippets)])
     python = plugin.config["handlers"].get("python", {}) if plugin else {}
-    labs = Labs(**configs.get("proofread.markdown_ext.labs", {})).getConfigs()
+    labs = Labs(**options.get("proofread.markdown_ext.labs", {})).getConfigs()
     for source, text in texts.items():
-        made = page(text, files([*map(Path, snippets)]), labs, python.get("paths", []))
+        markdown = page_as_markdown(text, read, labs, python.get("paths", []))
         (site / source).parent.mkdir(parents=True, exist_ok=True)
-        (site / source).write_text(made, encoding="utf-8", newline="\n")
-    url, name = about["site_url"] or "", about["site_name"]
-    found = listing(name, about["site_description"] or "", url, about["nav"], texts)
-    (site / "llms.txt").write_text(found, encoding="utf-8", newline="\n")
+        (site / source).write_text(markdown, encoding="utf-8", newline="\n")
+    url, name = config["site_url"] or "", config["site_name"]
+    about = config["site_description"] or ""
+    pages = listing(name, about, url, config["nav"] or [], texts)
+    (site / "llms.txt").write_text(pages, encoding="utf-8", newline="\n")

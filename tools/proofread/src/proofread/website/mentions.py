@@ -10,9 +10,21 @@ from typing import NamedTuple
 from proofread.page.markdown import programs
 
 NAME = re.compile(r"(?:\w+\.)*(\w+)(?:\(.*\))?", re.S)
-# Where a link would be in the way, or in another one.
-AROUND = {"a", "button", "h1", "h2", "h3", "h4", "h5", "h6", "label", "pre", "summary"}
-AROUND |= {"math", "nav", "svg"}
+# The elements in which a link would be in the way, or in another link.
+NO_LINKS_IN = {
+    "a",
+    "button",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "label",
+    "pre",
+    "summary",
+}
+NO_LINKS_IN |= {"math", "nav", "svg"}
 START, END, CODE_END = "<article", "</article>", "</code>"
 
 
@@ -36,30 +48,30 @@ class Sentences(HTMLParser):
         self.found: list[Mention] = []
         self.feed(html)
 
-    def here(self) -> int:
+    def position(self) -> int:
         """Return where the tag begins that is being read."""
         line, column = self.getpos()
         return self.lines[line - 1] + column
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin code, or what has no sentences."""
-        self.depth += tag in AROUND
+        """Begin code, or an element without links."""
+        self.depth += tag in NO_LINKS_IN
         if self.depth:  # code with a link in it leads somewhere already
             self.start = -1
         if re.fullmatch("h[1-6]", tag):
             self.heading = dict(attrs).get("id") or self.heading
         if tag == "code" and not (attrs or self.depth):
-            self.start, self.text = self.here(), ""
+            self.start, self.text = self.position(), ""
 
     def handle_data(self, data: str) -> None:
         """Read what code says."""
         self.text += data
 
     def handle_endtag(self, tag: str) -> None:
-        """End code, or what has no sentences."""
-        self.depth -= tag in AROUND
+        """End code, or an element without links."""
+        self.depth -= tag in NO_LINKS_IN
         if tag == "code" and self.start >= 0:
-            end = self.here() + len(CODE_END)
+            end = self.position() + len(CODE_END)
             self.found.append(Mention(self.text, self.start, end, self.heading))
             self.start = -1
 
@@ -67,9 +79,10 @@ class Sentences(HTMLParser):
 def mentions(html: str, names: Container[str]) -> Iterator[tuple[str, Mention]]:
     """Yield each name that a page has as code in a sentence."""
     start = html.find(START)
-    for one in Sentences(html[start : html.rfind(END)]).found:
-        if (name := NAME.fullmatch(one.text)) and name[1] in names:
-            yield name[1], one._replace(start=one.start + start, end=one.end + start)
+    for found in Sentences(html[start : html.rfind(END)]).found:
+        if (name := NAME.fullmatch(found.text)) and name[1] in names:
+            first, end = found.start + start, found.end + start
+            yield name[1], found._replace(start=first, end=end)
 
 
 def imports(text: str, packages: set[str]) -> Iterator[tuple[str, str]]:
@@ -88,4 +101,4 @@ def imports(text: str, packages: set[str]) -> Iterator[tuple[str, str]]:
             if not isinstance(node, ast.ImportFrom):
                 continue
             if str(node.module).partition(".")[0] in packages:
-                yield from ((one.name, program.heading) for one in node.names)
+                yield from ((alias.name, program.heading) for alias in node.names)

@@ -24,9 +24,9 @@ PRELOAD = re.compile(r'<link rel="preload"[^>]*>\s*')
 BUNDLE = re.compile(r'<script src="(?P<path>[^"]*assets/javascripts/)bundle\.')
 INDEX = "search/search_index"
 WORKER = "assets/javascripts/worker.js"
-# What of a site is only for those who come from elsewhere.
+# The files of a site that only servers and search engines need.
 LEFT_OUT = {"404.html", "sitemap.xml", "sitemap.xml.gz"}
-DATE = (1980, 1, 1, 0, 0, 0)  # the first that an archive can have
+DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that an archive can hold
 
 FRAME = """\
 // A worker in a hidden frame, for pages that are read from files.
@@ -60,7 +60,7 @@ window.Worker = class extends EventTarget {
 """
 
 
-def named(path: str) -> str:
+def with_file_name(path: str) -> str:
     """Return a path to a folder as the path to its page."""
     if path.endswith("/") or path.rpartition("/")[2] in (".", ".."):
         return f"{path.rstrip('/')}/index.html"
@@ -72,8 +72,8 @@ def from_files(html: str) -> str:
 
     def link(match: re.Match[str]) -> str:
         path, rest = match["path"], match["rest"]
-        elsewhere = rest.startswith(":") or path.startswith("/")
-        return f'{match["name"]}="{path if elsewhere else named(path)}{rest}"'
+        is_outside = rest.startswith(":") or path.startswith("/")
+        return f'{match["name"]}="{path if is_outside else with_file_name(path)}{rest}"'
 
     for online in (ONLINE, POLICY, PRELOAD):
         html = online.sub("", html)
@@ -81,12 +81,14 @@ def from_files(html: str) -> str:
     return BUNDLE.sub(worker, LINK.sub(link, html))
 
 
-def search(index: str) -> str:
+def index_as_script(index: str) -> str:
     """Return the index of the search as a script."""
     whole = json.loads(index)
     for part in whole["docs"]:
         path, mark, anchor = part["location"].partition("#")
-        part["location"] = named(path or "./").removeprefix("./") + mark + anchor
+        part["location"] = (
+            with_file_name(path or "./").removeprefix("./") + mark + anchor
+        )
     return f"var __index = {json.dumps(whole, ensure_ascii=False)};\n"
 
 
@@ -99,7 +101,10 @@ def members(site: Path) -> Iterator[tuple[str, bytes]]:
         if path.suffix == ".html":
             yield name, from_files(path.read_text(encoding="utf-8")).encode()
         elif name == f"{INDEX}.json":
-            yield f"{INDEX}.js", search(path.read_text(encoding="utf-8")).encode()
+            yield (
+                f"{INDEX}.js",
+                index_as_script(path.read_text(encoding="utf-8")).encode(),
+            )
             yield WORKER, FRAME.encode()
         else:
             yield name, path.read_bytes()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import unescape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 Find = Callable[[str], str | None]
@@ -13,7 +13,7 @@ Nav = Sequence[Any]
 CANONICAL = re.compile(r'<link rel="canonical" href="([^"]*)"')
 
 
-def built(source: PurePosixPath, site: Path) -> Path | None:
+def built_page(source: PurePosixPath, site: Path) -> Path | None:
     """Return the HTML that MkDocs made of a page, if it is there."""
     folder = site / source.parent
     plain = folder / f"{source.stem}.html"
@@ -24,51 +24,59 @@ def built(source: PurePosixPath, site: Path) -> Path | None:
 
 
 def addresses(source: PurePosixPath, site: Path) -> Find:
-    """Return what finds the address on the web that a link of a page means.
+    """Return a function from a link of a page to the address on the web that it means.
 
-    A site that was built without knowing its address has none, nor have links to it.
+    It returns None if the site was built without an address, as then no page has one.
     """
-    page = built(source, site)
-    known = CANONICAL.search(page.read_text(encoding="utf-8")) if page else None
+    page = built_page(source, site)
+    canonical = CANONICAL.search(page.read_text(encoding="utf-8")) if page else None
 
     def find(target: str) -> str | None:
         parts = urlsplit(target)
         if parts.scheme or parts.netloc:
             return target
-        if page is None or known is None:
+        if page is None or canonical is None:
             return None
-        url = unescape(known[1])
+        url = unescape(canonical[1])
         if not parts.path or parts.path.startswith("/"):
             return urljoin(url, target)
         file = PurePosixPath(normpath(source.parent / parts.path))
-        html = built(file, site) or site / file
+        html = built_page(file, site) or site / file
         up = "../" * (len(page.parent.relative_to(site).parts))
-        there = str(html.relative_to(site)).removesuffix("index.html")
+        target_path = str(html.relative_to(site)).removesuffix("index.html")
         anchor = f"#{parts.fragment}" if parts.fragment else ""
-        return urljoin(url, f"{up}{there}") + anchor
+        return urljoin(url, f"{up}{target_path}") + anchor
 
     return find
 
 
-def files(folders: Sequence[Path]) -> Find:
-    """Return what reads a file that a page includes, from the first folder with it."""
+def include_reader(folders: Sequence[Path]) -> Find:
+    """Return a function that reads an included file from the first folder with it."""
 
     def read(name: str) -> str | None:
-        found = (folder / name for folder in folders if (folder / name).is_file())
-        file = next(found, None)
+        files = (folder / name for folder in folders if (folder / name).is_file())
+        file = next(files, None)
         return file.read_text(encoding="utf-8") if file else None
 
     return read
 
 
-def entries(nav: Nav, section: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the section, the title and the source of each page of a nav."""
+class NavEntry(NamedTuple):
+    """A page in the nav: its section at the top, its title and its source."""
+
+    section: str
+    title: str
+    source: str
+
+
+def nav_entries(nav: Nav, section: str = "") -> Iterator[NavEntry]:
+    """Yield the pages of a nav in their order."""
     for item in nav:
         [(title, value)] = item.items()
         if isinstance(value, str):
-            yield section, title, value
+            yield NavEntry(section, title, value)
         else:
-            yield from entries(value, section or title)
+            yield from nav_entries(value, section or title)
 
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:

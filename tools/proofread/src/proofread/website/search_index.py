@@ -1,9 +1,9 @@
-"""Leave out of the index of a search what nobody looks for.
+"""Leave out of the index of a search what nobody searches for.
 
-More than half of an index is programs and what they print, and it is loaded before the
-first result. Nobody looks for a number or a bracket in them. What is looked for stays:
-the text of a page; each error, in full; and the names that a program has and its page
-does not, once.
+More than half of an index is programs and their outputs, and a browser loads all of it
+before the first result. Nobody searches for a number or a bracket in them. What stays
+is the text of a page, each error in full, and once each name that a program has and the
+prose of its page does not.
 """
 
 import json
@@ -24,12 +24,12 @@ NAME = re.compile(
 )
 
 
-def shorten(site: Path, unsought: Collection[str] = ()) -> None:
+def shorten(site: Path, exclude: Collection[str] = ()) -> None:
     """Shorten the index of a site's search, if it has one.
 
     Args:
         site: The folder that the site was built into.
-        unsought: Expressions for the addresses of sections to leave out.
+        exclude: Expressions for the addresses of sections to leave out.
     """
     path = site / "search" / "search_index.json"
     if not path.is_file():
@@ -38,27 +38,34 @@ def shorten(site: Path, unsought: Collection[str] = ()) -> None:
     docs = [
         entry
         for entry in index["docs"]
-        if not any(re.search(one, entry["location"]) for one in unsought)
+        if not any(re.search(pattern, entry["location"]) for pattern in exclude)
     ]
     known: dict[str, set[str]] = defaultdict(set)
     for entry in docs:
         prose = PROGRAM.sub(" ", entry["text"])
-        known[page(entry)] |= {*WORD.findall(TAG.sub(" ", f"{entry['title']} {prose}"))}
+        known[page_of(entry)] |= {
+            *WORD.findall(TAG.sub(" ", f"{entry['title']} {prose}"))
+        }
     for entry in docs:
-        entry["text"] = "".join(short(entry["text"], known[page(entry)]))
+        entry["text"] = "".join(short(entry["text"], known[page_of(entry)]))
     text = json.dumps(
         {**index, "docs": docs}, ensure_ascii=False, separators=(",", ":")
     )
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def page(entry: dict[str, str]) -> str:
+def page_of(entry: dict[str, str]) -> str:
     """Return the address of the page that a section is on."""
     return entry["location"].partition("#")[0]
 
 
 def short(text: str, known: set[str]) -> Iterator[str]:
-    """Yield what is looked for in a section, and add names to those that are known."""
+    """Yield what the index keeps of a section.
+
+    Args:
+        text: The HTML of the section.
+        known: The words that the index has of its page; new names are added.
+    """
     yield " ".join(PROGRAM.sub(" ", text).split())
     programs = unescape(TAG.sub("", "\n".join(PROGRAM.findall(text))))
     for error in ERROR.findall(programs):

@@ -1,10 +1,10 @@
-"""Take out of a built site what no reader needs.
+"""Remove from a built site what no reader needs.
 
-Material for MkDocs ships the maps of its scripts, for its own developers, and what a
-search in thirty languages needs. Pygments marks each name, space, bracket and operator
-of a program; these are told by their form, and to mark them doubles what a browser has
-to keep of a page of programs. A tenth of a page is lines with nothing on them, and the
-space before those with something. Comments speak to the tools that made the page;
+Material for MkDocs ships the source maps of its scripts, for its own developers, and
+what a search in thirty languages needs. Pygments marks each name, space, bracket and
+operator of a program; no style tells these apart, and marking them doubles the elements
+that a browser keeps for a page of programs. A tenth of a page is empty lines and
+indentation. Comments are for the tools that made the page;
 `proofread.website.offline_zip` still needs two of them.
 """
 
@@ -16,16 +16,16 @@ from pathlib import Path
 from proofread.website.paths import rewrite
 
 MAP = re.compile(r"\s*(?://[#@] sourceMappingURL=\S+|/\*[#@] sourceMappingURL=.*?\*/)")
-UNSEEN = re.compile(r'<span class="[nwpo]">([^<]*)</span>')
+UNSTYLED = re.compile(r'<span class="[nwpo]">([^<]*)</span>')
 # Where space is as it was written.
 VERBATIM = re.compile(r"(<(pre|code|kbd|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 COMMENT = re.compile(r"<!--(?! (?:end of )?online -->).*?-->\n?", re.DOTALL)
 INDENT = re.compile(r"[ \t]*\n\s*")
-# What each search in another language than English needs.
+# What a search needs in any language but English.
 ALWAYS = {"stemmer.support", "multi"}
 
 
-def tidy(site: Path, languages: Collection[str] = ("en",)) -> None:
+def slim_site(site: Path, languages: Collection[str] = ("en",)) -> None:
     """Make a site smaller; what a reader sees stays as it is.
 
     Args:
@@ -42,9 +42,9 @@ def tidy(site: Path, languages: Collection[str] = ("en",)) -> None:
 
 
 def slim(html: str) -> str:
-    """Take out marks in programs that tell nothing, comments, and empty lines."""
-    html = UNSEEN.sub(r"\1", html).replace("<pre><span></span>", "<pre>")
-    # Each third part is the name of what was found verbatim.
+    """Remove marks without a style from programs, comments, and empty lines."""
+    html = UNSTYLED.sub(r"\1", html).replace("<pre><span></span>", "<pre>")
+    # Every third part is the name of a verbatim element.
     parts = VERBATIM.split(html)
     parts[::3] = [INDENT.sub("\n", COMMENT.sub("", part)) for part in parts[::3]]
     del parts[2::3]

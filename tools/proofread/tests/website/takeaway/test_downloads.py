@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from proofread.verify.trials import code_cells
-from proofread.website.paths import addresses, built
+from proofread.website.paths import addresses, built_page
 from proofread.website.takeaway.downloads import main, make
 
 URL = "https://example.org/book/"
@@ -44,9 +44,9 @@ def test_the_page_of_a_source_is_found_in_either_layout(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     names = ("index.md", "a.md", "walk/README.md", "walk/b.md")
     for source, html in zip(names, made, strict=True):
-        assert built(PurePosixPath(source), tmp_path) == tmp_path / html
-    assert built(PurePosixPath("walk/absent.md"), tmp_path) is None
-    assert built(PurePosixPath("walk/c/index.md"), tmp_path) is None
+        assert built_page(PurePosixPath(source), tmp_path) == tmp_path / html
+    assert built_page(PurePosixPath("walk/absent.md"), tmp_path) is None
+    assert built_page(PurePosixPath("walk/c/index.md"), tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_without_an_address_only_links_to_elsewhere_have_one(book: Path) -> None
 
 
 def test_both_files_stand_next_to_the_page(book: Path) -> None:
-    made = make(book / "docs", book / "site", "walk/*.md", note="Install `it`.")
+    made = make(book / "docs", book / "site", ["walk/*.md"], note="Install `it`.")
     names = ["a/a.ipynb", "a/a.py", "b/b.ipynb", "b/b.py"]
     assert made == [book / "site/walk" / name for name in names]
     assert sources(made[0]) == (
@@ -111,13 +111,13 @@ def test_both_files_stand_next_to_the_page(book: Path) -> None:
 
 def test_without_address_and_note_the_page_comes_first(book: Path) -> None:
     (book / "site/walk/a/index.html").write_text("")
-    made = make(book / "docs", book / "site", "walk/a.md")
+    made = make(book / "docs", book / "site", ["walk/a.md"])
     assert sources(made[0]) == "# A\n\nB\n---\nprint(1)"
 
 
 def test_where_the_site_has_a_wheel_the_first_code_installs_it(book: Path) -> None:
     wheel = "dist/a-1-py3-none-any.whl"
-    arguments = (book / "docs", book / "site", "walk/a.md")
+    arguments = (book / "docs", book / "site", ["walk/a.md"])
     (made, program) = make(*arguments, note="A note.", wheel=wheel)
     told = f"This was made from the page <{URL}walk/a/>."
     install = f"%pip install --quiet {URL}{wheel}"
@@ -126,13 +126,13 @@ def test_where_the_site_has_a_wheel_the_first_code_installs_it(book: Path) -> No
     assert "".join(first["source"]) == "print(1)"
     assert f"# %%\n# {install}\n\n# %% [markdown]\n# # A\n" in program.read_text()
     compile(program.read_text(), "a.py", "exec")
-    (made, _) = make(book / "docs", book / "site", "index.md", wheel=wheel)
+    (made, _) = make(book / "docs", book / "site", ["index.md"], wheel=wheel)
     assert f"\n---\n{install}\n---\n" in sources(made)
 
 
 def test_a_wheel_without_an_address_cannot_be_installed(book: Path) -> None:
     (book / "site/walk/a/index.html").write_text("")
-    arguments = (book / "docs", book / "site", "walk/a.md")
+    arguments = (book / "docs", book / "site", ["walk/a.md"])
     (made, _) = make(*arguments, note="A note.", wheel="dist/a.whl")
     assert sources(made).startswith("A note.\n---\n# A\n")
 
@@ -143,7 +143,7 @@ def test_pictures_come_from_the_folders_that_are_named(book: Path) -> None:
         (book / number).mkdir()
     (book / "2/a.svg").write_text('<svg aria-label="Ö"/>', encoding="utf-8")
     folders = [book / "1", book / "2"]
-    made = make(book / "docs", book / "site", "walk/a.md", folders=folders)
+    made = make(book / "docs", book / "site", ["walk/a.md"], folders=folders)
     assert "![Ö](attachment:a.svg)" in sources(made[0])
     assert "# Picture: Ö\n" in made[1].read_text(encoding="utf-8")
 
@@ -156,7 +156,7 @@ def test_what_cannot_be_made(book: Path, capsys: pytest.CaptureFixture[str]) -> 
     (docs / "walk/new.md").write_text("")
     assert main([str(docs), str(site), "--pages", "walk/n*.md"]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        f"pages must name a page in {docs}; got pages='talk/*.md'.",
+        f"pages must name a page in {docs}; got pages=['talk/*.md'].",
         f"{docs / 'walk/a.md'}: an included file must exist; got a.svg.",
         f"{site} must have each page of {docs}; got no walk/new.md.",
     ]
@@ -166,7 +166,7 @@ def test_the_command(book: Path) -> None:
     (book / "docs/walk/a.md").write_text('--8<-- "a.svg"\n')
     (book / "a.svg").write_text("<svg/>")
     options = ["--pages", "walk/*.md", "--include", str(book), "--note", "A note."]
-    command = [sys.executable, "-m", "proofread.website.takeaway.downloads", *options]
+    command = [sys.executable, "-m", "proofread", "takeaway", *options]
     done = subprocess.run([*command, "docs", "site"], cwd=book, capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert "A note." in sources(book / "site/walk/a/a.ipynb")

@@ -1,9 +1,9 @@
 """Make a notebook and a program of each chapter, for the reader to take away.
 
-    proofread takeaway --pages 'walk/*.md' docs site
+    proofread takeaway --pages 'guide/*.md' docs site
 
 Both are written next to the page in the site: STEM.ipynb with the recorded outputs,
-and STEM.py in cells, with the outputs as comments. `proofread.build` does the same
+and STEM.py in cells, with the outputs as comments. `proofread build` does the same
 after MkDocs has built the site.
 """
 
@@ -12,20 +12,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from proofread.website.paths import addresses, built, files
+from proofread.website.paths import addresses, built_page, include_reader
 from proofread.website.takeaway.cells import Cell, cells
 from proofread.website.takeaway.notebook import notebook, program
-
-# ---- Where things are --------------------------------------------------------------
-
-
-# ---- All pages ---------------------------------------------------------------------
 
 
 def make(
     docs: Path,
     site: Path,
-    pages: str,
+    patterns: Sequence[str],
     *,
     folders: Sequence[Path] = (),
     note: str = "",
@@ -36,9 +31,9 @@ def make(
     Args:
         docs: The folder of the pages.
         site: The folder that the site was built into.
-        pages: Which pages, as a pattern relative to docs.
+        patterns: Which pages, relative to docs.
         folders: Where the files are that pages include.
-        note: Markdown that the reader sees first, if the site has no wheel for him.
+        note: Markdown that the reader sees first, if the site has no wheel.
         wheel: The wheel that the pages need, as a path within the site.
 
     Raises:
@@ -46,29 +41,29 @@ def make(
             cannot be included.
     """
     written: list[Path] = []
-    for path in sorted(docs.glob(pages)):
+    for path in sorted({path for one in patterns for path in docs.glob(one)}):
         source = PurePosixPath(path.relative_to(docs).as_posix())
-        html = built(source, site)
+        html = built_page(source, site)
         if html is None:
             raise ValueError(f"{site} must have each page of {docs}; got no {source}.")
         find = addresses(source, site)
         text = path.read_text(encoding="utf-8")
         try:
-            found = cells(text, find, files(folders))
+            of_page = cells(text, find, include_reader(folders))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         up = PurePosixPath(*[".."] * len(source.parent.parts))
-        url = find(str(up / wheel)) if wheel else None
-        found = about(find(""), url, note) + found
-        for suffix, content in ((".ipynb", notebook(found)), (".py", program(found))):
+        wheel_url = find(str(up / wheel)) if wheel else None
+        whole = first_cells(find(""), wheel_url, note) + of_page
+        for suffix, content in ((".ipynb", notebook(whole)), (".py", program(whole))):
             written.append(html.parent / (path.stem + suffix))
             written[-1].write_text(content, encoding="utf-8", newline="\n")
     if not written:
-        raise ValueError(f"pages must name a page in {docs}; got pages={pages!r}.")
+        raise ValueError(f"pages must name a page in {docs}; got pages={patterns!r}.")
     return written
 
 
-def about(url: str | None, wheel: str | None, note: str) -> list[Cell]:
+def first_cells(url: str | None, wheel: str | None, note: str) -> list[Cell]:
     """Return cells that say where all this comes from, and install what it needs.
 
     Args:
@@ -76,12 +71,12 @@ def about(url: str | None, wheel: str | None, note: str) -> list[Cell]:
         wheel: The address of what is to be installed, if there is one.
         note: What to say if there is none.
     """
-    told = [f"This was made from the page <{url}>."] if url else []
-    told += [note] if note and not wheel else []
-    found = [Cell("about", "\n".join(told))] if told else []
+    sentences = [f"This was made from the page <{url}>."] if url else []
+    sentences += [note] if note and not wheel else []
+    result = [Cell("about", "\n".join(sentences))] if sentences else []
     if wheel:
-        found.append(Cell("install", f"%pip install --quiet {wheel}", command=True))
-    return found
+        result.append(Cell("install", f"%pip install --quiet {wheel}", command=True))
+    return result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         make(
             options.docs,
             options.site,
-            options.pages,
+            [options.pages],
             folders=options.include,
             note=options.note,
         )

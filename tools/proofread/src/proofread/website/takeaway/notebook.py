@@ -6,15 +6,20 @@ comments. A program that ends in an error on purpose does not stop what follows.
 
 import ast
 import base64
-import json
 from collections.abc import Sequence
-from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode, v4
 
 from proofread.page.markdown import Program, skipped
 from proofread.website.takeaway.cells import Cell, described
 
 COMMAND = "command"  # the tag of a cell that prepares where the others run
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 
 
 def is_python(code: str) -> bool:
@@ -26,49 +31,61 @@ def is_python(code: str) -> bool:
     return True
 
 
-def lines(text: str) -> list[str]:
-    """Return text in the way that a notebook stores it."""
-    return text.splitlines(keepends=True)
+# ---- As a notebook -----------------------------------------------------------------
 
 
-def as_notebook_cell(cell: Cell, count: int) -> dict[str, Any]:
-    """Return a cell in the format of notebooks, version 4.5."""
-    base: dict[str, Any] = {"id": cell.name, "metadata": {}, "source": lines(cell.text)}
-    if cell.command:
-        base["metadata"] = {"tags": [COMMAND]}
-        return base | {"cell_type": "code", "execution_count": None, "outputs": []}
-    if cell.program is None:
-        base["cell_type"] = "markdown"
-        if cell.pictures:
-            base["attachments"] = {
-                name: {"image/svg+xml": base64.b64encode(svg.encode()).decode()}
-                for name, svg in cell.pictures.items()
-            }
-        return base
-    output, error = cell.program.recorded
-    outputs: list[dict[str, Any]] = []
+def prose_cell(cell: Cell) -> NotebookNode:
+    """Return a cell of prose with its pictures."""
+    made = v4.new_markdown_cell(cell.text, id=cell.name)
+    if cell.pictures:
+        made["attachments"] = {
+            name: {"image/svg+xml": base64.b64encode(svg.encode()).decode()}
+            for name, svg in cell.pictures.items()
+        }
+    return made
+
+
+def program_cell(cell: Cell, program: Program, count: int) -> NotebookNode:
+    """Return a cell with a program and its recorded output."""
+    output, error = program.recorded
+    outputs = []
     if output:
-        stream = {"output_type": "stream", "name": "stdout", "text": lines(output)}
-        outputs.append(stream)
+        outputs.append(v4.new_output("stream", name="stdout", text=output))
     if error:
-        name, _, value = error.partition(": ")
-        about = {"ename": name, "evalue": value, "traceback": lines(error)}
-        outputs.append({"output_type": "error", **about})
+        kind, _, value = error.partition(": ")
+        outputs.append(
+            v4.new_output(
+                "error", ename=kind, evalue=value, traceback=error.splitlines(True)
+            )
+        )
     tags = ["raises-exception"] if error else []
-    tags += ["skip-execution"] if skipped(cell.program) else []
-    base["metadata"] = {"tags": tags} if tags else {}
-    return base | {"cell_type": "code", "execution_count": count, "outputs": outputs}
+    tags += ["skip-execution"] if skipped(program) else []
+    return v4.new_code_cell(
+        cell.text,
+        id=cell.name,
+        execution_count=count,
+        metadata={"tags": tags} if tags else {},
+        outputs=outputs,
+    )
 
 
-def notebook(found: Sequence[Cell]) -> str:
+def notebook(cells: Sequence[Cell]) -> str:
     """Return cells as a notebook."""
-    result: list[dict[str, Any]] = []
-    for cell in found:
-        count = 1 + sum(c["cell_type"] == "code" for c in result)
-        result.append(as_notebook_cell(cell, count))
-    about = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    whole = {"cells": result, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    made: list[NotebookNode] = []
+    for cell in cells:
+        count = 1 + sum(one.cell_type == "code" for one in made)
+        if cell.command:
+            tags = {"tags": [COMMAND]}
+            made.append(v4.new_code_cell(cell.text, id=cell.name, metadata=tags))
+        elif cell.program is None:
+            made.append(prose_cell(cell))
+        else:
+            made.append(program_cell(cell, cell.program, count))
+    whole = v4.new_notebook(cells=made, metadata=METADATA, nbformat_minor=5)
+    return str(nbformat.writes(whole)) + "\n"
+
+
+# ---- As a program ------------------------------------------------------------------
 
 
 def comment(text: str) -> str:
@@ -86,7 +103,7 @@ def indented(code: str) -> str:
     }
     return "".join(
         line if number in inside or not line.strip() else f"    {line}"
-        for number, line in enumerate(lines(code), 1)
+        for number, line in enumerate(code.splitlines(keepends=True), 1)
     )
 
 
@@ -107,14 +124,19 @@ def as_code(program: Program) -> str:
     return f"{code}\n# Output:\n{comment(printed)}" if printed else code
 
 
-def program(found: Sequence[Cell]) -> str:
+def as_script_cell(cell: Cell) -> NotebookNode:
+    """Return a cell as a program in cells has it."""
+    if cell.command:
+        return v4.new_code_cell(comment(cell.text).strip())
+    if cell.program is None:
+        return v4.new_markdown_cell(described(cell.text))
+    return v4.new_code_cell(as_code(cell.program).strip("\n"))
+
+
+def program(cells: Sequence[Cell]) -> str:
     """Return cells as a program in the percent format, which editors know."""
-    parts = []
-    for cell in found:
-        if cell.command:
-            parts.append(f"# %%\n{comment(cell.text)}")
-        elif cell.program is None:
-            parts.append(f"# %% [markdown]\n{comment(described(cell.text))}")
-        else:
-            parts.append(f"# %%\n{as_code(cell.program)}")
-    return "\n".join(parts)
+    whole = v4.new_notebook(cells=[*map(as_script_cell, cells)])
+    # Nothing but the cells: without a header, and without magic that is commented out.
+    options = {"comment_magics": False, "notebook_metadata_filter": "-all"}
+    whole.metadata["jupytext"] = options | {"cell_metadata_filter": "-all"}
+    return str(jupytext.writes(whole, fmt="py:percent"))

@@ -1,0 +1,122 @@
+"""What all properties need to know about a subject, found out once."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headway.checks.evidence.influence import (
+    influence,
+    pattern_name,
+    visible_tokens,
+    window_size,
+)
+from headway.checks.evidence.masks import Masks, find_masks
+from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.weights import Weights, find_weights
+from headway.checks.subject import Subject, intent
+from headway.checks.tolerance import max_difference, noise, tolerance
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A subject, and what calls of it showed.
+
+    Attributes:
+        subject: The code.
+        x: Some tokens.
+        output: What it gives for them in eval.
+        influence: How far each row moves when a token is changed, (B, T, B, T).
+        visible: Which row sees which token, (T, T).
+        causal: Whether it is meant to hide the future.
+        intent: How that is known.
+        positions: Whether it is meant to tell tokens by where they stand.
+        window: How many tokens each row sees, if it forgets the others on purpose.
+        masks: The masks that it takes.
+        weights: Which of its parameters make queries, keys and values.
+        repeats: What happens when it is called again.
+    """
+
+    subject: Subject
+    x: Tensor
+    output: Tensor
+    influence: Tensor
+    visible: Tensor
+    causal: bool
+    intent: str
+    positions: bool
+    window: int | None
+    masks: Masks
+    weights: Weights
+    repeats: Repeats
+
+    @property
+    def allowed(self) -> Tensor:
+        """Which row is to see which token."""
+        full = torch.ones_like(self.visible)
+        return full.tril() if self.causal else full
+
+    @property
+    def noise(self) -> float:
+        """How far a row may move where nothing may move it."""
+        return noise(self.output)
+
+    @property
+    def tolerance(self) -> float:
+        """How far apart two results may be that are equal but for rounding."""
+        return tolerance(self.output)
+
+    @torch.no_grad()
+    def difference_alone(self, output: Tensor, x: Tensor, keep: Tensor) -> float:
+        """Compare the rows of a batch with those that each text gets alone.
+
+        Args:
+            output: What the code gives for the batch.
+            x: The batch, of shape (B, T, d_in).
+            keep: Which tokens are real, of shape (B, T).
+        """
+        return max(
+            max_difference(self.subject(x[b : b + 1, real]), output[b : b + 1, real])
+            for b, real in enumerate(keep)
+        )
+
+
+def gather(subject: Subject) -> Evidence:
+    """Call the code, and write down what it shows."""
+    subject, repeats = repeat(subject)
+    x = subject.tokens()
+    with torch.no_grad():
+        output = subject(x)
+        moved = influence(subject, x)
+        visible = visible_tokens(moved, noise(output))
+        masks = find_masks(subject, visible, noise(output))
+    causal, known_from = _intent(subject, visible)
+    named_window = intent.has_window(subject.target)
+    return Evidence(
+        subject=subject,
+        x=x,
+        output=output,
+        influence=moved,
+        visible=visible,
+        causal=causal,
+        intent=known_from,
+        positions=intent.has_positions(subject.target),
+        window=window_size(visible) if named_window else None,
+        masks=masks,
+        weights=find_weights(subject),
+        repeats=repeats,
+    )
+
+
+def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
+    """Decide whether the future is to be hidden: told, named, or as it behaves."""
+    if subject.options.causal is not None:
+        return subject.options.causal, "told"
+    named = intent.is_causal(subject.target)
+    if named is not None:
+        return named, "as its names say"
+    name = pattern_name(visible)
+    past = "the past" in name or "the future" in name
+    if past or window_size(visible) is not None:
+        return True, "as it behaves"
+    return False, "as it behaves; say causal=True if that is wrong"

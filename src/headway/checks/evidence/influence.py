@@ -1,0 +1,71 @@
+"""Which token moves which row: change one, and look which rows move."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def influence(call: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Measure how far each row moves when one token of one text is changed.
+
+    Returns:
+        A tensor of shape (B, T, B, T): the row of text b and token t, moved by the
+        token s of text c. Rows that are not finite count as unmoved.
+    """
+    B, T, _ = x.shape
+    before = call(x)
+    moved = torch.zeros(B, T, B, T, dtype=torch.float64)
+    for c in range(B):
+        for s in range(T):
+            changed = x.clone()
+            changed[c, s] = x[c - 1, s - 1].flip(-1) + 0.5
+            moved[:, :, c, s] = row_differences(call(changed), before).cpu()
+    return moved
+
+
+def row_differences(one: Tensor, other: Tensor) -> Tensor:
+    """Give the largest difference in each row; what is not finite counts as zero."""
+    return (one.double() - other.double()).abs().nan_to_num(0, 0, 0).amax(dim=-1)
+
+
+def visible_tokens(influence: Tensor, noise: float) -> Tensor:
+    """Reduce the influence to a table of shape (T, T): which row sees which token."""
+    own = influence.diagonal(dim1=0, dim2=2).movedim(-1, 0)
+    return (own > noise).any(dim=0)
+
+
+def pattern_name(visible: Tensor) -> str:
+    """Put a table of which row sees which token into words; empty if it has no name.
+
+    A row always moves with its own token, which makes its query. So a row that does not
+    see its own key is told by the row that then has no key at all.
+    """
+    full = torch.ones_like(visible)
+    own = full.tril().triu()
+    for name, table, end in (("past", full.tril(), 0), ("future", full.triu(), -1)):
+        rest = torch.arange(len(visible)) != end % len(visible)
+        if not torch.equal((visible & ~own)[rest], (table & ~own)[rest]):
+            continue
+        if torch.equal(visible[end], table[end]):
+            return f"itself and the {name}"
+        if not bool(visible[end].any()) or bool(visible[end].all()):
+            return f"the {name} and not itself"
+    for name, table in {
+        "every token": full,
+        "the past, itself and the next token": full.tril(1),
+        "the token before, itself and the future": full.triu(-1),
+        "only itself": own,
+    }.items():
+        if torch.equal(visible, table):
+            return name
+    return ""
+
+
+def window_size(visible: Tensor) -> int | None:
+    """Give how many of the latest tokens each row sees, if that is a fixed number."""
+    past = torch.ones_like(visible).tril()
+    for size in range(2, len(visible)):
+        if torch.equal(visible, past.triu(1 - size)):
+            return size
+    return None

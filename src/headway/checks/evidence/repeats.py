@@ -1,0 +1,126 @@
+"""What happens when code is called again."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.errors import describe
+from headway.checks.outcome import Outcome, failed, passed
+from headway.checks.subject import Subject
+from headway.checks.tolerance import max_difference, noise
+
+
+class Repeats(NamedTuple):
+    """What happens when code is called again.
+
+    Attributes:
+        state: Whether a call leaves something behind.
+        randomness: Whether eval is random with the rates of dropout that it has.
+        random: Whether it is random even without dropout.
+    """
+
+    state: Outcome
+    randomness: Outcome
+    random: bool
+
+
+def repeat(subject: Subject) -> tuple[Subject, Repeats]:
+    """Call the code again, so that one mistake does not hide the others.
+
+    Returns:
+        The subject for all further calls, and what was seen: what keeps something is
+        called in fresh copies, and what drops in eval has a rate of zero.
+    """
+    state = leaves_nothing(subject)
+    if state.verdict == "failed":
+        subject = replace(subject, fresh=True)
+    # A module may drop in eval even if it was built without dropout.
+    dropping = subject if subject.module is None else subject.with_dropout(0.5)
+    randomness = is_deterministic(dropping)
+    if randomness.verdict == "failed":
+        subject = subject.with_dropout(0.0)
+    random = is_deterministic(subject).verdict == "failed"
+    return subject, Repeats(state, randomness, random)
+
+
+def is_deterministic(subject: Subject) -> Outcome:
+    """Call three times in eval, with another seed each time: the results must agree."""
+    x = subject.tokens()
+    with torch.no_grad():
+        first, *others = [subject(x, seed=seed) for seed in (1, 2, 3)]
+    limit = noise(first)
+    different = [y for y in others if max_difference(y, first, equal_nan=True) > limit]
+    if not different:
+        return passed("In eval the same input gets the same answer.", 1)
+    return failed(
+        "In eval the same input gets different answers: dropout is still on. Some "
+        "functions for it do not know of eval: hand them a rate of 0.0 there.",
+        len(different) + 1,
+    )
+
+
+def leaves_nothing(subject: Subject) -> Outcome:
+    """Ask that a call changes nothing: no input, no weights, no later answer."""
+    try:
+        return _leaves_nothing(subject.copy())
+    except Exception as raised:  # whatever a reader's code may raise
+        return failed(f"After other calls it raised {describe(raised)}.")
+
+
+def _leaves_nothing(subject: Subject) -> Outcome:
+    module = nn.Module() if subject.module is None else subject.module
+    before = _stored(module)
+    x = subject.tokens()
+    with torch.no_grad():
+        first = subject(x)
+    before = _stored(module) | before  # with what the first call has made
+    given = x.clone()
+    subject.call(subject.target, given, subject.extra)
+    if not torch.equal(given, x):
+        return failed("It changes its input in place.", max_difference(given, x))
+    for name, tensor in module.state_dict().items():
+        if name in before and not torch.equal(tensor, before[name]):
+            difference = max_difference(tensor, before[name])
+            return failed(f"A call changes {name}.", difference)
+    if kept := [*_graphs(module)]:
+        return failed(f"A call keeps {kept[0]}, and with it all that made it.")
+    return _compare(subject, x, first)
+
+
+def _stored(module: nn.Module) -> dict[str, Tensor]:
+    stored = module.state_dict().items()  # quantized layers hold more than tensors
+    return {name: one.clone() for name, one in stored if isinstance(one, Tensor)}
+
+
+def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
+    """Call with other sizes in between; another property asks whether they work."""
+    with torch.no_grad():
+        B, T = subject.B, subject.T
+        for shape in ((B, max(T - 2, 1)), (1, T), (B, T)):
+            with suppress(Exception):
+                subject(subject.tokens(*shape, seed=6))
+        worst = max_difference(subject(x), first, equal_nan=True)
+    if worst <= noise(first):
+        return passed("A call changes no later one, no input and no weight.", 0)
+    return failed(
+        "The same input gets another answer after other calls: something is kept, such "
+        "as a cache or a mask of the first call.",
+        worst,
+    )
+
+
+def _graphs(module: nn.Module) -> Iterator[str]:
+    """Name the attributes that hold a tensor with its history."""
+    for place, part in module.named_modules():
+        weights = [one for one, _ in part.named_parameters(recurse=False)]
+        for name, value in vars(part).items():
+            if any(one.startswith(f"{name}_") for one in weights):
+                continue  # made of these weights anew, as pruning does
+            held = [*value.values()] if isinstance(value, dict) else value
+            for one in held if isinstance(held, (list, tuple)) else [held]:
+                if isinstance(one, Tensor) and one.grad_fn is not None:
+                    yield f"{place}.{name}".strip(".")

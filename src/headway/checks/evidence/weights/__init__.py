@@ -1,0 +1,9 @@
+"""Which parameters make queries, keys and values, and how they are stored."""
+
+from headway.checks.evidence.weights.projections import (
+    Projections,
+    Weights,
+    find_weights,
+)
+
+__all__ = ["Projections", "Weights", "find_weights"]

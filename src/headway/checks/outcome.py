@@ -1,0 +1,42 @@
+"""What one property gives: a verdict, a sentence and a figure."""
+
+from typing import NamedTuple
+
+from headway.checks.book import Section
+from headway.checks.report import Verdict
+
+
+class Outcome(NamedTuple):
+    """The verdict on one property.
+
+    Attributes:
+        verdict: `passed`, `failed` or `not applicable`.
+        sentence: What was seen, or why the property cannot be asked.
+        figure: What was measured, if anything was.
+        section: What to read, if it is not what explains the property.
+    """
+
+    verdict: Verdict
+    sentence: str
+    figure: int | float | None = None
+    section: Section | None = None
+
+
+def passed(sentence: str, figure: int | float | None = None) -> Outcome:
+    """Say that a property holds."""
+    return Outcome("passed", sentence, figure)
+
+
+def failed(
+    sentence: str,
+    figure: int | float | None = None,
+    *,
+    section: Section | None = None,
+) -> Outcome:
+    """Say that a property does not hold, and what is probably wrong."""
+    return Outcome("failed", sentence, figure, section)
+
+
+def not_applicable(sentence: str) -> Outcome:
+    """Say why a property cannot be asked."""
+    return Outcome("not applicable", sentence)

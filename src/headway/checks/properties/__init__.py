@@ -1,0 +1,59 @@
+"""The properties of attention: what must hold, one module for each kind."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from headway.checks import book
+from headway.checks.book import Section
+from headway.checks.evidence import Evidence
+from headway.checks.outcome import Outcome
+from headway.checks.properties import (
+    caller_masks,
+    equation,
+    mixing,
+    modes,
+    numerics,
+    sizes,
+    visibility,
+)
+
+
+class Property(NamedTuple):
+    """Something that must hold of attention.
+
+    Attributes:
+        name: What holds, in a few words.
+        ask: Looks whether it holds, and leaves the evidence as it is.
+        section: The section of the book that explains it.
+        of_random_code: Whether it can be asked of code that is random without dropout.
+    """
+
+    name: str
+    ask: Callable[[Evidence], Outcome]
+    section: Section
+    of_random_code: bool = False
+
+
+# In the order of the report. No property depends on another, so any order will do.
+PROPERTIES = (
+    Property("equals the equation", equation.equals, book.EQUATION),
+    Property("no leak from the future", visibility.leak, book.LEAK),
+    Property("every allowed token counts", visibility.past, book.VISIBLE),
+    Property("equal tokens, equal rows", mixing.equal_tokens, book.WEIGHTED_MEAN),
+    Property("the order seen does not matter", mixing.order, book.ORDER),
+    Property("texts do not move each other", visibility.texts, book.PROMISES),
+    Property("the same alone as in a batch", sizes.alone, book.PROMISES),
+    Property("earlier rows stay", sizes.longer, book.PROMISES),
+    Property("any sizes", sizes.sizes, book.PROMISES, of_random_code=True),
+    Property("longer than the context", sizes.context, book.TOO_LONG),
+    Property("a call leaves nothing behind", modes.state, book.STATE, True),
+    Property("eval is not random", modes.in_eval, book.DROPOUT_MODES, True),
+    Property("training computes the same", modes.in_training, book.DROPOUT_MEAN),
+    Property("dropout keeps the mean", modes.dropout, book.DROPOUT_MEAN),
+    Property("masks are obeyed", caller_masks.obeyed, book.PADDING),
+    Property("padding is not seen", caller_masks.padding, book.PADDING),
+    Property("empty rows harm nobody", caller_masks.empty, book.WRONG_MASKS),
+    Property("gradients arrive", numerics.gradients, book.GRADIENTS),
+    Property("large scores", numerics.large, book.LARGE_SCORES),
+    Property("types and half precision", numerics.half, book.LARGE_SCORES),
+)

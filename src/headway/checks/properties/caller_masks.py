@@ -1,0 +1,143 @@
+"""Properties of masks that a caller passes."""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from headway.checks.evidence import Evidence
+from headway.checks.evidence.masks import Mask, example_table
+from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.tolerance import max_difference
+
+_LOUD = 1e3
+_REASONS = {
+    "nothing": "It takes {}, and {} changes nothing.",
+    "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
+    "or it is added where it should exclude.",
+}
+
+
+def obeyed(evidence: Evidence) -> Outcome:
+    """Ask that each mask that is taken hides what it says."""
+    masks = evidence.masks
+    for name, effect in masks.disobeyed.items():
+        layer = evidence.weights.layer
+        if layer and effect not in _REASONS:
+            return not_applicable(
+                f"It has several layers, and this holds of one: {layer}."
+            )
+        reason = _REASONS.get(effect, f"With {{}}, a row {effect}.")
+        return failed(reason.format(name, name))
+    if not masks.arguments:
+        return not_applicable("It takes no mask.")
+    if not masks.obeyed:
+        return not_applicable("No form of mask was found that it takes.")
+    for mask in masks.obeyed:
+        if mask.argument == "key_padding_mask" and mask.meaning == "True may look":
+            return failed(
+                "In its key_padding_mask, True may look. In PyTorch's, True is "
+                "padding: who hands that over sees padding and nothing else."
+            )
+    for mask in masks.obeyed:
+        if _changes(evidence, mask):
+            return failed(f"It changes its {mask.argument} in place.")
+    said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
+    return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _changes(evidence: Evidence, mask: Mask) -> bool:
+    """Ask whether a call changes the mask that it is given."""
+    subject, x = evidence.subject, evidence.x
+    keep = example_table(mask, subject.B, subject.T).clone().to(x.device)
+    given = mask(keep, x.dtype)
+    before = {name: one.clone() for name, one in given.items()}
+    with torch.no_grad():
+        subject(x, **given)
+    return any(not torch.equal(one, before[name]) for name, one in given.items())
+
+
+def padding(evidence: Evidence) -> Outcome:
+    """Ask that a padded batch gets what each text gets alone."""
+    masks = evidence.masks
+    mask = masks.of_keys or masks.of_texts or masks.of_pairs
+    if mask is None:
+        return not_applicable("It takes no mask that could hide padding.")
+    T = evidence.subject.T
+    lengths = [max(T - 2 * b, 1) for b in range(evidence.subject.B)]
+    real = torch.stack([torch.arange(T) < length for length in lengths])
+    if evidence.causal and not evidence.positions:
+        real = real.flip(1)  # what hides the future never sees what comes after a text
+    # Padding may be loud; a hidden score that is only quite low lets it through.
+    loud = _LOUD * evidence.x
+    x = torch.where(real[..., None].to(loud.device), evidence.x, loud)
+    with torch.no_grad():
+        output = _call_with_mask(evidence, mask, real[:, None].expand(-1, T, -1), x)
+    worst = evidence.difference_alone(output, evidence.x, real)
+    if worst <= evidence.tolerance:
+        return passed("A padded batch gets what each text gets alone.", worst)
+    return failed(
+        "In a padded batch the real tokens get something else than alone: padding is "
+        "seen, or hidden only in part.",
+        worst,
+    )
+
+
+def empty(evidence: Evidence) -> Outcome:
+    """Hide all keys from one row, or one text: the rest must not notice.
+
+    Code that shares in 32 bits inside, and hides with the lowest number of 64, must not
+    be blamed for this mixture: it is asked in 32 bits throughout.
+    """
+    mask = evidence.masks.of_pairs or evidence.masks.of_keys
+    if mask is None:
+        return not_applicable("It takes no mask that could hide everything.")
+    outcome = _empty(evidence, mask)
+    if outcome.verdict == "passed" or evidence.subject.dtype == torch.float32:
+        return outcome
+    subject = evidence.subject.copy(torch.float32)
+    x = evidence.x.float()
+    with torch.no_grad():
+        output = subject(x)
+    return _empty(replace(evidence, subject=subject, x=x, output=output), mask)
+
+
+def _empty(evidence: Evidence, mask: Mask) -> Outcome:
+    B, T = evidence.subject.B, evidence.subject.T
+    keep = torch.ones(B, T, T, dtype=torch.bool)
+    hidden = torch.zeros(B, T, dtype=torch.bool)
+    if mask.hides_keys:
+        hidden[0] = True
+    else:
+        hidden[:, 3 % T] = True
+    keep[hidden] = False
+    x = evidence.x.clone().requires_grad_()
+    with torch.no_grad():
+        used = _call_with_mask(evidence, mask, keep, evidence.x)
+    trained = _call_with_mask(evidence, mask, keep, x)
+    worst = max_difference(used[~hidden], evidence.output[~hidden])
+    if worst > evidence.tolerance:
+        return failed("A row that sees nothing changes other rows.", worst)
+    for output, mode in ((trained, ""), (used, " without gradients")):
+        if not bool(output.isfinite().all()):
+            return failed(
+                f"A row that sees nothing is nan{mode}, and poisons all that is "
+                "computed from it, the gradients of other rows as well."
+            )
+    if trained.requires_grad:
+        trained.sum().backward()
+        if x.grad is None or not bool(x.grad.isfinite().all()):
+            return failed("A row that sees nothing makes gradients nan.")
+    return passed("A row that sees nothing is finite, and so are all gradients.", 0)
+
+
+def _call_with_mask(evidence: Evidence, mask: Mask, keep: Tensor, x: Tensor) -> Tensor:
+    """Call with a mask for each text; one text at a time if it can hold only one."""
+    keep = keep.to(x.device)
+    if mask.varies:
+        return evidence.subject(x, **mask(keep, x.dtype))
+    single = [
+        evidence.subject(x[b : b + 1], **mask(keep[b : b + 1], x.dtype))
+        for b in range(len(x))
+    ]
+    return torch.cat(single)

@@ -1,0 +1,98 @@
+"""Properties of training and eval, and of one call after another."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from headway.checks.evidence import Evidence
+from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.subject import Subject
+from headway.checks.tolerance import max_difference
+
+_RATE = 0.3  # not a half, which is both what is dropped and what is kept
+_SMALL_RATE = 1e-3
+_SEEDS = range(2, 18)
+_CALLS = 64
+_COPIES = 32
+
+
+def in_eval(evidence: Evidence) -> Outcome:
+    """Report whether eval gives the same for the same."""
+    return evidence.repeats.randomness
+
+
+def state(evidence: Evidence) -> Outcome:
+    """Report whether a call leaves something behind."""
+    return evidence.repeats.state
+
+
+def in_training(evidence: Evidence) -> Outcome:
+    """Ask in training, without dropout: it must be what is used later."""
+    if evidence.subject.module is None:
+        return not_applicable("A function has no training mode.")
+    subject = evidence.subject.in_training(dropout=0.0)
+    with torch.no_grad():
+        worst = max_difference(subject(evidence.x), evidence.output)
+        if worst <= evidence.tolerance:
+            return passed(
+                "Without dropout, training computes what eval computes.", worst
+            )
+        drawn = torch.stack([subject(evidence.x, seed=seed) for seed in _SEEDS])
+    spread = max_difference(drawn, drawn[:1].expand_as(drawn))
+    if spread > evidence.tolerance and not subject.has_dropout:
+        return not_applicable(
+            "In training it draws at random, at a rate that no attribute holds, so it "
+            "cannot be compared."
+        )
+    return failed(
+        "Without dropout, training computes something else than eval: a flag is bound "
+        "to self.training, or dropout has a rate of its own.",
+        worst,
+    )
+
+
+def dropout(evidence: Evidence) -> Outcome:
+    """Ask that dropout acts in training, and that its mean is the answer of eval."""
+    subject, x = evidence.subject, evidence.x
+    if not subject.has_dropout:
+        return not_applicable("No rate of dropout was found.")
+    dropping = subject.in_training(dropout=_RATE)
+    with torch.no_grad():
+        expected = subject.in_training(dropout=0.0)(x)
+        means = torch.stack([_mean(dropping, x, seed) for seed in range(_CALLS)])
+        nearly = subject.in_training(dropout=_SMALL_RATE)(x)
+    if max_difference(means, means[:1].expand_as(means)) <= evidence.noise:
+        return failed(
+            "It has a rate of dropout, and in training nothing is dropped.", 0
+        )
+    if (nearly - expected).abs().median() > 0.1 * expected.abs().median():
+        return failed(
+            "A small rate of dropout changes nearly all: it is taken for what is kept, "
+            "or training goes another way.",
+            _SMALL_RATE,
+        )
+    draws = _CALLS * _COPIES  # a count, since what was drawn differs by platform
+    if _has_mean(means, expected, evidence.tolerance):
+        return passed("Dropout acts in training, and keeps the mean of many.", draws)
+    if others := evidence.weights.without_role:
+        return not_applicable(
+            f"Besides attention it has {others[0]}, which may move the mean."
+        )
+    return failed(
+        "The mean of many draws in training is not the answer of eval: dropout acts on "
+        "scores, or what is kept does not grow by 1 / (1 - p).",
+        draws,
+    )
+
+
+def _has_mean(means: Tensor, expected: Tensor, tolerance: float) -> bool:
+    """Ask whether a mean is within seven standard errors of what it should be."""
+    spread = means.std(dim=0) / math.sqrt(len(means))
+    off = (means.mean(dim=0) - expected).abs()
+    return bool((off <= 7 * spread + tolerance).all())
+
+
+def _mean(subject: Subject, x: Tensor, seed: int) -> Tensor:
+    rows = subject(x.repeat(_COPIES, 1, 1), seed=seed)
+    return rows.unflatten(0, (_COPIES, -1)).mean(dim=0)

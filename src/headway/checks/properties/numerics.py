@@ -1,0 +1,100 @@
+"""Properties of numbers: gradients, precision, and size."""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.errors import describe
+from headway.checks.evidence import Evidence
+from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.tolerance import largest, max_difference
+
+_VOLUMES = (100, 10_000)
+_ROUNDINGS = 32
+
+
+def gradients(evidence: Evidence) -> Outcome:
+    """Ask that finite gradients reach the tokens and every matrix of weights."""
+    subject = replace(evidence.subject.copy(), fresh=False)
+    module = subject.module
+    x = evidence.x.clone().requires_grad_()
+    output = subject(x)
+    if not output.requires_grad:
+        if module is None:
+            return not_applicable("The function does not take part in differentiation.")
+        return failed("The result has no gradient: detach() or no_grad() is inside.")
+    try:
+        output.square().sum().backward()
+    except (NotImplementedError, RuntimeError) as raised:
+        return not_applicable(f"It could not be differentiated: {describe(raised)}")
+    found: dict[str, Tensor | None] = {"the tokens": x.grad}
+    if module is not None:
+        found |= {name: p.grad for name, p in _matrices(module)}
+    for name, gradient in found.items():
+        if gradient is None or not bool(gradient.any()):
+            return failed(f"No gradient reaches {name}: it is never used, or cut off.")
+        if not bool(gradient.isfinite().all()):
+            return failed(f"The gradient of {name} is not finite.")
+    return passed(f"Finite gradients reach all of {len(found)} tensors.", len(found))
+
+
+def _matrices(module: nn.Module) -> list[tuple[str, nn.Parameter]]:
+    return [
+        (name, parameter)
+        for name, parameter in module.named_parameters()
+        if parameter.ndim >= 2 and parameter.requires_grad and parameter.is_leaf
+    ]
+
+
+def large(evidence: Evidence) -> Outcome:
+    """Ask that loud tokens give finite numbers, in 32 bits as well."""
+    for subject in (evidence.subject, evidence.subject.copy(torch.float32)):
+        for volume in _VOLUMES:
+            with torch.no_grad():
+                output = subject(volume * subject.tokens())
+            if not bool(output.isfinite().all()):
+                return failed(
+                    f"With tokens {volume:,} times as loud, in "
+                    f"{_short(subject.dtype)}, a row is not finite: the largest score "
+                    "is not subtracted before the exponential, or a mask is added.",
+                    volume,
+                )
+    loudest = _VOLUMES[-1]
+    return passed(f"Rows stay finite with tokens {loudest:,} times as loud.", loudest)
+
+
+def half(evidence: Evidence) -> Outcome:
+    """Ask that the type is kept, and that 16 bits give what 64 give, rounded."""
+    widest = evidence.subject.dtype
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        try:
+            subject = evidence.subject.copy(dtype)
+            with torch.no_grad():
+                output = subject(subject.tokens())
+        except Exception as raised:  # whatever a reader's code may raise
+            if dtype == torch.float16 and "not implemented" in str(raised):
+                continue
+            if widest != torch.float64:
+                return not_applicable(f"It works in {_short(widest)} alone.")
+            return failed(f"In {_short(dtype)} it raised {describe(raised)}.")
+        if output.dtype != dtype:
+            return failed(
+                f"Of {_short(dtype)} it makes {_short(output.dtype)}: a type is fixed."
+            )
+        exact = subject.copy(widest)
+        with torch.no_grad():
+            expected = exact(subject.tokens().to(widest))
+        worst = max_difference(output, expected) / largest(expected)
+        worst /= torch.finfo(dtype).eps
+        if worst > _ROUNDINGS:
+            return failed(
+                f"In {_short(dtype)} it is off by {worst:.3g} roundings: numbers are "
+                "lost, or a constant does not fit.",
+                worst,
+            )
+    return passed("Types are kept; 16 bits give what 64 give, rounded.")
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

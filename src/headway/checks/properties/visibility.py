@@ -1,0 +1,125 @@
+"""Properties of which row sees which token."""
+
+import torch
+from torch import Tensor
+
+from headway.checks.evidence import Evidence
+from headway.checks.evidence.influence import pattern_name, row_differences
+from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.subject import Subject
+from headway.checks.tolerance import noise
+
+_LOUD = 1e3
+_REASONS = {
+    "every token": "no mask acts, or the result of hiding is dropped",
+    "itself and the future": "the triangle of the mask is flipped",
+    "the future and not itself": "the mask is inverted: True means the opposite here",
+    "the past, itself and the next token": "the triangle is shifted by one place",
+    "the past and not itself": "the triangle is shifted by one place",
+    "the token before, itself and the future": "the triangle is flipped and shifted",
+    "only itself": "tokens never meet",
+}
+
+
+def leak(evidence: Evidence) -> Outcome:
+    """Change later tokens, softly and wildly, in eval and in training."""
+    if not evidence.causal:
+        return not_applicable("It is not meant to hide the future.")
+    subject = evidence.subject
+    modes = {
+        "in eval": _leak(subject, evidence.x),
+        "in training": _leak(subject.in_training(dropout=0.0), evidence.x),
+    }
+    if subject.has_dropout:
+        dropping = subject.in_training(dropout=0.5)
+        modes["in training with dropout"] = _leak(dropping, evidence.x)
+    worst = max(modes, key=lambda mode: modes[mode])
+    if not modes[worst]:
+        return passed("No row moves when a later token is changed.", 0)
+    where, reason = "", _reason_of_leak(evidence)
+    if not all(modes.values()):
+        where = f" {worst}"
+        if not modes["in eval"]:
+            reason = "In eval none does: the mask hangs on a mode or on dropout."
+    random = not modes["in eval"] and not modes["in training"]  # by what was dropped
+    return failed(
+        f"A row moves{where} when a later token is changed. {reason}".strip(),
+        None if random else modes[worst],
+    )
+
+
+def _leak(subject: Subject, x: Tensor) -> float:
+    """Give how far a row moves by what comes after it, at the volume where it does."""
+    for before, after in ((1.0, 1.0), (1.0, _LOUD), (_LOUD, 1.0)):
+        moved = _moved(subject, before * x, after * subject.tokens(seed=1))
+        if moved:
+            return moved
+    return 0.0
+
+
+def _moved(subject: Subject, x: Tensor, other: Tensor) -> float:
+    """Give how far a row moves when all after it is exchanged; noise is nothing."""
+    worst = 0.0
+    with torch.no_grad():
+        rows = subject(x)
+        for s in range(1, subject.T):
+            changed = subject(torch.cat([x[:, :s], other[:, s:]], dim=1))
+            moved = row_differences(changed[:, :s], rows[:, :s])
+            worst = max(worst, float(moved.max()))
+    return worst if worst > noise(rows) else 0.0
+
+
+def _reason_of_leak(evidence: Evidence) -> str:
+    name = pattern_name(evidence.visible)
+    if name == "itself and the past":
+        return "Loud tokens get through, so hidden scores are not low enough."
+    if reason := _reason_of_pattern(evidence):
+        return reason
+    wrong = (evidence.visible & ~evidence.allowed).nonzero()
+    if not len(wrong):
+        return ""
+    t, s = (int(n) + 1 for n in wrong[0])
+    return (
+        f"Row {t} sees token {s}: look at the axis of the softmax, and at how heads "
+        "are split and merged."
+    )
+
+
+def _reason_of_pattern(evidence: Evidence) -> str:
+    name = pattern_name(evidence.visible)
+    return f"A row sees {name}: {_REASONS[name]}." if name in _REASONS else ""
+
+
+def past(evidence: Evidence) -> Outcome:
+    """Ask that each token moves every row that may see it."""
+    window = evidence.window
+    if window and not bool(evidence.visible.triu(1).any()):
+        return passed(f"A row sees the latest {window} tokens: a window.", window)
+    unseen = evidence.allowed & ~evidence.visible
+    count = int(unseen.sum())
+    if not count:
+        return passed("Every token moves every row that may see it.", 0)
+    t, s = (int(n) + 1 for n in unseen.nonzero()[0])
+    return failed(
+        f"Row {t} does not see token {s}, which it may see; so in {count} of "
+        f"{int(evidence.allowed.sum())} places. {_reason_of_pattern(evidence)}".strip(),
+        count,
+    )
+
+
+def texts(evidence: Evidence) -> Outcome:
+    """Ask that the texts of a batch do not move each other."""
+    own_text = torch.eye(evidence.subject.B, dtype=torch.bool)[:, None, :, None]
+    worst = float(evidence.influence.masked_fill(own_text, 0.0).max())
+    if worst <= evidence.noise:
+        return passed("No text moves another of its batch.", 0)
+    within = evidence.influence.masked_fill(~own_text, 0.0)
+    own_token = torch.eye(evidence.subject.T, dtype=torch.bool)[None, :, None, :]
+    tokens_meet = within.masked_fill(own_token, 0.0).max() > evidence.noise
+    reason = (
+        "A mean over the batch, a softmax over it, or a reshape mixes them."
+        if tokens_meet
+        else "Tokens see only those of the same place in other texts: the axes of "
+        "texts and tokens are swapped (batch_first?)."
+    )
+    return failed(f"A change in one text moves another. {reason}", worst)

@@ -1,0 +1,132 @@
+"""A check: a subject, the evidence, all properties, and the report."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from headway.checks.errors import describe
+from headway.checks.evidence import Evidence, gather
+from headway.checks.oracle import choose_weights
+from headway.checks.outcome import Outcome, failed, not_applicable
+from headway.checks.properties import PROPERTIES, Property
+from headway.checks.report import Report, Row
+from headway.checks.subject import Options, discover
+from headway.checks.subject.calls import CallOption
+
+
+def check(
+    module_or_function: Callable[..., Any],
+    *,
+    d_in: int | None = None,
+    context_length: int | None = None,
+    num_heads: int | None = None,
+    causal: bool | None = None,
+    call: CallOption | None = None,
+    weights: Mapping[str, str] | None = None,
+) -> Report:
+    r"""Ask of any attention code what must hold of attention.
+
+    It works on a copy, in 64 bits, with weights drawn anew: what is given is left as it
+    is. What is not told is found out, and the report says what was found. The oracle is
+
+    $$\operatorname{Attention}(Q, K, V)
+    = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}}\right) V$$
+
+    with the weights found in the module, or the arguments of the function.
+
+    Args:
+        module_or_function: A module that is called with tokens of shape (texts, tokens,
+            width), or with queries, keys and values; or a function of either.
+        d_in: Width of the tokens. It must be told for a function of tokens.
+        context_length: The largest number of tokens in a text.
+        num_heads: Number of heads.
+        causal: Whether the future is to be hidden. Tell it if no name in the code does:
+            a mask that does nothing looks like attention without a mask.
+        call: How to call it, if in no common way: an expression of `m`, `x` and `mask`,
+            such as `"m(x, x, x, attn_mask=mask)[0]"`, or of `f`, `q`, `k`, `v` for a
+            function; or a function of `(m, x)` or of `(f, q, k, v)`.
+        weights: The names of the parameters that make `query`, `key`, `value` and
+            `out`, or the first three at once, `packed`, if their names do not tell.
+
+    Returns:
+        A report: one row for each property.
+
+    Raises:
+        ValueError: If the code cannot be called, or `weights` names what it has not.
+
+    Examples:
+        >>> from torch.nn.functional import scaled_dot_product_attention
+        >>> check(scaled_dot_product_attention).ok
+        True
+    """
+    options = Options(d_in, context_length, num_heads, causal, call, weights)
+    with undisturbed():
+        subject = discover(module_or_function, options)
+        evidence = choose_weights(gather(subject))
+        rows = ask(PROPERTIES, evidence)
+    return Report(subject.name, facts(evidence), rows)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Leave everybody's random numbers as they are, and use one thread.
+
+    All tensors are small, so that more threads take longer.
+    """
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=devices):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def ask(properties: Sequence[Property], evidence: Evidence) -> list[Row]:
+    """Ask whether properties hold; their order does not matter."""
+    return [_row(one, evidence) for one in properties]
+
+
+def _row(asked: Property, evidence: Evidence) -> Row:
+    try:
+        outcome = _outcome(asked, evidence)
+    except Exception as raised:  # whatever a reader's code may raise
+        outcome = failed(f"It raised {describe(raised)}.")
+    figure = outcome.figure
+    if figure is not None and not math.isfinite(figure):
+        figure = None
+    section = outcome.section or asked.section
+    return Row(asked.name, outcome.verdict, outcome.sentence, section, figure)
+
+
+def _outcome(asked: Property, evidence: Evidence) -> Outcome:
+    if evidence.repeats.random and not asked.of_random_code:
+        return not_applicable("Its answers are random, so they cannot be compared.")
+    return asked.ask(evidence)
+
+
+def facts(evidence: Evidence) -> dict[str, str]:
+    """Say what was told or found out."""
+    subject = evidence.subject
+    found = {
+        "called": subject.call.text,
+        "future": f"{'hidden' if evidence.causal else 'seen'}, {evidence.intent}",
+        "sizes": f"{subject.B} texts of {subject.T} tokens, {subject.d_in} wide",
+        "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
+    }
+    weights = evidence.weights.candidates
+    if len({one.heads for one in weights}) == 1:  # and no guess
+        found["heads"] = str(weights[0].heads)
+    if weights and weights[0].names:
+        found["weights"] = weights[0].names
+    if evidence.masks.obeyed:
+        found["masks"] = "; ".join(
+            f"{mask}, {mask.meaning}" for mask in evidence.masks.obeyed
+        )
+    if evidence.positions:
+        found["positions"] = "inside"
+    return found

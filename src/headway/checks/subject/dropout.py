@@ -1,0 +1,38 @@
+"""The rates of dropout in a piece of code."""
+
+import re
+from typing import Any
+
+from torch import nn
+
+from headway.checks.subject.signature import Target, arguments
+
+_NAME = re.compile(r"(^|_)p?drop(out)?(_p|_prob|_rate)?$")
+
+
+def rate_attributes(target: Target) -> list[tuple[nn.Module, str]]:
+    """List the attributes of a module and its parts that hold a rate of dropout."""
+    found: list[tuple[nn.Module, str]] = []
+    for part in target.modules() if isinstance(target, nn.Module) else ():
+        if isinstance(part, nn.modules.dropout._DropoutNd):
+            found.append((part, "p"))
+        # Layers of other libraries call it `rate`.
+        layer = "dropout" in type(part).__name__.lower()
+        found += [
+            (part, name)
+            for name, value in vars(part).items()
+            if _is_rate(value) and (_NAME.search(name) or (layer and name == "rate"))
+        ]
+    return found
+
+
+def rate_argument(function: Target) -> str | None:
+    """Find the argument of a function that is a rate of dropout."""
+    known = arguments(function).items()
+    rates = [name for name, one in known if _is_rate(one.default)]
+    return next((name for name in rates if _NAME.search(name)), None)
+
+
+def _is_rate(value: Any) -> bool:
+    """Ask whether a value is a number; a layer that drops, or a flag, is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

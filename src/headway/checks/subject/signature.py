@@ -1,0 +1,53 @@
+"""The arguments of code, and the parts that it is made of."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch import nn
+
+Target = Callable[..., Any]
+
+
+def arguments(target: Target) -> dict[str, inspect.Parameter]:
+    """List the arguments of a function or of a module's `forward`."""
+    function = target.forward if isinstance(target, nn.Module) else target
+    if schema := getattr(function, "schema", None):  # of TorchScript
+        return {
+            one.name: _parameter(one) for one in schema.arguments if one.name != "self"
+        }
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # built-in functions have none
+        return {}
+
+
+def _parameter(argument: Any) -> inspect.Parameter:
+    """Say of an argument of TorchScript what `inspect` says of others."""
+    default: Any = inspect.Parameter.empty
+    if argument.has_default_value():
+        default = argument.default_value
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Parameter(argument.name, kind, default=default)
+
+
+def parts(target: Target) -> Iterator[Any]:
+    """Give a module and the modules in it, or a function without its wrappers."""
+    if isinstance(target, nn.Module):
+        yield from target.modules()
+    else:
+        yield unwrapped(target)
+
+
+def unwrapped(target: Any) -> Any:
+    """Take off all that may surround a function: partials, objects, decorators."""
+    return inspect.unwrap(_inner(target))
+
+
+def _inner(target: Any) -> Any:
+    if isinstance(target, (functools.partial, functools.cached_property)):
+        return _inner(target.func)
+    if isinstance(target, property):
+        return target.fget
+    return getattr(target, "__func__", target)

@@ -1,0 +1,40 @@
+"""How far apart two results are, and what counts as equal."""
+
+import torch
+from torch import Tensor
+
+
+def largest(x: Tensor) -> float:
+    """Give the largest finite magnitude in a tensor."""
+    return float(x.abs().nan_to_num(0, 0, 0).max())
+
+
+def noise(x: Tensor) -> float:
+    """Give how far rounding may move a result: some dozens of units in the last place.
+
+    It is for two calls that compute the same in the same order.
+    """
+    return 64 * torch.finfo(x.dtype).eps * max(largest(x), 1e-30)
+
+
+def tolerance(x: Tensor) -> float:
+    """Give how far a result may be from one that is equal but for rounding.
+
+    It is for two calls that compute the same in another order.
+    """
+    return 1e-5 * largest(x)
+
+
+def max_difference(one: Tensor, other: Tensor, *, equal_nan: bool = False) -> float:
+    """Give the largest difference; infinity if a number is not finite.
+
+    Args:
+        one: Any shape.
+        other: The same shape.
+        equal_nan: Whether nan equals nan, and infinity itself.
+    """
+    if equal_nan:
+        same = (one == other) | (one.isnan() & other.isnan())
+        one, other = one.masked_fill(same, 0.0), other.masked_fill(same, 0.0)
+    difference = (one.double() - other.double()).abs()
+    return float(difference.nan_to_num(torch.inf, torch.inf, torch.inf).max())

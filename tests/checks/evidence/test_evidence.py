@@ -1,0 +1,66 @@
+"""Evidence says what was seen, and what is meant."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+import torch
+from torch import Tensor
+
+from checks.support.asking import evidence_of
+from checks.support.right import NAMED
+from checks.support.wrong import SIZES, Attention, function, past
+
+SMALL = SIZES["two heads"]
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_row_may_see_the_past_or_everything(causal: bool) -> None:
+    evidence = evidence_of(Attention(SMALL, causal=causal))
+    T = evidence.subject.T
+    full = torch.ones(T, T, dtype=torch.bool)
+    assert torch.equal(evidence.visible, full.tril() if causal else full)
+    assert torch.equal(evidence.allowed, evidence.visible)
+    assert (evidence.causal, evidence.intent) == (causal, "as its names say")
+
+
+def test_what_is_told_stands_above_what_is_seen() -> None:
+    evidence = evidence_of(function(causal=True), causal=False)
+    assert (evidence.causal, evidence.intent) == (False, "told")
+
+
+def test_code_without_names_is_meant_as_it_behaves() -> None:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        return scores.masked_fill(~past(q.shape[2]), -torch.inf).softmax(-1) @ v
+
+    evidence = evidence_of(attend)
+    assert (evidence.causal, evidence.intent) == (True, "as it behaves")
+
+
+def test_a_window_that_nobody_names_is_none() -> None:
+    assert evidence_of(NAMED["window"](SMALL)).window == 3
+    assert evidence_of(Attention(SMALL)).window is None
+    assert evidence_of(NAMED["rotary"](SMALL)).positions
+    assert not evidence_of(Attention(SMALL)).positions
+
+
+def test_texts_are_compared_with_what_they_get_alone() -> None:
+    evidence = evidence_of(Attention(SMALL))
+    keep = torch.ones(evidence.x.shape[:2], dtype=torch.bool)
+    right = evidence.difference_alone(evidence.output, evidence.x, keep)
+    assert right <= evidence.tolerance
+    changed = evidence.output.clone()
+    changed[1, 2] += 3.0
+    wrong = evidence.difference_alone(changed, evidence.x, keep)
+    assert wrong == pytest.approx(3.0)
+    keep[1, 2] = False
+    alone = evidence.difference_alone(changed, evidence.x, keep)
+    assert alone > evidence.tolerance  # the rows after it have one token less to see
+    keep[1, 3:] = False
+    assert evidence.difference_alone(changed, evidence.x, keep) <= evidence.tolerance
+
+
+def test_nothing_of_it_can_be_set() -> None:
+    evidence = evidence_of(Attention(SMALL))
+    with pytest.raises(FrozenInstanceError):
+        evidence.causal = False  # type: ignore[misc]

@@ -1,0 +1,44 @@
+"""A call that leaves something, or draws at random, does not hide other mistakes."""
+
+import pytest
+import torch
+
+from checks.support.asking import evidence_of
+from checks.support.wrong import MISTAKES, SIZES, Attention, build
+from headway.checks.evidence.repeats import repeat
+from headway.checks.subject import Options, discover
+from headway.checks.subject.dropout import rate_attributes
+
+
+def test_what_is_right_is_called_as_it_is() -> None:
+    before = discover(Attention(SIZES["two heads"], p=0.2), Options())
+    subject, repeats = repeat(before)
+    assert subject is before
+    assert repeats.state.verdict == repeats.randomness.verdict == "passed"
+    assert not repeats.random
+
+
+@pytest.mark.parametrize("name", ["calls are counted", "keys are kept"])
+def test_what_keeps_something_is_called_in_fresh_copies(name: str) -> None:
+    before = discover(build("two heads", MISTAKES[f"call: {name}"]), Options())
+    subject, repeats = repeat(before)
+    assert not before.fresh
+    assert subject.fresh
+    assert repeats.state.verdict == "failed"
+
+
+def test_what_drops_in_eval_is_called_without_dropout() -> None:
+    module = build("two heads", MISTAKES["dropout: dropout in eval"])
+    before = discover(module, Options())
+    subject, repeats = repeat(before)
+    assert repeats.randomness.verdict == "failed"
+    assert not repeats.random
+    assert {getattr(*rate) for rate in rate_attributes(before.target)} == {0.3}
+    assert {getattr(*rate) for rate in rate_attributes(subject.target)} == {0.0}
+
+
+def test_what_is_random_for_other_reasons_is_said_to_be() -> None:
+    module = Attention(
+        SIZES["two heads"], call=lambda m, run, x: run(x) + torch.rand(()).to(x)
+    )
+    assert evidence_of(module).repeats.random

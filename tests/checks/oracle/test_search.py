@@ -1,0 +1,82 @@
+"""The weights are chosen once, and a difference is explained by one mistake or two."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from checks.support.asking import evidence_of
+from checks.support.wrong import MISTAKES, SIZES, Attention, build
+from headway.checks.evidence import gather
+from headway.checks.oracle.mistakes import KNOWN_MISTAKES
+from headway.checks.oracle.recipe import Recipe
+from headway.checks.oracle.search import (
+    choose_weights,
+    difference,
+    explain,
+    smallest_difference,
+)
+from headway.checks.subject import Options, discover
+
+
+def square() -> torch.nn.Module:
+    """Weights that fit both ways, and for any number of heads."""
+    module = Attention(SIZES["two heads"]._replace(d_in=14, d_out=14))
+    for name in ("W_query", "W_key", "W_value"):
+        weight = module.get_submodule(name).weight.detach()
+        delattr(module, name)
+        setattr(module, name, torch.nn.Parameter(weight.T.clone()))
+    module.steps["project"] = lambda m, x: (x @ m.W_query, x @ m.W_key, x @ m.W_value)
+    return module
+
+
+def test_of_several_candidates_those_that_give_the_output_are_kept() -> None:
+    found = gather(discover(square(), Options()))
+    assert len(found.weights.candidates) > 1
+    chosen = choose_weights(found)
+    [weights] = chosen.weights.candidates
+    assert weights in found.weights.candidates
+    assert smallest_difference(chosen) <= chosen.tolerance
+    assert replace(chosen, weights=found.weights) == found
+
+
+@pytest.mark.parametrize("name", ["scale: no scale", "mask: no mask"])
+def test_all_candidates_are_kept_if_none_gives_the_output(name: str) -> None:
+    found = gather(discover(build("five heads", MISTAKES[name]), Options()))
+    assert choose_weights(found) is found
+
+
+def test_nothing_is_chosen_of_nothing() -> None:
+    found = gather(discover(torch.nn.Identity(), Options(d_in=13)))
+    assert choose_weights(found) is found
+
+
+def test_an_explanation_names_one_mistake_or_two() -> None:
+    single = evidence_of(build("five heads", MISTAKES["scale: no scale"]))
+    assert [one.change for one in explain(single)] == [{"scale": "1"}]
+    names = "scale: no scale", "mask: flipped"
+    double = evidence_of(build("five heads", *(MISTAKES[name] for name in names)))
+    assert [one.change for one in explain(double)] == [
+        {"scale": "1"},
+        {"mask": "flipped"},
+    ]
+
+
+def test_weights_that_do_not_fit_are_far_off() -> None:
+    evidence = evidence_of(Attention(SIZES["five heads"]))
+    [weights] = evidence.weights.candidates
+    assert difference(evidence, weights, Recipe()) <= evidence.tolerance
+    wide = replace(weights, query=weights.query[:, 1:])
+    assert difference(evidence, wide, Recipe()) == math.inf
+    unjoined = replace(weights, out=None)
+    assert difference(evidence, unjoined, Recipe()) == math.inf
+    lost = replace(evidence, output=evidence.output * math.nan)
+    assert difference(lost, weights, Recipe()) == math.inf
+
+
+def test_two_changes_of_the_same_field_are_no_pair() -> None:
+    fields = [next(iter(one.change)) for one in KNOWN_MISTAKES]
+    assert len({*fields}) < len(fields)
+    one = build("five heads", MISTAKES["axis: softmax over the texts, masked"])
+    assert explain(evidence_of(one)) == ()

@@ -1,0 +1,132 @@
+"""Masks that a caller passes."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from checks.support.asking import evidence_of, said
+from checks.support.right import MASKED, Adds, HidesPadding
+from checks.support.wrong import (
+    EMPTY,
+    OBEYED,
+    SIZES,
+    Attention,
+    KeyMasked,
+    PairMasked,
+)
+from headway.checks.run import facts
+
+SMALL = SIZES["two heads"]
+
+
+def test_padding_upside_down_is_found() -> None:
+    class Wrong(KeyMasked):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            return super().forward(x, key_padding_mask)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("In its key_padding_mask, True may look.")
+    assert said(HidesPadding(SMALL), OBEYED)[0] == "passed"
+
+
+def test_a_mask_that_is_not_understood_is_not_judged() -> None:
+    class Odd(Attention):
+        def forward(self, x: Tensor, mask: str | None = None) -> Any:
+            if mask is not None and mask != "causal":
+                raise TypeError("a mask is a word here")
+            return super().forward(x)
+
+    assert said(Odd(SMALL), OBEYED) == (
+        "not applicable",
+        "No form of mask was found that it takes.",
+    )
+
+
+def test_a_mask_that_makes_everything_nan_is_not_taken() -> None:
+    class Wrong(Attention):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            return super().forward(x) * (1 if mask is None else torch.nan)
+
+    assert said(Wrong(SMALL), OBEYED)[0] == "not applicable"
+
+
+def test_a_mask_that_changes_the_shape_is_not_taken() -> None:
+    class Wrong(Attention):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            rows = super().forward(x)
+            return rows if mask is None else torch.cat([rows, rows], dim=-1)
+
+    assert said(Wrong(SMALL), OBEYED)[0] == "not applicable"
+
+
+def test_a_mask_that_moves_numbers_only_is_told_apart_from_one_that_does_nothing() -> (
+    None
+):
+    class Moves(Attention):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            return super().forward(x) * (1 if mask is None else 2)
+
+    class Ignores(Attention):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            return super().forward(x)
+
+    assert said(Ignores(SMALL), OBEYED)[1] == (
+        "It takes mask, and mask changes nothing."
+    )
+    assert said(Moves(SMALL), OBEYED)[1].startswith(
+        "mask changes numbers and hides no token"
+    )
+
+
+def test_each_form_of_a_mask_is_named() -> None:
+    shown = {
+        name: facts(evidence_of(make(SMALL)))["masks"] for name, make in MASKED.items()
+    }
+    assert shown == {
+        "pairs": "mask (T, S), True may look",
+        "keys": "padding_mask (B, S), True may look",
+        "needed": "mask (T, S), True may look",
+        "hides true": "attn_mask (T, S), True is hidden",
+        "hides padding": "key_padding_mask (B, S), True is hidden",
+        "of numbers": "attention_mask (B, S), True may look",
+        "adds": "attn_bias (T, S), added to the scores",
+        "both": "attn_mask (T, S), True may look; "
+        "key_padding_mask (B, S), True is hidden",
+    }
+
+
+def test_nan_may_hide_in_the_gradients_of_an_empty_row() -> None:
+    class Wrong(Adds):
+        def forward(self, x: Tensor, attn_bias: Tensor | None = None) -> Any:
+            plain = 0.0
+            if attn_bias is not None:
+                plain = attn_bias.masked_fill(attn_bias < -1e9, -torch.inf)
+            self.steps = self.steps | {"hide": lambda m, s, mask: s + plain}
+            return self.run(x)
+
+    assert said(Wrong(SMALL, causal=False), EMPTY) == (
+        "failed",
+        "A row that sees nothing makes gradients nan.",
+    )
+
+
+def test_empty_rows_are_asked_for_without_gradients_too() -> None:
+    class Frozen(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            return super().forward(x, mask).detach()
+
+    assert said(Frozen(SMALL), EMPTY)[0] == "passed"
+
+
+def test_an_empty_row_may_not_change_others() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            empty = mask is not None and not bool(mask.any(-1).all())
+            return super().forward(x, mask) * (1 + empty)
+
+    assert said(Wrong(SMALL), EMPTY) == (
+        "failed",
+        "A row that sees nothing changes other rows.",
+    )

@@ -1,0 +1,93 @@
+"""What is said of the equation, whatever the code does."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from checks.support.asking import rows_of, said
+from checks.support.wrong import EQUATION, GRADIENTS, HALF, SIZES, Attention, split
+
+SMALL = SIZES["two heads"]
+
+
+def calling(wrong: Any, **options: Any) -> Attention:
+    return Attention(SMALL, call=wrong, **options)
+
+
+def test_one_small_layer_for_all_heads_is_found() -> None:
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.d_in = 3, 15
+            self.W_query, self.W_key, self.W_value = (nn.Linear(5, 5) for _ in "qkv")
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.unflatten(-1, (3, 5)).transpose(1, 2)
+            q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+            weights = (q @ k.mT / 5**0.5).softmax(-1)
+            return (weights @ v).transpose(1, 2).flatten(2)
+
+    assert said(Small(), EQUATION) == (
+        "failed",
+        "All heads share W_query.weight, and each sees only its own part of a token.",
+    )
+
+
+def test_weights_without_names_are_not_compared() -> None:
+    module = Attention(SMALL)
+    module.first, module.second, module.third = (
+        module.W_query,
+        module.W_key,
+        module.W_value,
+    )
+    del module.W_query, module.W_key, module.W_value
+    module.steps["project"] = lambda m, x: (m.first(x), m.second(x), m.third(x))
+    assert said(module, EQUATION) == (
+        "not applicable",
+        "No weights of queries, keys and values were found.",
+    )
+
+
+def test_weights_that_the_equation_does_not_have_are_named() -> None:
+    module = Attention(SMALL, call=lambda m, run, x: run(x) * m.gate(x).sigmoid())
+    module.gate = nn.Linear(SMALL.d_in, 1)
+    assert said(module, EQUATION) == (
+        "not applicable",
+        "It has weights that the equation does not have: gate.weight.",
+    )
+
+
+def test_what_nothing_explains_is_said_to_be_so() -> None:
+    module = calling(lambda m, run, x: run(x) + 1)
+    assert said(module, EQUATION) == (
+        "failed",
+        "It is not what the equation gives, and no mistake known here explains it.",
+    )
+
+
+def test_an_answer_of_another_shape_is_not_what_the_equation_gives() -> None:
+    module = calling(lambda m, run, x: run(x)[..., :3])
+    assert said(module, EQUATION)[0] == "failed"
+
+
+def test_heads_are_split_where_they_are_said_to_be() -> None:
+    assert split(Attention(SMALL), torch.randn(2, 7, 14)).shape == (2, 2, 7, 7)
+
+
+def test_numbers_that_are_no_matrix_are_not_drawn_anew() -> None:
+    module = calling(lambda m, run, x: run(x) * m.loudness)
+    module.loudness = nn.Parameter(torch.tensor(1.0))
+    module.counts = nn.Parameter(torch.ones(2, 2, dtype=torch.int64), False)
+    # It is 1 still; the check only cannot know that.
+    rows = rows_of(module, EQUATION, GRADIENTS, HALF)
+    assert {row.verdict for row in rows} == {"passed"}
+
+
+def test_a_module_may_have_no_weights() -> None:
+    class Plain(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return (x @ x.mT).softmax(-1) @ x
+
+    assert said(Plain(), EQUATION, d_in=5)[0] == "not applicable"
+    assert said(Plain(), GRADIENTS, d_in=5)[0] == "passed"

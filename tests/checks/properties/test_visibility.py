@@ -1,0 +1,77 @@
+"""Which row sees which token: each sentence where it is due."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from checks.support.asking import rows_of, said
+from checks.support.right import Windowed
+from checks.support.wrong import LEAK, PAST, SIZES, Attention, hide, past
+
+SMALL = SIZES["two heads"]
+
+
+def test_a_window_that_is_named_is_reported() -> None:
+    [row] = rows_of(Windowed(SMALL), PAST)
+    assert row.sentence == "A row sees the latest 3 tokens: a window."
+    assert row.figure == 3
+
+
+def test_a_window_that_looks_ahead_is_no_window() -> None:
+    class Wrong(Windowed):
+        def run(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            near = torch.ones(x.shape[1], x.shape[1]).tril(1).triu(-2).bool()
+            self.steps["hide"] = lambda m, s, mask: s.masked_fill(~near, -torch.inf)
+            return super().run(x)
+
+    assert said(Wrong(SMALL), LEAK)[0] == "failed"
+
+
+def test_a_leak_in_one_mode_is_said_to_be_there() -> None:
+    def sometimes(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return scores if m.training else hide(m, scores, mask)
+
+    verdict, sentence = said(Attention(SMALL, hide=sometimes), LEAK)
+    assert verdict == "failed"
+    assert sentence.startswith("A row moves in training when a later token is changed.")
+
+
+def test_a_leak_without_a_name_is_shown_by_one_place() -> None:
+    def one_place(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        keep = past(scores.shape[-1])
+        keep[1:2, 3:4] = True
+        return scores.masked_fill(~keep, -torch.inf)
+
+    verdict, sentence = said(Attention(SMALL, hide=one_place), LEAK)
+    assert verdict == "failed"
+    assert "Row 2 sees token 4:" in sentence
+
+
+def test_a_leak_of_loud_tokens_alone_has_no_place() -> None:
+    def faint(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return scores.masked_fill(~past(scores.shape[-1]).triu(-2), -1e4)
+
+    assert said(Attention(SMALL, hide=faint), LEAK) == (
+        "failed",
+        "A row moves when a later token is changed.",
+    )
+
+
+def test_code_that_mixes_nothing_is_told_so() -> None:
+    module = Attention(
+        SMALL,
+        hide=lambda m, s, mask: s.masked_fill(
+            ~torch.eye(s.shape[-1], dtype=torch.bool), -torch.inf
+        ),
+    )
+    assert "only itself: tokens never meet" in said(module, PAST)[1]
+
+
+def test_a_leak_in_eval_alone_is_said_to_be_there() -> None:
+    def sometimes(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return hide(m, scores, mask) if m.training else scores
+
+    verdict, sentence = said(Attention(SMALL, hide=sometimes), LEAK)
+    assert verdict == "failed"
+    assert sentence.startswith("A row moves in eval when a later token is changed.")

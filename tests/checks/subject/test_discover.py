@@ -1,0 +1,114 @@
+"""A subject is made of what is handed over, or it is refused in a sentence."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from checks.support.asking import refused
+from checks.support.callers import WIDTH, OfTokens, discovered
+from headway.checks.subject import Options, discover
+from headway.checks.subject.discover import draw_weights
+from sizes import H
+
+
+@pytest.mark.refusal
+@pytest.mark.parametrize("target", [nn.Linear, 5, "nn.Linear"])
+def test_a_class_or_a_value_is_refused(target: Any) -> None:
+    with refused(
+        "module_or_function must be a function, or a module that is built; "
+        f"got module_or_function={target!r}."
+    ):
+        discovered(target)
+
+
+def test_what_cannot_be_copied_is_refused() -> None:
+    class Stubborn(OfTokens):
+        def __deepcopy__(self, memory: Any) -> Any:
+            raise RuntimeError("I am\n  the only one.")
+
+    with refused(
+        "call must say how Stubborn takes tokens of shape (texts, tokens, d_in); got "
+        "call=None, and copying it raised RuntimeError: I am the only one."
+    ):
+        discovered(Stubborn())
+
+
+def test_the_width_is_found_by_trying() -> None:
+    class Misleading(OfTokens):
+        d_model = 4
+
+    assert discover(Misleading(), Options()).d_in == WIDTH
+    with pytest.raises(ValueError, match="got call=None, and m\\(x\\) raised Runtime"):
+        discover(Misleading(), Options(d_in=4))
+
+
+def test_32_bits_are_taken_where_64_are_not() -> None:
+    class Single(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.dtype != torch.float32:
+                raise TypeError("32 bits only")
+            return super().forward(x)
+
+    assert discovered(Single()).dtype == torch.float32
+    assert discovered(OfTokens()).dtype == torch.float64
+
+
+def test_weights_are_drawn_anew_with_their_meaning() -> None:
+    """What was one stays about one, what was zero is no more; counts stay."""
+    module = nn.Module()
+    module.matrix = nn.Parameter(torch.zeros(200, 50))
+    module.stacked = nn.Parameter(torch.zeros(H, 200, 50))
+    module.gain = nn.Parameter(torch.ones(400))
+    module.bias = nn.Parameter(torch.zeros(400))
+    module.scale = nn.Parameter(torch.tensor(0.5))
+    module.count = nn.Parameter(torch.tensor([3, 4]), requires_grad=False)
+    draw_weights(module)
+    assert module.matrix.std().item() == pytest.approx(1 / math.sqrt(50), rel=0.05)
+    assert module.stacked.std().item() == pytest.approx(1 / math.sqrt(200), rel=0.05)
+    assert module.gain.mean().item() == pytest.approx(1, abs=0.1)
+    assert module.gain.std().item() == pytest.approx(0.3, rel=0.1)
+    assert module.bias.mean().item() == pytest.approx(0, abs=0.1)
+    assert module.scale.item() == 0.5
+    assert module.count.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("told", "B", "T"),
+    [
+        ({"d_in": 13}, 3, 7),
+        ({"d_in": 7}, 3, 5),
+        ({"d_in": 13, "num_heads": 7}, 3, 5),
+        ({"d_in": 13, "context_length": 6}, 3, 5),
+        ({"d_in": 13, "context_length": 2}, 3, 2),
+        ({"d_in": 13, "context_length": 1}, 3, 1),
+        ({"d_in": 13, "context_length": 5, "num_heads": 5}, 3, 4),
+        ({"d_in": 12, "context_length": 4, "num_heads": 4}, 2, 4),
+        ({"d_in": 3}, 2, 7),
+    ],
+)
+def test_sizes_differ(told: dict[str, int], B: int, T: int) -> None:
+    subject = discover(nn.Identity(), Options(**told))
+    assert (subject.B, subject.T, subject.d_in) == (B, T, told["d_in"])
+
+
+@pytest.mark.parametrize(
+    ("takes", "sizes"),
+    [
+        ((1, 7), (1, 7)),
+        ((3, 13), (3, 13)),
+        ((1, 13), (1, 13)),
+        ((1, 1), (1, 1)),
+    ],
+)
+def test_sizes_that_are_fixed_are_found(
+    takes: tuple[int, int], sizes: tuple[int, int]
+) -> None:
+    class Fixed(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.reshape(*takes, 17)
+
+    subject = discover(Fixed(), Options(d_in=17))
+    assert sizes == (subject.B, subject.T)

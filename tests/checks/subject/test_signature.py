@@ -1,0 +1,87 @@
+"""The arguments of code and its parts are found, whatever surrounds it."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from headway.checks.subject.signature import arguments, parts, unwrapped
+
+
+def plain(x: Tensor, scale: float = 0.5) -> Tensor:
+    return x * scale
+
+
+class Module(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.ModuleList([nn.Softmax(dim=1), nn.Linear(2, 3)])
+
+    @torch.no_grad()
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return x
+
+    @property
+    def slope(self) -> int:
+        return 3
+
+    @functools.cached_property
+    def steps(self) -> int:
+        return 5
+
+
+class Similarity:
+    """Something that can be called and is no module."""
+
+    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
+        return query
+
+
+def test_the_arguments_are_those_of_a_call() -> None:
+    assert [*arguments(plain)] == ["x", "scale"]
+    assert arguments(plain)["scale"].default == 0.5
+    assert [*arguments(Module())] == ["x", "mask"]
+    assert [*arguments(Similarity())] == ["query", "key"]
+    assert [*arguments(functools.partial(plain, scale=2.0))] == ["x", "scale"]
+
+
+@pytest.mark.parametrize("function", [scaled_dot_product_attention, torch.softmax])
+def test_built_in_functions_tell_no_arguments(function: Callable[..., Any]) -> None:
+    assert arguments(function) == {}
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_scripted_module_has_the_arguments_of_its_forward() -> None:
+    known = arguments(torch.jit.script(nn.Linear(2, 3)))
+    assert [*known] == ["input"]
+    assert known["input"].default is known["input"].empty
+
+
+def test_the_parts_of_a_module_are_its_modules() -> None:
+    module = Module()
+    assert [*parts(module)] == [*module.modules()]
+    assert [*parts(plain)] == [plain]
+
+
+def test_wrappers_are_taken_off() -> None:
+    @functools.wraps(plain)
+    def wrapper(*inputs: Any) -> Any:
+        return plain(*inputs)
+
+    assert unwrapped(functools.partial(functools.partial(wrapper), 3)) is plain
+    assert unwrapped(vars(Module)["slope"]).__name__ == "slope"
+    assert unwrapped(vars(Module)["steps"]).__name__ == "steps"
+    assert unwrapped(Module().forward) is Module.forward.__wrapped__
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_scripted_argument_keeps_its_default() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Tensor, scale: float = 0.5) -> Tensor:
+            return x * scale
+
+    assert arguments(torch.jit.script(Scaled()))["scale"].default == 0.5

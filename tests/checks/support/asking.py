@@ -1,0 +1,63 @@
+"""Ask single properties, and combine cases with sizes."""
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from headway.checks import Report, Row
+from headway.checks.evidence import Evidence, gather
+from headway.checks.oracle import choose_weights
+from headway.checks.properties import PROPERTIES
+from headway.checks.run import ask, undisturbed
+from headway.checks.subject import Options, discover
+
+
+def evidence_of(target: Any, **options: Any) -> Evidence:
+    """Gather what `check` gathers before it asks the first property."""
+    with undisturbed():
+        return choose_weights(gather(discover(target, Options(**options))))
+
+
+def rows_of(target: Any, *names: str, **options: Any) -> list[Row]:
+    """Ask some properties, in this order: much less work than a whole check."""
+    known = {one.name: one for one in PROPERTIES}
+    evidence = evidence_of(target, **options)
+    with undisturbed():
+        return ask([known[name] for name in names], evidence)
+
+
+def said(target: Any, name: str, **options: Any) -> tuple[str, str]:
+    """Give the verdict on one property, and its sentence."""
+    [row] = rows_of(target, name, **options)
+    return row.verdict, row.sentence
+
+
+def row(report: Report, name: str) -> Row:
+    """Give the row of one property."""
+    [found] = [one for one in report.rows if one.name == name]
+    return found
+
+
+def refused(sentence: str) -> pytest.RaisesExc[ValueError]:
+    """Expect this sentence, to the last letter."""
+    return pytest.raises(ValueError, match=f"^{re.escape(sentence)}$")
+
+
+def rotated(cases: Iterable[Any], *options: Sequence[Any]) -> list[Any]:
+    """Combine each case with all options; all combinations but one are slow.
+
+    The one that is not slow changes from case to case, so that every option is met.
+    """
+    every = [*itertools.product(*options)]
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)),
+            *combination,
+            marks=() if place == number % len(every) else pytest.mark.slow,
+        )
+        for number, case in enumerate(cases)
+        for place, combination in enumerate(every)
+    ]

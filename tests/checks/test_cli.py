@@ -1,0 +1,469 @@
+"""The command says what the report says, and its exit status can be relied on."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from headway.checks import check
+from headway.checks.cli import main
+
+CODE = '''
+"""Attention, right and wrong, in one file."""
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+
+print("this file talks")
+
+class Attend(nn.Module):
+    def __init__(self, d_in, d_out, num_heads=1, *, qkv_bias=False, dropout=0.0):
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.p = dropout
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def forward(self, x):
+        q, k, v = (self.split(w(x)) for w in (self.W_query, self.W_key, self.W_value))
+        rows = scaled_dot_product_attention(q, k, v)
+        return rows.transpose(1, 2).flatten(2)
+
+class Odd(nn.Module):
+    def __init__(self, d_in):
+        super().__init__()
+        self.first = nn.Linear(d_in, 5)
+        self.second = nn.Linear(d_in, 5)
+        self.third = nn.Linear(d_in, 5)
+
+    def forward(self, x, context):
+        return scaled_dot_product_attention(
+            self.first(x), self.second(context), self.third(context))
+
+built = Attend(12, 20, 4)
+
+def attend(q, k, v, is_causal=False):
+    return scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+
+def leaks(q, k, v, causal=False):
+    return scaled_dot_product_attention(q, k, v)
+
+def tells(x):
+    raise RuntimeError("not for you")
+
+class Once(nn.Module):
+    """It works while its sizes are found, and never again."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def forward(self, x):
+        self.calls.append(1)
+        if len(self.calls) > 1:
+            raise MemoryError("no more")
+        return x
+
+class Ends(nn.Linear):
+    def __init__(self, d_in, how=SystemExit, early=False):
+        super().__init__(d_in, d_in)
+        self.how = how
+        if early:
+            raise how(5)
+
+    def forward(self, x):
+        raise (KeyboardInterrupt if self.how == "key" else SystemExit)(5)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with code; what is imported from it is forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    (tmp_path / "code_of_mine.py").write_text(CODE)
+    path, modules = [*sys.path], {*sys.modules}
+    yield tmp_path
+    sys.path[:] = path
+    for name in {*sys.modules} - modules:
+        del sys.modules[name]
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+Output = pytest.CaptureFixture[str]
+
+
+def run(*words: str) -> int:
+    return main(["check", *words])
+
+
+def facts(captured: Output) -> dict[str, str]:
+    found: dict[str, Any] = json.loads(captured.readouterr().out)
+    return found["facts"]
+
+
+# The exit status
+
+
+def test_0_if_no_property_fails(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:Attend", "--d-in", "12", "--d-out", "20") == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Checked Attend\n  called    m(x)\n")
+    assert re.search(r"\n\d+ passed, 0 failed, \d+ not applicable\n$", printed.out)
+
+
+def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:leaks", "--causal") == 1
+    printed = capsys.readouterr()
+    assert "FAILED  no leak from the future" in printed.out
+    assert "Checked leaks\n" in printed.out
+    assert printed.err == "this file talks\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["code_of_mine.py"],
+            "target must be file.py:Name or package.module:Name; "
+            "got 'code_of_mine.py'.",
+        ),
+        (
+            ["lost.py:A"],
+            "lost.py could not be imported: FileNotFoundError: [Errno 2] No such file "
+            "or directory: 'lost.py'.",
+        ),
+        (
+            ["code_of_mine.py:Atend"],
+            "code_of_mine.py must have Atend; got no 'Atend' in it.",
+        ),
+        (
+            ["code_of_mine.py:Attend", "--d-in", "12"],
+            "Attend must be given --d-out.",
+        ),
+        (
+            ["code_of_mine.py:Attend", "--d-in=12", "--d-out=20", "--n-heads=4"],
+            "Attend must be given --d-in, --d-out, --num-heads, --qkv-bias, --dropout; "
+            "got --n-heads.",
+        ),
+        (
+            ["code_of_mine.py:Attend", "--d-in=12", "--d-out=x"],
+            "Attend could not be built: TypeError: ",
+        ),
+        (
+            ["code_of_mine.py:built", "--d-out", "3"],
+            "built is built already; got --d-out.",
+        ),
+        (
+            ["code_of_mine.py:built", "x"],
+            "options must begin with --; got 'x'.",
+        ),
+        (
+            ["code_of_mine.py:built", "--weights", "query"],
+            "weights must be pairs ROLE=NAME; got 'query'.",
+        ),
+        (
+            ["code_of_mine.py:built", "--call", "x ="],
+            "call must be an expression; got call='x ='.",
+        ),
+        (
+            ["code_of_mine.py:tells"],
+            "d_in must be told for tells; got d_in=None.",
+        ),
+        (
+            ["code_of_mine.py:tells", "--d-in", "12"],
+            "call must say how tells takes tokens of shape (texts, tokens, d_in); got "
+            "call=None, and m(x) raised RuntimeError: not for you.",
+        ),
+        (
+            ["code_of_mine.py:Once", "--d-in", "12"],
+            "code_of_mine.py:Once could not be checked: MemoryError: no more.",
+        ),
+        (
+            ["code_of_mine.py:Ends", "--d-in", "12"],
+            "code_of_mine.py:Ends could not be checked: SystemExit: 5.",
+        ),
+        (
+            ["code_of_mine.py:Ends", "--d-in", "12", "--early"],
+            "Ends could not be built: SystemExit: 5.",
+        ),
+    ],
+)
+def test_2_and_a_sentence_if_it_could_not_be_checked(
+    words: list[str], sentence: str, folder: Path, capsys: Output
+) -> None:
+    assert run(*words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    told = printed.err.removeprefix("this file talks\n")
+    assert told.startswith(f"headway check: {sentence}")
+    assert told.endswith(".\n")
+    assert told.count("\n") == 1
+
+
+def test_130_and_no_traceback_if_somebody_ends_it(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:Ends", "--d-in", "12", "--how", "key") == 130
+    assert capsys.readouterr().err.endswith("headway check: interrupted.\n")
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["check"], ["chek"], ["check", "a.py:A", "--d-in", "x"]]
+)
+def test_2_and_the_usage_if_the_command_line_is_wrong(
+    words: list[str], capsys: Output
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("usage: headway")
+
+
+def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run("--help")
+    assert caught.value.code == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "path/to/file.py:Name or package.module:Name",
+        "--d-in N how many numbers in a token",
+        "--context-length N how many tokens in the longest text",
+        "--num-heads N how many heads",
+        "--causal, --no-causal whether it hides the future",
+        "--weights ROLE=NAME [ROLE=NAME ...]",
+        "The exit status is 0 if no property fails, 1 if one does, and 2 if the code "
+        "could not be checked.",
+    ):
+        assert words in told
+
+
+def test_the_program_says_what_it_is_and_which(capsys: Output) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "\nAttention, and what must hold of it.\n" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"headway {metadata.version('headway')}\n"
+
+
+# What is printed
+
+
+def test_json_is_all_that_is_printed_and_holds_what_check_found(
+    folder: Path, capsys: Output
+) -> None:
+    name = "torch.nn:MultiheadAttention"
+    assert run(name, "--embed-dim", "12", "--num-heads", "4", "--json") == 1
+    printed = json.loads(capsys.readouterr().out)
+    report = check(torch.nn.MultiheadAttention(12, 4), num_heads=4)
+    assert printed == json.loads(report.to_json())
+    assert [row["name"] for row in printed["rows"] if row["verdict"] == "failed"] == [
+        "empty rows harm nobody"
+    ]
+
+
+def test_what_the_code_prints_is_no_part_of_the_report(
+    folder: Path, capsys: Output
+) -> None:
+    assert run("code_of_mine.py:built", "--json") == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["ok"] is True
+    assert printed.err == "this file talks\n"
+
+
+def test_colours_are_for_a_terminal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stream, value, coloured in (
+        (Terminal(), None, True),
+        (Terminal(), "", True),
+        (Terminal(), "1", False),
+        (io.StringIO(), None, False),
+    ):
+        monkeypatch.setattr(sys, "stdout", stream)
+        if value is not None:
+            monkeypatch.setenv("NO_COLOR", value)
+        run("code_of_mine.py:built")
+        assert ("\x1b[32mpassed\x1b[0m" in stream.getvalue()) is coloured
+        assert ("\x1b" in stream.getvalue()) is coloured
+        monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_json_has_no_colours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert run("code_of_mine.py:built", "--json") == 0
+    assert json.loads(stream.getvalue())["subject"] == "Attend"
+
+
+# What is told
+
+
+def test_arguments_of_the_constructor_go_by_name(folder: Path, capsys: Output) -> None:
+    words = ["--d-in=13", "--d-out", "15", "--num-heads", "5", "--qkv-bias", "--json"]
+    assert run("code_of_mine.py:Attend", *words, "--dropout", "0.1") == 0
+    found = facts(capsys)
+    assert found["heads"] == "5"
+    assert found["sizes"].endswith("13 wide")
+
+
+VALUES = """
+class Keep:
+    def __init__(self, **given):
+        raise ValueError(sorted(given.items()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["--a", "3"], {"a": 3}),
+        (["--a=3"], {"a": 3}),
+        (["--a=-3", "--b", "-0.5"], {"a": -3, "b": -0.5}),
+        (["--a-b", "1e-5"], {"a_b": 1e-5}),
+        (["--a", "flash"], {"a": "flash"}),
+        (["--a", "'3'"], {"a": "3"}),
+        (["--a="], {"a": ""}),
+        (["--a=b=c"], {"a": "b=c"}),
+        (["--a"], {"a": True}),
+        (["--no-a-b"], {"a_b": False}),
+        (["--a", "--b", "5", "--no-c"], {"a": True, "b": 5, "c": False}),
+        (
+            ["--a", "True", "--b", "False", "--c", "None"],
+            {"a": True, "b": False, "c": None},
+        ),
+        (
+            ["--a", "true", "--b", "false", "--c", "none"],
+            {"a": True, "b": False, "c": None},
+        ),
+        (["--a", "(3, 5)", "--b", "{'c': 7}"], {"a": (3, 5), "b": {"c": 7}}),
+        (["--a", "{[]: 1}", "--b", "1 +"], {"a": "{[]: 1}", "b": "1 +"}),
+        (["--a", "3", "--d-in", "5", "--b", "7"], {"a": 3, "b": 7}),
+    ],
+)
+def test_a_value_is_read_as_python_if_it_is(
+    words: list[str], given: dict[str, Any], folder: Path, capsys: Output
+) -> None:
+    (folder / "keeping.py").write_text(VALUES)
+    assert run("keeping.py:Keep", *words) == 2
+    assert capsys.readouterr().err == (
+        "headway check: Keep could not be built: ValueError: "
+        f"{sorted(given.items())}.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "future"),
+    [
+        ([], "seen, as it behaves; say causal=True if that is wrong"),
+        (["--causal"], "hidden, told"),
+        (["--no-causal"], "seen, told"),
+    ],
+)
+def test_the_future_is_told_by_a_flag(
+    words: list[str], future: str, folder: Path, capsys: Output
+) -> None:
+    run("code_of_mine.py:built", *words, "--json")
+    assert facts(capsys)["future"] == future
+
+
+def test_heads_width_and_context_are_told_to_the_check_too(
+    folder: Path, capsys: Output
+) -> None:
+    words = ["--d-in", "12", "--num-heads", "4", "--context-length", "6", "--json"]
+    run("code_of_mine.py:built", *words)
+    found = facts(capsys)
+    assert found["heads"] == "4"
+    assert found["sizes"].endswith("of 6 tokens, 12 wide")
+
+
+def test_a_function_gets_its_own_flag(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:attend", "--is-causal", "--json") == 0
+    found = facts(capsys)
+    assert found["future"] == "hidden, as its names say"
+
+
+def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None:
+    name = "code_of_mine.py:Odd"
+    words = ["--d-in", "13", "--call", "m(x, x)", "--json"]
+    names = ["query=first.weight", "key=second.weight", "value=third.weight"]
+    assert run(name, *words, "--weights", *names) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["facts"]["called"] == "m(x, x)"
+    assert printed["facts"]["weights"] == "first.weight, second.weight, third.weight"
+    assert printed["rows"][0]["name"] == "equals the equation"
+    assert printed["rows"][0]["verdict"] == "passed"
+
+
+def test_nobody_may_be_left_to_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert run("code_of_mine.py:built") == 0
+        stream.write("and what is written later goes nowhere")
+
+
+# In a process of its own
+
+
+def command(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """Run a line in a shell, with nothing of this process but the interpreter."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        ["bash", "-c", line.replace("headway", f"{sys.executable} -m {MODULE}", 1)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+MODULE = "headway.checks.cli"
+
+
+def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
+    line = "headway check torch.nn:MultiheadAttention --embed-dim 12 --num-heads 4"
+    done = command(tmp_path, line)
+    assert done.returncode == 1
+    assert done.stdout.startswith("Checked MultiheadAttention\n")
+    assert "FAILED  empty rows harm nobody" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert done.stderr == ""
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_it_ends_quietly_if_nobody_reads_on(tmp_path: Path) -> None:
+    """The reader is gone before the report is written: `true` reads nothing."""
+    line = "headway check torch.nn:Identity --d-in 13"
+    done = command(tmp_path, f"set -o pipefail; {line} | true")
+    assert done.stdout == done.stderr == ""
+    assert done.returncode == run("torch.nn:Identity", "--d-in", "13")
