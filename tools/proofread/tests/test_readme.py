@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import torch._dynamo  # noqa: F401  # cannot be loaded twice
 
 from proofread.page.markdown import fences
 
