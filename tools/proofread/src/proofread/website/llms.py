@@ -111,9 +111,11 @@ def page_as_markdown(
         labs: The options of `proofread.markdown_ext.labs`.
         modules: The folders in which modules are found.
     """
-    text = whole(FRONT_MATTER.sub("", text), read)
-    folder = Path(labs["folder"])
-    text = LAB.sub(lambda match: lab_as_markdown(folder / match["name"], labs), text)
+
+    def lab(match: re.Match[str]) -> str:
+        return lab_as_markdown(Path(labs["folder"], match["name"]), labs)
+
+    text = LAB.sub(lab, whole(FRONT_MATTER.sub("", text), read))
     text = MODULE.sub(lambda match: module_as_markdown(match["name"], modules), text)
     text = plain(flat(text), lambda target: target)
     return described(illustrate(text, read)[0]).strip() + "\n"

@@ -108,8 +108,8 @@ def plain(text: str, address: Find) -> str:
         url = address("")
         site = f"[the site]({url})" if url else "the site"
         caption = re.search(r"<figcaption>([\s\S]*?)</figcaption>", match[0])
-        told = unescape(re.sub(r"<[^>]+>", "", caption[1])) if caption else ""
-        return f"A live figure, on {site}: {' '.join(told.split())}".rstrip(": ")
+        words = unescape(re.sub(r"<[^>]+>", "", caption[1])) if caption else ""
+        return f"A live figure, on {site}: {' '.join(words.split())}".rstrip(": ")
 
     text = outside_code(COMMENT, lambda match: "", text)
     text = outside_code(ATTRIBUTES, lambda match: "", text)
