@@ -12,6 +12,7 @@ import re
 import subprocess
 from pathlib import Path, PurePosixPath
 
+from book_nav import sources
 from site_server import SITE
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,9 @@ def all_pages(site: Path = SITE) -> list[str]:
     return sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
 
 
-def kind(page: str, html: str) -> str:
+def kind(page: str) -> str:
     """Return what kind of page one is: its folder, or how it is made."""
-    if 'class="hw-notebook"' in html:
+    if page.replace("/index.html", ".py") in sources():
         return "notebook"
     folder, _, name = page.rpartition("/")
     top = folder.partition("/")[0]
@@ -39,7 +40,7 @@ def one_of_each_kind(site: Path = SITE) -> list[str]:
     largest: dict[str, tuple[int, str]] = {}
     for page in all_pages(site):
         html = (site / page).read_text("utf-8")
-        one = kind(page, html)
+        one = kind(page)
         largest[one] = max(largest.get(one, (0, "")), (len(html), page))
     return sorted(page for _, page in largest.values())
 

@@ -62,9 +62,7 @@ VISIBLE = _section("masks", "What a token may see")
 RENORMALISING = _section("masks", "First way: zero, then renormalise")
 PADDING = _section("masks", "Two more masks")
 WRONG_MASKS = _section("masks", "What breaks it")
-DROPOUT_MEAN = _section(
-    "dropout", "The property: no change on average, none at all in use"
-)
+DROPOUT_MEAN = _section("dropout", "The property: no change on average, none in use")
 DROPOUT_MODES = _section("dropout", "What breaks it")
 PROMISES = _section("causal_attention", "Four promises")
 TOO_LONG = _section("causal_attention", "What breaks it: a text that is too long")

@@ -45,7 +45,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "site/index.html").write_text("<article></article>")
     (tmp_path / "site/a/index.html").write_text(HTML)
     (tmp_path / "pyproject.toml").write_text("")
-    make(tmp_path / "docs", tmp_path / "site", "a.md")
+    make(tmp_path / "docs", tmp_path / "site", ["a.md"])
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -104,7 +104,7 @@ def test_the_wheel_that_the_site_offers_is_installed_and_no_other(
     (book / "site/dist").mkdir()
     wheel = book / "site/dist/a-1.whl"
     wheel.write_text("")
-    make(book / "docs", book / "site", "a.md", wheel="dist/a-1.whl")
+    make(book / "docs", book / "site", ["a.md"], wheel="dist/a-1.whl")
     assert main(["docs", "site"]) == 0
     assert installed[0][0] == Path("site/dist/a-1.whl")
     capsys.readouterr()

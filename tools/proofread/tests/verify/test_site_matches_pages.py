@@ -301,7 +301,7 @@ def test_what_a_page_includes_belongs_to_it(book: Path) -> None:
 
     def found(part: str) -> list[str]:
         (parts / "part.md").write_text(part)
-        return census(book / "docs", book / "site", [parts])
+        return site_problems(book / "docs", book / "site", [parts])
 
     assert found("```text\n3\n```\n") == []
     assert len(found("```text\n4\n```\n")) == 1
