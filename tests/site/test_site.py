@@ -364,7 +364,7 @@ def test_no_program_is_found_twice(site):
     found = json.loads((site / "search/search_index.json").read_text())["docs"]
     texts = "".join(part["text"] for part in found if part["location"][:5] == "labs/")
     names = texts.split()
-    assert [names.count(name) for name in ("heard", "added")] == [1, 1]
+    assert [names.count(name) for name in ("line_chart", "added")] == [1, 1]
 
 
 def test_the_search_shows_the_caption_of_a_figure_and_not_its_numbers(site):

@@ -12,7 +12,7 @@ import re
 import subprocess
 from pathlib import Path, PurePosixPath
 
-from book_nav import sources
+from book_nav import sources as nav_sources
 from site_server import SITE
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def all_pages(site: Path = SITE) -> list[str]:
 
 def kind(page: str) -> str:
     """Return what kind of page one is: its folder, or how it is made."""
-    if page.replace("/index.html", ".py") in sources():
+    if page.replace("/index.html", ".py") in nav_sources():
         return "notebook"
     folder, _, name = page.rpartition("/")
     top = folder.partition("/")[0]

@@ -42,7 +42,7 @@ def _section(page: str, title: str, anchor: str = "") -> Section:
 
 SCORES_TO_WEIGHTS = _section("simple_attention", "From scores to weights")
 WEIGHTED_MEAN = _section(
-    "simple_attention", "A property: the result lies between the inputs"
+    "simple_attention", "A property: the result lies between inputs"
 )
 LARGE_SCORES = _section("simple_attention", "What breaks it")
 PROJECTIONS = _section("scaled_dot_product", "Three projections of one token")
