@@ -18,7 +18,7 @@ from subjects import BUILDERS, Builder, gpt2_eager
 
 from headway.checks import Report, check
 
-# What they warn of is theirs to mend.
+# What they warn of is theirs to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import oracles
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"
 FILES = sorted(FIGURES.glob("*.svg"))
 # A phone of 360 pixels leaves this much between the margins of a page.

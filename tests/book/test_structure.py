@@ -17,7 +17,7 @@ from pytest_codeblocks import extract_from_file
 import headway
 from proofread.page.markdown import programs
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "headway"
 # Modules and chapters are named by their path: basics/masks is
 # src/headway/basics/masks.py and docs/basics/masks.md.
