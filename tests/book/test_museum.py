@@ -1,4 +1,4 @@
-"""The museum is true: each mistake is found, each property finds one, each fix works."""
+"""The museum is true: each mistake is found, each property finds one, fixes work."""
 
 import re
 import runpy

@@ -282,7 +282,7 @@ def test_json_is_all_that_is_printed_and_holds_what_check_found(
     report = check(torch.nn.MultiheadAttention(12, 4), num_heads=4)
     assert printed == json.loads(report.to_json())
     assert [row["name"] for row in printed["rows"] if row["verdict"] == "failed"] == [
-        "empty rows harm nobody"
+        "fully masked rows harm nobody"
     ]
 
 
@@ -455,7 +455,7 @@ def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
     done = command(tmp_path, line)
     assert done.returncode == 1
     assert done.stdout.startswith("Checked MultiheadAttention\n")
-    assert "FAILED  empty rows harm nobody" in done.stdout
+    assert "FAILED  fully masked rows harm nobody" in done.stdout
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
     assert [*tmp_path.iterdir()] == []

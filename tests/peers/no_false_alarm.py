@@ -22,16 +22,16 @@ from headway.checks import Report, check
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
-EMPTY_ROW = {
+FULLY_MASKED = {
     # Asked for its weights, as it is by default, it takes a softmax of nothing but
     # minus infinity: pytorch/pytorch issues 41508 and 160064, both open.
-    "empty rows harm nobody": "A row that sees nothing is nan"
+    "fully masked rows harm nobody": "A fully masked row is nan"
 }
 # By subject and property: how the sentence of a true alarm begins.
 EXPECTED: dict[str, Mapping[str, str]] = {
-    "torch_module": EMPTY_ROW,
-    "torch_module_tokens_first": EMPTY_ROW,
-    "torch_module_without_bias": EMPTY_ROW,
+    "torch_module": FULLY_MASKED,
+    "torch_module_tokens_first": FULLY_MASKED,
+    "torch_module_without_bias": FULLY_MASKED,
 }
 
 

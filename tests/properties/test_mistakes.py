@@ -368,13 +368,13 @@ MASK_MISTAKES: dict[str, tuple[Attend, MaskProperty]] = {
         ),
         the_last_query_belongs_to_the_last_key,
     ),
-    "nan for an empty row": (
+    "nan for a fully masked row": (
         lambda q, k, v, mask: (
             scaled(q, k).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ v
         ),
         who_sees_nothing_gets_nothing,
     ),
-    "the mean for an empty row": (
+    "the mean for a fully masked row": (
         lambda q, k, v, mask: (
             scaled(q, k).masked_fill(~mask, -1e300).softmax(dim=-1) @ v
         ),
