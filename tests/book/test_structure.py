@@ -34,7 +34,7 @@ PARTS = [
 ]
 # One is about an argument of `attention`, the other about a tool.
 CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
-# All chapters work on the first; the second is told of where `attention` is.
+# All chapters work on the first; the second is explained beside `attention`.
 MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
