@@ -109,7 +109,7 @@ def gather(subject: Subject) -> Evidence:
 
 
 def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
-    """Decide whether the future is to be hidden: as asked, named or seen to be."""
+    """Decide whether the future is to be hidden: as asked, as named or as seen."""
     if subject.options.causal is not None:
         return subject.options.causal, "as asked"
     named = intent.is_causal(subject.target)
