@@ -60,7 +60,7 @@ def test_with_all_options(build: Builder) -> None:
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
-def test_only_the_call_told(build: Builder) -> None:
+def test_with_the_call_alone(build: Builder) -> None:
     expected = EXPECTED.get(build.__name__, {})
     attend, options = build()
     short = {name: options[name] for name in ("d_in", "call") if name in options}
