@@ -89,7 +89,7 @@ coverage: .venv/installed  ## run the same tests as `make test`, and say what th
 lowest: .cache/lowest/installed  ## test the package with the oldest PyTorch that it promises
 	@echo '== Tests of the package, with the oldest PyTorch and jaxtyping'
 	@.cache/lowest/bin/python -m pytest -q $(PARALLEL) -m 'not slow' \
-	  tests/basics tests/checks tests/test_examples.py tests/test_laws.py tests/test_require.py
+	  tests/basics tests/checks tests/test_examples.py tests/properties tests/test_require.py
 
 check: lint coverage book slow takeaway browser lighthouse  ## what CI runs, but for the peers
 
@@ -143,7 +143,7 @@ versus: .cache/versus/installed  ## measure this and four other tools on the cha
 	@echo '== The same chapters, five tools'
 	@.cache/versus/bin/python tools/proofread/benchmark docs/basics
 
-format: .venv/installed  ## mend format and style where a tool can
+format: .venv/installed  ## correct format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 

@@ -47,11 +47,11 @@ check(CausalAttention(12, 20, num_heads=4))
 # %% [markdown]
 # `tril` sets the scores of the future to zero, and zero is a score like any other.
 # What is to be hidden must be minus infinity, whose exponential is zero.
-# A subclass mends the one method.
+# A subclass puts it right, in one method.
 
 
 # %%
-class Mended(CausalAttention):
+class Fixed(CausalAttention):
     def weights(self, x):
         query, key = self.heads(self.W_query(x)), self.heads(self.W_key(x))
         scores = query @ key.mT / key.shape[-1] ** 0.5
@@ -59,7 +59,7 @@ class Mended(CausalAttention):
         return scores.masked_fill(future, -torch.inf).softmax(dim=-1)
 
 
-report = check(Mended(12, 20, num_heads=4))
+report = check(Fixed(12, 20, num_heads=4))
 report.ok
 
 # %% [markdown]

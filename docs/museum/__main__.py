@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parents[2] / "generated" / "museum"
 ROOMS = ("masks", "softmax", "heads", "dropout", "padding", "state")
 EXHIBIT = re.compile(
     r"^## (?P<title>.+?)\n.*?^```python\n(?P<program>.*?)^```$"
-    r".*?^```diff\n(?P<mend>.*?)^```$",
+    r".*?^```diff\n(?P<fix>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -35,15 +35,15 @@ class Exhibit(NamedTuple):
     room: str
     title: str
     program: str
-    mend: str
+    fix: str
 
-    def mended(self) -> str:
-        """Apply the mend: each run of lines with a minus becomes those with a plus."""
+    def fixed(self) -> str:
+        """Apply the fix: each run of lines with a minus becomes those with a plus."""
         program = self.program
-        for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", self.mend, re.M):
+        for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", self.fix, re.M):
             old, new = (re.sub(r"^[-+]", "", text, flags=re.M) for text in (old, new))
             if f"\n{program}".count(f"\n{old}") != 1:
-                raise ValueError(f"{self.title}: its mend must fit once; got {old!r}.")
+                raise ValueError(f"{self.title}: its fix must apply once; got {old!r}.")
             program = f"\n{program}".replace(f"\n{old}", f"\n{new}")[1:]
         return program
 

@@ -83,11 +83,11 @@ def _heads_panel(heads: Tensor, title: str, verdict: str, right: bool) -> Panel:
     """Draw two heads of three rows; colours tell from which half of a token."""
     size, top = 36, 88
     rows = [_numbers(head) for head in heads]
-    told = "; ".join(
+    description = "; ".join(
         f"head {number + 1}: {', '.join('[' + ', '.join(row) + ']' for row in part)}"
         for number, part in enumerate(rows)
     )
-    panel = Panel(308, top + 3 * size + 8, f"{title}, {verdict}: {told}.")
+    panel = Panel(308, top + 3 * size + 8, f"{title}, {verdict}: {description}.")
     panel.text(154, 14, title, font_weight="700", font_size=13, font_family="monospace")
     panel.text(154, 37, f"{'✓' if right else '✗'} {verdict}")
     for number, part in enumerate(heads):

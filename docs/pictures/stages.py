@@ -105,8 +105,10 @@ def stages() -> str:
 
 
 def _column(path: list[tuple[str, str, str]], *, more: bool) -> Panel:
-    told = "; ".join(f"{number} {title}" for number, title, _ in path)
-    panel = Panel(308, len(path) * PITCH, f"Chapters on a path: {told}.", role="group")
+    description = "; ".join(f"{number} {title}" for number, title, _ in path)
+    panel = Panel(
+        308, len(path) * PITCH, f"Chapters on a path: {description}.", role="group"
+    )
     middle = 2 + TILE / 2
     for place, (number, title, stem) in enumerate(path):
         adds, glyph = ADDS[stem]

@@ -158,8 +158,8 @@ def test_the_last_query_stands_at_the_last_key(queries: int, keys: int) -> None:
 
 
 @pytest.mark.parametrize(("leading", "kind"), EVERY_MASK)
-def test_no_kernel_ever_meets_an_empty_row(monkeypatch, leading, kind) -> None:
-    """What a kernel gives for an empty row is its own affair: this one gives nan."""
+def test_no_kernel_ever_meets_a_fully_masked_row(monkeypatch, leading, kind) -> None:
+    """What a kernel gives for such a row is its own affair: this one gives nan."""
 
     def kernel(query, key, value, *, attn_mask, dropout_p, is_causal, scale):
         scores = query @ key.mT * (scale or query.shape[-1] ** -0.5)
@@ -180,7 +180,7 @@ def test_no_kernel_ever_meets_an_empty_row(monkeypatch, leading, kind) -> None:
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_bias_and_a_mask_are_both_heard(causal: bool) -> None:
     query, key, value = qkv((B, H))
-    bias, mask = draw(H, T, S), mask_of("with empty rows", (B, H))
+    bias, mask = draw(H, T, S), mask_of("with fully masked rows", (B, H))
     options = {"mask": mask, "bias": bias, "causal": causal}
     close(
         fused_attention(query, key, value, **options),

@@ -108,7 +108,7 @@ def test_gradients_equal_differences(hide) -> None:
     assert torch.autograd.gradcheck(lambda x: hide(x, mask), scores)
 
 
-def test_only_the_boolean_knows_what_to_do_with_an_empty_row() -> None:
+def test_only_the_boolean_knows_what_to_do_with_a_fully_masked_row() -> None:
     mask = torch.tensor([[True, True, False], [False, False, False]])
     scores = draw(2, 3)
     assert hide_by_renormalising(scores, mask)[1].isnan().all()

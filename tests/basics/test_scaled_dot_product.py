@@ -80,7 +80,7 @@ def test_attention_equals_pytorch(attend, leading, kind, scale) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["none", "full", "with empty rows"])
+@pytest.mark.parametrize("kind", ["none", "full", "with fully masked rows"])
 @BOTH
 def test_gradients_equal_differences(attend, kind) -> None:
     mask = mask_of(kind, (B,))
@@ -88,9 +88,9 @@ def test_gradients_equal_differences(attend, kind) -> None:
     assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, mask=mask), tensors)
 
 
-@pytest.mark.parametrize("kind", ["with empty rows", "empty", "a query"])
+@pytest.mark.parametrize("kind", ["with fully masked rows", "empty", "a query"])
 @BOTH
-def test_an_empty_row_is_zero_and_so_is_its_gradient(attend, kind) -> None:
+def test_a_fully_masked_row_is_zero_and_so_is_its_gradient(attend, kind) -> None:
     mask = mask_of(kind, (B,))
     empty = ~mask.expand(B, T, S).any(dim=-1)
     query, key, value = (x.requires_grad_() for x in qkv((B,)))
@@ -129,7 +129,7 @@ def test_half_precision_errs_by_its_rounding(attend, dtype, kind) -> None:
     With u the unit roundoff and A the row's largest sum of |q_d k_d| times the scale, a
     scaled score errs by at most 2uA, once for the scaled query and once for the sum. A
     share then errs by 4uA + 2u of itself, and the context by that and two more u of the
-    mixed absolute values. An empty row may not err at all.
+    mixed absolute values. A fully masked row may not err at all.
     """
     query, key, value = (x.to(dtype) for x in qkv((B, H)))
     mask = mask_of(kind, (B, H))
@@ -143,7 +143,7 @@ def test_half_precision_errs_by_its_rounding(attend, dtype, kind) -> None:
     assert ((ours.double() - exact).abs() <= bound).all()
 
 
-@pytest.mark.parametrize("kind", ["none", "full", "with empty rows"])
+@pytest.mark.parametrize("kind", ["none", "full", "with fully masked rows"])
 @HALF
 @BOTH
 def test_half_precision_does_not_overflow(attend, dtype, kind) -> None:
@@ -170,7 +170,7 @@ BIASES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["none", "full", "with empty rows", "empty"])
+@pytest.mark.parametrize("kind", ["none", "full", "with fully masked rows", "empty"])
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("added", BIASES)
 @pytest.mark.parametrize("leading", LEADING, ids=str)
@@ -188,7 +188,7 @@ def test_a_bias_is_added_to_the_scaled_scores(
 @pytest.mark.parametrize("causal", [False, True])
 def test_weights_with_a_bias_equal_the_loops(causal: bool) -> None:
     query, key, _ = qkv((B, H))
-    bias, mask = draw(H, T, S), mask_of("with empty rows", (B, H))
+    bias, mask = draw(H, T, S), mask_of("with fully masked rows", (B, H))
     ours = attention_weights(query, key, mask=mask, bias=bias, causal=causal)
     theirs = oracles.attention_weights(query, key, mask, bias=bias, causal=causal)
     close(ours, theirs)
@@ -206,7 +206,7 @@ def test_a_bias_equals_pytorch(attend) -> None:
 @BOTH
 def test_a_bias_can_be_trained(attend, causal) -> None:
     """Gradients equal differences; where nothing may be seen there are none."""
-    mask = mask_of("with empty rows", (B,))
+    mask = mask_of("with fully masked rows", (B,))
     tensors = [x.requires_grad_() for x in (*qkv((B,), D), draw(T, S))]
     assert torch.autograd.gradcheck(
         lambda q, k, v, b: attend(q, k, v, mask=mask, bias=b, causal=causal), tensors
@@ -231,7 +231,7 @@ def test_a_bias_takes_the_type_of_the_query(attend, dtype) -> None:
 @pytest.mark.parametrize(
     ("queries", "keys"), [(T, T), (T, S), (S, T), (1, S), (S, 1), (1, 1)]
 )
-@pytest.mark.parametrize("kind", ["no mask", "mask", "mask with empty rows"])
+@pytest.mark.parametrize("kind", ["no mask", "mask", "mask with fully masked rows"])
 @pytest.mark.parametrize("leading", LEADING, ids=str)
 @BOTH
 def test_causal_hides_the_future_besides_the_mask(

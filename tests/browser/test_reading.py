@@ -523,7 +523,7 @@ def test_the_search_gives_the_focus_back(chapter: "Page", place: str) -> None:
     scope="module", params=["", pytest.param(FOLDER, marks=needs_published)]
 )
 def lost(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Serve a site at the root of a host, or in a folder of which it was told."""
+    """Serve a site at the root of a host, or in a folder that it is given."""
     site = request.getfixturevalue("published") if request.param else SITE
     with serving(site, request.param) as origin:
         yield origin

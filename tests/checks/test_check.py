@@ -1,4 +1,4 @@
-"""What a check leaves alone, what it can be told, and what it says of errors."""
+"""What a check leaves alone, what one can say to it, and what it says of errors."""
 
 import copy
 from typing import Any
@@ -104,7 +104,7 @@ def test_a_module_that_begins_with_zeros_is_seen_through() -> None:
     assert said(module, LEAK)[0] == "failed"
 
 
-# What can be told.
+# What one can say to it.
 
 
 def unnamed(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ def unnamed(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def test_the_future_can_be_told() -> None:
     assert check(unnamed).ok
     report = check(unnamed, causal=True)
-    assert report.facts["future"] == "hidden, told"
+    assert report.facts["future"] == "hidden, as asked"
     assert row(report, LEAK).verdict == "failed"
     assert row(report, EQUATION).sentence == (
         "It is exactly what comes out when nothing is hidden."
@@ -235,7 +235,7 @@ class Single(Attention):
             "module_or_function must be a function, or a module that is built; "
             "got module_or_function='attend'.",
         ),
-        (lambda x: x, "d_in must be told for <lambda>; got d_in=None."),
+        (lambda x: x, "d_in must be given for <lambda>; got d_in=None."),
         (
             Refusing(),
             "call must say how Refusing takes tokens of shape (texts, tokens, d_in); "

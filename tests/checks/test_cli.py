@@ -190,7 +190,7 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:tells"],
-            "d_in must be told for tells; got d_in=None.",
+            "d_in must be given for tells; got d_in=None.",
         ),
         (
             ["code_of_mine.py:tells", "--d-in", "12"],
@@ -217,10 +217,10 @@ def test_2_and_a_sentence_if_it_could_not_be_checked(
     assert run(*words) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    told = printed.err.removeprefix("this file talks\n")
-    assert told.startswith(f"headway check: {sentence}")
-    assert told.endswith(".\n")
-    assert told.count("\n") == 1
+    output = printed.err.removeprefix("this file talks\n")
+    assert output.startswith(f"headway check: {sentence}")
+    assert output.endswith(".\n")
+    assert output.count("\n") == 1
 
 
 def test_130_and_no_traceback_if_somebody_ends_it(folder: Path, capsys: Output) -> None:
@@ -246,7 +246,7 @@ def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:
     with pytest.raises(SystemExit) as caught:
         run("--help")
     assert caught.value.code == 0
-    told = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
     for words in (
         "path/to/file.py:Name or package.module:Name",
         "--d-in N how many numbers in a token",
@@ -257,7 +257,7 @@ def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:
         "The exit status is 0 if no property fails, 1 if one does, and 2 if the code "
         "could not be checked.",
     ):
-        assert words in told
+        assert words in output
 
 
 def test_the_program_says_what_it_is_and_which(capsys: Output) -> None:
@@ -282,7 +282,7 @@ def test_json_is_all_that_is_printed_and_holds_what_check_found(
     report = check(torch.nn.MultiheadAttention(12, 4), num_heads=4)
     assert printed == json.loads(report.to_json())
     assert [row["name"] for row in printed["rows"] if row["verdict"] == "failed"] == [
-        "empty rows harm nobody"
+        "fully masked rows harm nobody"
     ]
 
 
@@ -320,7 +320,7 @@ def test_json_has_no_colours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert json.loads(stream.getvalue())["subject"] == "Attend"
 
 
-# What is told
+# What is reported
 
 
 def test_arguments_of_the_constructor_go_by_name(folder: Path, capsys: Output) -> None:
@@ -380,8 +380,8 @@ def test_a_value_is_read_as_python_if_it_is(
     ("words", "future"),
     [
         ([], "seen, as it behaves; say causal=True if that is wrong"),
-        (["--causal"], "hidden, told"),
-        (["--no-causal"], "seen, told"),
+        (["--causal"], "hidden, as asked"),
+        (["--no-causal"], "seen, as asked"),
     ],
 )
 def test_the_future_is_told_by_a_flag(
@@ -455,7 +455,7 @@ def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
     done = command(tmp_path, line)
     assert done.returncode == 1
     assert done.stdout.startswith("Checked MultiheadAttention\n")
-    assert "FAILED  empty rows harm nobody" in done.stdout
+    assert "FAILED  fully masked rows harm nobody" in done.stdout
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
     assert [*tmp_path.iterdir()] == []

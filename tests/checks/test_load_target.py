@@ -103,11 +103,11 @@ def make(folder: Path) -> Callable[..., Any]:
 def test_a_class_is_built_with_what_is_given_and_what_it_takes_of_what_is_told(
     make: Callable[..., Any],
 ) -> None:
-    told = {"d_in": 12, "num_heads": 4}
-    assert make("Attend", told).given == (12, 3, False)
-    assert make("Attend", told, d_out=20, bias=True).given == (12, 20, True)
-    assert make("Attend", told, d_in=13).given == (13, 3, False)
-    assert type(make("Alone", told)).__name__ == "Alone"
+    options = {"d_in": 12, "num_heads": 4}
+    assert make("Attend", options).given == (12, 3, False)
+    assert make("Attend", options, d_out=20, bias=True).given == (12, 20, True)
+    assert make("Attend", options, d_in=13).given == (13, 3, False)
+    assert type(make("Alone", options)).__name__ == "Alone"
     assert make("Free", {"d_in": 5}, anything="goes").given == (5, {"anything": "goes"})
 
 

@@ -64,7 +64,7 @@ def test_other_weights_and_masks_pass(kind: str, causal: bool) -> None:
         rows = verdicts(report)
         assert rows["masks are obeyed"] == "passed"
         assert rows["padding is not seen"] == "passed"
-        assert rows["empty rows harm nobody"] == "passed"
+        assert rows["fully masked rows harm nobody"] == "passed"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def any_of_it_passes(
     if kind == "adds":
         given.pop("score", None)
     if kind in MASKED and given.get("hide") is by_adding:
-        given.pop("hide")  # an empty row would be in its gradients: a true mistake
+        given.pop("hide")  # nan in the gradients of a fully masked row is a mistake
     report = check(TOGETHER[kind](SIZES[size], p=p, **rest, **given))
     assert [(row.name, row.sentence) for row in report.failed] == []
 
@@ -166,5 +166,5 @@ def test_the_module_of_pytorch_passes(batch_first: bool) -> None:
     module = nn.MultiheadAttention(15, 3, batch_first=batch_first, dropout=0.1)
     report = check(module)
     failed = {row.name for row in report.failed}
-    assert failed <= {"empty rows harm nobody"}  # it gives nan
+    assert failed <= {"fully masked rows harm nobody"}  # it gives nan
     assert verdicts(report)[EQUATION] == "passed"

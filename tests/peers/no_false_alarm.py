@@ -1,7 +1,7 @@
 """`check` finds no fault in attention that others have published, but those it has.
 
 Run by `make peers`, without the shape checks of the other tests, as a reader has it.
-Each subject is checked twice: with all that can be told of it, and with no more than
+Each subject is checked twice: with all that can be said of it, and with no more than
 how to call it.
 """
 
@@ -18,20 +18,20 @@ from subjects import BUILDERS, Builder, gpt2_eager
 
 from headway.checks import Report, check
 
-# What they warn of is theirs to mend.
+# What they warn of is theirs to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
-EMPTY_ROW = {
+FULLY_MASKED = {
     # Asked for its weights, as it is by default, it takes a softmax of nothing but
     # minus infinity: pytorch/pytorch issues 41508 and 160064, both open.
-    "empty rows harm nobody": "A row that sees nothing is nan"
+    "fully masked rows harm nobody": "A fully masked row is nan"
 }
 # By subject and property: how the sentence of a true alarm begins.
 EXPECTED: dict[str, Mapping[str, str]] = {
-    "torch_module": EMPTY_ROW,
-    "torch_module_tokens_first": EMPTY_ROW,
-    "torch_module_without_bias": EMPTY_ROW,
+    "torch_module": FULLY_MASKED,
+    "torch_module_tokens_first": FULLY_MASKED,
+    "torch_module_without_bias": FULLY_MASKED,
 }
 
 
@@ -51,31 +51,31 @@ def alarms(report: Report, expected: Mapping[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
-def test_all_told(build: Builder) -> None:
+def test_with_all_options(build: Builder) -> None:
     expected = EXPECTED.get(build.__name__, {})
-    attend, told = build()
-    report = check(attend, **told)
+    attend, options = build()
+    report = check(attend, **options)
     assert alarms(report, expected) == expected, str(report)
     assert any(row.verdict == "passed" for row in report.rows)
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
-def test_only_the_call_told(build: Builder) -> None:
+def test_with_the_call_alone(build: Builder) -> None:
     expected = EXPECTED.get(build.__name__, {})
-    attend, told = build()
-    short = {name: told[name] for name in ("d_in", "call") if name in told}
+    attend, options = build()
+    short = {name: options[name] for name in ("d_in", "call") if name in options}
     report = check(attend, **short)
     assert alarms(report, expected) == expected, str(report)
-    assert report.facts["future"].startswith("hidden" if told["causal"] else "seen")
-    if "num_heads" in told:
-        assert report.facts.get("heads") in (None, str(told["num_heads"]))
+    assert report.facts["future"].startswith("hidden" if options["causal"] else "seen")
+    if "num_heads" in options:
+        assert report.facts.get("heads") in (None, str(options["num_heads"]))
 
 
 def test_a_mask_that_the_model_must_make_is_missed() -> None:
     # By the formula GPT-2's attention hides nothing: its model has to pass the mask.
-    attend, told = gpt2_eager()
-    told["call"] = "m(x)[0]"
-    failed = {row.name for row in check(attend, **told).failed}
+    attend, options = gpt2_eager()
+    options["call"] = "m(x)[0]"
+    failed = {row.name for row in check(attend, **options).failed}
     assert {"no leak from the future", "equals the equation"} <= failed
 
 

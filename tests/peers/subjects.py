@@ -25,10 +25,10 @@ WIDTH, HEADS, LENGTH = 20, 4, 11
 
 
 class Subject(NamedTuple):
-    """What is checked, and what `check` must be told of it."""
+    """What is checked, and what `check` must know of it."""
 
     attend: Callable[..., Any]
-    told: dict[str, Any]
+    options: dict[str, Any]
 
 
 Builder = Callable[[], Subject]
@@ -91,7 +91,7 @@ def fused_attention() -> Subject:
 
 
 def fused_causal_attention() -> Subject:
-    """The same, told to hide the future."""
+    """The same, which is to hide the future."""
     attend = partial(headway.fused_attention, causal=True)
     return Subject(attend, {"causal": True})
 
@@ -152,7 +152,7 @@ def torch_function() -> Subject:
 
 
 def torch_function_causal() -> Subject:
-    """PyTorch's kernel, told to hide the future."""
+    """PyTorch's kernel, which is to hide the future."""
     attend = partial(scaled_dot_product_attention, is_causal=True)
     return Subject(attend, {"causal": True})
 
@@ -200,7 +200,7 @@ def _masks(config: Any, kind: str) -> Callable[[Tensor, Tensor | None], Any]:
     return lambda x, padding: make(config, x, padding, past_key_values=None)
 
 
-def _by_transformers(attend: nn.Module, kind: str, **told: Any) -> Subject:
+def _by_transformers(attend: nn.Module, kind: str, **options: Any) -> Subject:
     """Call a module as its model does."""
     masks = _masks(attend.config, kind)
 
@@ -210,7 +210,7 @@ def _by_transformers(attend: nn.Module, kind: str, **told: Any) -> Subject:
     causal = kind == "causal"
     return Subject(
         attend,
-        {"d_in": WIDTH, "num_heads": HEADS, "causal": causal, "call": call, **told},
+        {"d_in": WIDTH, "num_heads": HEADS, "causal": causal, "call": call, **options},
     )
 
 
@@ -412,7 +412,7 @@ def x_transformers() -> Subject:
 
 
 def x_transformers_causal() -> Subject:
-    """The attention of x-transformers, told to hide the future."""
+    """The attention of x-transformers, which is to hide the future."""
     return _x_transformers(causal=True)
 
 
@@ -452,13 +452,13 @@ def keras() -> Subject:
 
 
 def keras_causal() -> Subject:
-    """The layer of Keras, told to hide the future."""
+    """The layer of Keras, which is to hide the future."""
     return _keras(causal=True)
 
 
 def keras_named() -> Subject:
-    """The layer of Keras without biases, with the names of its weights told."""
-    attend, told = _keras(causal=False, bias=False)
+    """The layer of Keras without biases, with the names of its weights given."""
+    attend, options = _keras(causal=False, bias=False)
     stored = [name for name, _ in attend.named_parameters()]
     roles = {
         "query": "query",
@@ -470,7 +470,7 @@ def keras_named() -> Subject:
         role: next(name for name in stored if name.endswith(f"/{theirs}/kernel"))
         for role, theirs in roles.items()
     }
-    return Subject(attend, {**told, "weights": weights})
+    return Subject(attend, {**options, "weights": weights})
 
 
 def _to_jax(x: Tensor) -> Any:
@@ -532,7 +532,7 @@ def jax_function() -> Subject:
 
 
 def jax_function_causal() -> Subject:
-    """The function of JAX, told to hide the future."""
+    """The function of JAX, which is to hide the future."""
     return _jax(causal=True)
 
 

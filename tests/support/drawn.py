@@ -31,7 +31,7 @@ def mask_of(kind: str, leading: tuple[int, ...]) -> Tensor | None:
         return torch.tensor([[True]])
     if kind == "empty":
         return torch.zeros(full, dtype=torch.bool)
-    if kind == "with empty rows":
+    if kind == "with fully masked rows":
         mask = random_mask(*full)
         mask[..., 1, :] = mask[..., T - 1, :] = False
         return mask
@@ -56,7 +56,7 @@ KINDS = [
     "queries and keys",
     "keys of each text",
     "full",
-    "with empty rows",
+    "with fully masked rows",
     "empty",
 ]
 EVERY_MASK = [

@@ -86,7 +86,7 @@ def fused_attention(
 def _mask_and_rows(
     query: Tensor, key: Tensor, mask: Tensor | None, causal: bool
 ) -> tuple[Tensor | None, Tensor | None]:
-    """Make a mask without empty rows, and say which rows were not empty."""
+    """Make a mask without fully masked rows, and say which rows had a key to see."""
     shape = _require.scores_shape(query, key)
     if causal:
         mask = _triangle.and_past(mask, shape, query.device)
@@ -94,7 +94,8 @@ def _mask_and_rows(
         _require.mask_fits(mask, shape)
     if mask is None:
         return None, None
-    # PyTorch leaves empty rows to each kernel, so we let them look, then zero them.
+    # What a fully masked row gives, PyTorch leaves to each kernel. So we let such a
+    # row look, then zero it.
     visible = mask.any(dim=-1, keepdim=True)
     return mask | ~visible, visible
 

@@ -66,7 +66,7 @@ class Report:
 
     Attributes:
         subject: What was checked.
-        facts: What it was told or found out: how it is called, whether it is causal,
+        facts: What was given or found out: how it is called, whether it is causal,
             how many heads, which mask.
         rows: One for each property.
     """

@@ -29,8 +29,9 @@ def check(
 ) -> Report:
     r"""Ask of any attention code what must hold of attention.
 
-    It works on a copy, in 64 bits, with weights drawn anew: what is given is left as it
-    is. What is not told is found out, and the report says what was found. The oracle is
+    It works on a copy, in 64 bits, with weights drawn anew, and leaves the original as
+    it is. Options that are not given are found out, and the report says what was found.
+    The oracle is
 
     $$\operatorname{Attention}(Q, K, V)
     = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}}\right) V$$
@@ -40,7 +41,7 @@ def check(
     Args:
         module_or_function: A module that is called with tokens of shape (texts, tokens,
             width), or with queries, keys and values; or a function of either.
-        d_in: Width of the tokens. It must be told for a function of tokens.
+        d_in: Width of the tokens. It must be given for a function of tokens.
         context_length: The largest number of tokens in a text.
         num_heads: Number of heads.
         causal: Whether the future is to be hidden. Tell it if no name in the code does:
@@ -110,7 +111,7 @@ def _outcome(asked: Property, evidence: Evidence) -> Outcome:
 
 
 def facts(evidence: Evidence) -> dict[str, str]:
-    """Say what was told or found out."""
+    """Say what was given or found out."""
     subject = evidence.subject
     found = {
         "called": subject.call.text,

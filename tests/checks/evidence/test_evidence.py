@@ -25,7 +25,7 @@ def test_a_row_may_see_the_past_or_everything(causal: bool) -> None:
 
 def test_what_is_told_stands_above_what_is_seen() -> None:
     evidence = evidence_of(function(causal=True), causal=False)
-    assert (evidence.causal, evidence.intent) == (False, "told")
+    assert (evidence.causal, evidence.intent) == (False, "as asked")
 
 
 def test_code_without_names_is_meant_as_it_behaves() -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 from checks.support.asking import evidence_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
 from checks.support.wrong import (
-    EMPTY,
+    FULLY_MASKED,
     OBEYED,
     SIZES,
     Attention,
@@ -97,7 +97,7 @@ def test_each_form_of_a_mask_is_named() -> None:
     }
 
 
-def test_nan_may_hide_in_the_gradients_of_an_empty_row() -> None:
+def test_nan_may_hide_in_the_gradients_of_a_fully_masked_row() -> None:
     class Wrong(Adds):
         def forward(self, x: Tensor, attn_bias: Tensor | None = None) -> Any:
             plain = 0.0
@@ -106,27 +106,27 @@ def test_nan_may_hide_in_the_gradients_of_an_empty_row() -> None:
             self.steps = self.steps | {"hide": lambda m, s, mask: s + plain}
             return self.run(x)
 
-    assert said(Wrong(SMALL, causal=False), EMPTY) == (
+    assert said(Wrong(SMALL, causal=False), FULLY_MASKED) == (
         "failed",
-        "A row that sees nothing makes gradients nan.",
+        "A fully masked row makes gradients nan.",
     )
 
 
-def test_empty_rows_are_asked_for_without_gradients_too() -> None:
+def test_fully_masked_rows_are_asked_for_without_gradients_too() -> None:
     class Frozen(PairMasked):
         def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
             return super().forward(x, mask).detach()
 
-    assert said(Frozen(SMALL), EMPTY)[0] == "passed"
+    assert said(Frozen(SMALL), FULLY_MASKED)[0] == "passed"
 
 
-def test_an_empty_row_may_not_change_others() -> None:
+def test_a_fully_masked_row_may_not_change_others() -> None:
     class Wrong(PairMasked):
         def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
-            empty = mask is not None and not bool(mask.any(-1).all())
-            return super().forward(x, mask) * (1 + empty)
+            hidden = mask is not None and not bool(mask.any(-1).all())
+            return super().forward(x, mask) * (1 + hidden)
 
-    assert said(Wrong(SMALL), EMPTY) == (
+    assert said(Wrong(SMALL), FULLY_MASKED) == (
         "failed",
-        "A row that sees nothing changes other rows.",
+        "A fully masked row changes other rows.",
     )

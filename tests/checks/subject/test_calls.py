@@ -136,7 +136,7 @@ def test_a_function_of_tokens_needs_their_width() -> None:
         return (x @ x.mT).softmax(-1) @ x
 
     assert discovered(attend).call.text == "m(x)"
-    with refused("d_in must be told for attend; got d_in=None."):
+    with refused("d_in must be given for attend; got d_in=None."):
         discover(attend, Options())
 
 

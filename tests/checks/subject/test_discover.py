@@ -76,7 +76,7 @@ def test_weights_are_drawn_anew_with_their_meaning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "B", "T"),
+    ("given", "B", "T"),
     [
         ({"d_in": 13}, 3, 7),
         ({"d_in": 7}, 3, 5),
@@ -89,9 +89,9 @@ def test_weights_are_drawn_anew_with_their_meaning() -> None:
         ({"d_in": 3}, 2, 7),
     ],
 )
-def test_sizes_differ(told: dict[str, int], B: int, T: int) -> None:
-    subject = discover(nn.Identity(), Options(**told))
-    assert (subject.B, subject.T, subject.d_in) == (B, T, told["d_in"])
+def test_sizes_differ(given: dict[str, int], B: int, T: int) -> None:
+    subject = discover(nn.Identity(), Options(**given))
+    assert (subject.B, subject.T, subject.d_in) == (B, T, given["d_in"])
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_a_layer_as_an_argument_is_no_rate() -> None:
 
     assert not discover(attend, Options()).has_dropout
     assert said(attend, "dropout keeps the mean")[0] == "not applicable"
-    assert said(attend, "empty rows harm nobody")[0] == "failed"
+    assert said(attend, "fully masked rows harm nobody")[0] == "failed"
 
 
 def test_an_expression_passes_no_rate() -> None:

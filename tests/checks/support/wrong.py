@@ -235,7 +235,7 @@ TRAINING = "training computes the same"
 DROPOUT = "dropout keeps the mean"
 OBEYED = "masks are obeyed"
 PADDING = "padding is not seen"
-EMPTY = "empty rows harm nobody"
+FULLY_MASKED = "fully masked rows harm nobody"
 GRADIENTS = "gradients arrive"
 LARGE = "large scores"
 HALF = "types and half precision"
@@ -691,9 +691,10 @@ GIVEN: dict[str, Mistake] = {
         },
     ),
     "the first mask is kept": Mistake(PADDING, {"hide": of_the_first_mask}),
-    "nan where nothing is seen": Mistake(EMPTY, {"softmax": naively}),
+    "nan where nothing is seen": Mistake(FULLY_MASKED, {"softmax": naively}),
     "nan where nothing is seen, hidden later": Mistake(
-        EMPTY, {"softmax": naively, "out": lambda m, c: m.out_proj(c.nan_to_num(0.0))}
+        FULLY_MASKED,
+        {"softmax": naively, "out": lambda m, c: m.out_proj(c.nan_to_num(0.0))},
     ),
     "only the first text's mask": Mistake(
         PADDING,

@@ -171,7 +171,7 @@ def caught_by_us(paths: Sequence[Path]) -> tuple[Counter[str], Counter[str]]:
 
 
 def timed(chosen: Sequence[Tool], texts: Pages, times: int) -> dict[str, Timed]:
-    """Run the pages as they are, all tools in turn, so that all have the same luck."""
+    """Run the pages as they are, all tools in turn: what else runs slows all alike."""
     found: dict[str, list[Timed]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)

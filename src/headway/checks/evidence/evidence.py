@@ -109,9 +109,9 @@ def gather(subject: Subject) -> Evidence:
 
 
 def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
-    """Decide whether the future is to be hidden: told, named, or as it behaves."""
+    """Decide whether the future is to be hidden: as asked, as named or as seen."""
     if subject.options.causal is not None:
-        return subject.options.causal, "told"
+        return subject.options.causal, "as asked"
     named = intent.is_causal(subject.target)
     if named is not None:
         return named, "as its names say"

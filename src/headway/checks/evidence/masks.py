@@ -134,8 +134,8 @@ def find_masks(subject: Subject, visible: Tensor, noise: float) -> Masks:
                 effects.append(effect)
         else:
             if effects:
-                told = (one for one in effects if one != "nothing")
-                disobeyed[argument] = next(told, effects[0])
+                effective = (one for one in effects if one != "nothing")
+                disobeyed[argument] = next(effective, effects[0])
     return Masks(names, found.get(False), found.get(True), of_texts, disobeyed)
 
 

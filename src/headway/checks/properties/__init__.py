@@ -52,7 +52,9 @@ PROPERTIES = (
     Property("dropout keeps the mean", modes.dropout, book.DROPOUT_MEAN),
     Property("masks are obeyed", caller_masks.obeyed, book.PADDING),
     Property("padding is not seen", caller_masks.padding, book.PADDING),
-    Property("empty rows harm nobody", caller_masks.empty, book.WRONG_MASKS),
+    Property(
+        "fully masked rows harm nobody", caller_masks.fully_masked, book.WRONG_MASKS
+    ),
     Property("gradients arrive", numerics.gradients, book.GRADIENTS),
     Property("large scores", numerics.large, book.LARGE_SCORES),
     Property("types and half precision", numerics.half, book.LARGE_SCORES),

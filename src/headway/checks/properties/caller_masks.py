@@ -83,7 +83,7 @@ def padding(evidence: Evidence) -> Outcome:
     )
 
 
-def empty(evidence: Evidence) -> Outcome:
+def fully_masked(evidence: Evidence) -> Outcome:
     """Hide all keys from one row, or one text: the rest must not notice.
 
     Code that shares in 32 bits inside, and hides with the lowest number of 64, must not
@@ -92,17 +92,17 @@ def empty(evidence: Evidence) -> Outcome:
     mask = evidence.masks.of_pairs or evidence.masks.of_keys
     if mask is None:
         return not_applicable("It takes no mask that could hide everything.")
-    outcome = _empty(evidence, mask)
+    outcome = _fully_masked(evidence, mask)
     if outcome.verdict == "passed" or evidence.subject.dtype == torch.float32:
         return outcome
     subject = evidence.subject.copy(torch.float32)
     x = evidence.x.float()
     with torch.no_grad():
         output = subject(x)
-    return _empty(replace(evidence, subject=subject, x=x, output=output), mask)
+    return _fully_masked(replace(evidence, subject=subject, x=x, output=output), mask)
 
 
-def _empty(evidence: Evidence, mask: Mask) -> Outcome:
+def _fully_masked(evidence: Evidence, mask: Mask) -> Outcome:
     B, T = evidence.subject.B, evidence.subject.T
     keep = torch.ones(B, T, T, dtype=torch.bool)
     hidden = torch.zeros(B, T, dtype=torch.bool)
@@ -117,18 +117,18 @@ def _empty(evidence: Evidence, mask: Mask) -> Outcome:
     trained = _call_with_mask(evidence, mask, keep, x)
     worst = max_difference(used[~hidden], evidence.output[~hidden])
     if worst > evidence.tolerance:
-        return failed("A row that sees nothing changes other rows.", worst)
+        return failed("A fully masked row changes other rows.", worst)
     for output, mode in ((trained, ""), (used, " without gradients")):
         if not bool(output.isfinite().all()):
             return failed(
-                f"A row that sees nothing is nan{mode}, and poisons all that is "
+                f"A fully masked row is nan{mode}, and poisons all that is "
                 "computed from it, the gradients of other rows as well."
             )
     if trained.requires_grad:
         trained.sum().backward()
         if x.grad is None or not bool(x.grad.isfinite().all()):
-            return failed("A row that sees nothing makes gradients nan.")
-    return passed("A row that sees nothing is finite, and so are all gradients.", 0)
+            return failed("A fully masked row makes gradients nan.")
+    return passed("A fully masked row is finite, and so are all gradients.", 0)
 
 
 def _call_with_mask(evidence: Evidence, mask: Mask, keep: Tensor, x: Tensor) -> Tensor:

@@ -77,7 +77,7 @@ def context(evidence: Evidence) -> Outcome:
     subject = evidence.subject
     limit = subject.context_length
     if limit is None:
-        return not_applicable("No context length was told or found.")
+        return not_applicable("No context length was given or found.")
     if limit > _TOO_LONG:
         return not_applicable(f"A text of {limit + 1} tokens would take too long.")
     x = subject.tokens(1, limit + 1, seed=5)

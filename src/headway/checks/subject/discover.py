@@ -44,7 +44,7 @@ def discover(target: Target, options: Options) -> Subject:
                 return settled
             errors.append(f"{call.text} raised {settled}")
     if not errors:
-        raise ValueError(f"d_in must be told for {name}; got d_in=None.")
+        raise ValueError(f"d_in must be given for {name}; got d_in=None.")
     raise ValueError(
         f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
         f"got call={options.call!r}, and {errors[0]}."

@@ -92,12 +92,12 @@ class Subject:
 
     @property
     def context_length(self) -> int | None:
-        """The largest number of tokens, as told or found."""
+        """The largest number of tokens, as given or found."""
         return self.options.context_length or intent.context_length(self.target)
 
     @property
     def num_heads(self) -> int | None:
-        """The number of heads, as told or found."""
+        """The number of heads, as given or found."""
         return self.options.num_heads or intent.num_heads(self.target)
 
     def tokens(

@@ -401,7 +401,7 @@ ODD = {"query": "a.weight", "key": "b.weight", "value": "c.weight", "out": "d.we
 
 @pytest.mark.parametrize("names", ["a b c", "a b c d"])
 def test_odd_names_can_be_told(names: str) -> None:
-    told = {role: one for role, one in ODD.items() if one[0] in names.split()}
+    given = {role: one for role, one in ODD.items() if one[0] in names.split()}
     module = layers(*names.split())
     assert said(module, EQUATION, causal=False) == (
         "not applicable",
@@ -410,9 +410,9 @@ def test_odd_names_can_be_told(names: str) -> None:
     silent = facts(evidence_of(module, causal=False))
     assert "heads" not in silent
     assert "weights" not in silent
-    assert said(module, EQUATION, causal=False, weights=told)[0] == "passed"
-    shown = facts(evidence_of(module, causal=False, weights=told))
-    assert shown["weights"] == ", ".join(told.values())
+    assert said(module, EQUATION, causal=False, weights=given)[0] == "passed"
+    shown = facts(evidence_of(module, causal=False, weights=given))
+    assert shown["weights"] == ", ".join(given.values())
 
 
 def test_packed_weights_can_be_told() -> None:
@@ -474,10 +474,10 @@ def test_a_packed_weight_that_is_no_three_is_left_out() -> None:
     assert find_weights(subject_of(Two(), num_heads=4)).candidates == ()
 
 
-def subject_of(module: Any, d_in: int = D_IN, **told: Any) -> Subject:
+def subject_of(module: Any, d_in: int = D_IN, **given: Any) -> Subject:
     call = Call("m(x)", lambda m, x: m(x))
     place = torch.device("cpu")
-    return Subject("it", module, call, d_in, torch.float64, place, Options(**told))
+    return Subject("it", module, call, d_in, torch.float64, place, Options(**given))
 
 
 def test_a_function_of_tokens_has_no_weights() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proofread.output.compare import difference, same
 
 # The same examples in every run: what is red here is red everywhere.
-law = settings(deadline=None, derandomize=True, database=None, max_examples=60)
+examples = settings(deadline=None, derandomize=True, database=None, max_examples=60)
 
 
 def elsewhere(recorded: str, printed: str) -> bool:
@@ -341,7 +341,7 @@ def test_a_long_difference_is_found_in_time(exact: bool) -> None:
     assert time.process_time() - start < 1
 
 
-# ---- Laws --------------------------------------------------------------------------
+# ---- Properties --------------------------------------------------------------------
 
 
 PIECES = [
@@ -354,7 +354,7 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
-@law
+@examples
 @given(texts, texts, st.data())
 def test_two_texts_are_one_or_differ_in_all_directions(
     recorded: str, printed: str, data: st.DataObject
@@ -380,7 +380,7 @@ def written(output: list[list[str]]) -> str:
     return "".join(" ".join(line) + "\n" for line in output)
 
 
-@law
+@examples
 @given(outputs, st.data())
 def test_a_word_more_or_less_or_another_is_found(
     output: list[list[str]], data: st.DataObject
@@ -406,7 +406,7 @@ def decimal_text(units: int, decimals: int) -> str:
     return f"{'-' * (units < 0)}{digits[:-decimals]}.{digits[-decimals:]}"
 
 
-@law
+@examples
 @given(
     st.integers(-(10**8), 10**8), st.integers(-3, 3), st.integers(1, 8), arounds
 )  # fmt: skip
@@ -423,7 +423,7 @@ def test_one_unit_of_the_last_place_is_forgiven_and_no_more(
     assert elsewhere(str(units), str(units + moved)) is (moved == 0)
 
 
-@law
+@examples
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 8))
 def test_a_number_equals_itself_in_any_notation(number: float, decimals: int) -> None:
     scientific = f"{number:.{decimals}e}"
@@ -477,7 +477,7 @@ def tensors(draw: st.DrawFn) -> torch.Tensor:
     return tensor.requires_grad_() * 1 if draw(st.booleans()) else tensor
 
 
-@law
+@examples
 @given(tensors(), options, st.integers(20, 160))
 def test_a_tensor_may_be_wrapped_at_any_width(
     tensor: torch.Tensor, how: dict[str, Any], linewidth: int
@@ -489,7 +489,7 @@ def test_a_tensor_may_be_wrapped_at_any_width(
     assert not elsewhere(f"x = {recorded}end\n", f"x = {printed}\nend\n")
 
 
-@law
+@examples
 @given(tensors(), options)
 def test_a_tensor_may_be_printed_in_scientific_notation(
     tensor: torch.Tensor, how: dict[str, Any]
@@ -498,7 +498,7 @@ def test_a_tensor_may_be_printed_in_scientific_notation(
     assert elsewhere(fixed, show(tensor, {**how, "sci_mode": True}))
 
 
-@law
+@examples
 @given(tensors(), options, st.sampled_from(DTYPES))
 def test_another_shape_type_or_gradient_is_found(
     tensor: torch.Tensor, how: dict[str, Any], dtype: torch.dtype
@@ -519,7 +519,7 @@ def test_another_shape_type_or_gradient_is_found(
         assert elsewhere(recorded, show(tensor.clone(), how))
 
 
-@law
+@examples
 @given(options, st.integers(0, 1000))
 def test_a_tensor_that_moves_is_found(how: dict[str, Any], seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)

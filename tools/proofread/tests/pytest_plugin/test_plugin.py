@@ -555,13 +555,13 @@ def test_a_program_that_ran_but_once_is_not_recorded(book: pytest.Pytester) -> N
 BRANCH = "import os\nprint(os.environ.get('ATEN_CPU_CAPABILITY', 'new'))"
 
 
-@pytest.mark.parametrize("told", [None, "new"])
+@pytest.mark.parametrize("branch", [None, "new"])
 def test_a_digit_that_moves_on_another_processor_is_not_recorded(
-    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, told: str | None
+    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, branch: str | None
 ) -> None:
     monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
-    if told:
-        monkeypatch.setenv("ATEN_CPU_CAPABILITY", told)
+    if branch:
+        monkeypatch.setenv("ATEN_CPU_CAPABILITY", branch)
     page = write(book, "# A\n\n" + block("print(1)") + "\n" + block(BRANCH))
     other = write(book, "# B\n\n" + block("print(1)"), "other.md")
     result = book.runpytest_inprocess("--record")
@@ -688,11 +688,11 @@ def test_results_are_written(book: pytest.Pytester) -> None:
     write(book, GOOD + "# Lie\n" + block("print(3)"))
     book.runpytest_inprocess("--proofread", "--results=out.json")
     results = json.loads((book.path / "out.json").read_text())
-    told = {
+    written = {
         name: (result["line"], result["output"], result["error"], result["outcome"])
         for name, result in results.items()
     }
-    assert told == {
+    assert written == {
         "page.md::the-start": (3, "2\n", "", "passed"),
         "page.md::the-start[2]": (12, "", "", "passed"),
         "page.md::how-it-fails": (

@@ -79,8 +79,8 @@ def test_blocks_with_their_headings_and_what_stands_below() -> None:
 
 
 def test_an_output_stands_right_below() -> None:
-    apart = block("1") + "<p>It prints:</p>" + block("1", "text")
-    assert [found.below for found in blocks(apart)] == [(), ()]
+    separated = block("1") + "<p>It prints:</p>" + block("1", "text")
+    assert [found.below for found in blocks(separated)] == [(), ()]
     two = block("1") + block("2") + block("2", "text")
     assert [found.below for found in blocks(two)] == [(), ("2",)]
     box = block("1") + f"<div class='tip'>{block('2', 'text')}</div>"

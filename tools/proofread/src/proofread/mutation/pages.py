@@ -42,7 +42,7 @@ def caught(found: Sequence[Path], broken: Broken, options: Sequence[str]) -> set
     Args:
         found: The pages.
         broken: Their mutants.
-        options: What else pytest is told.
+        options: Further options of pytest.
 
     Returns:
         The names of the mutants that have a test that fails.
@@ -65,7 +65,7 @@ def failing_pages(
 
     Args:
         folders: The names of folders, and what each file in them holds.
-        options: What else pytest is told.
+        options: Further options of pytest.
 
     Returns:
         The pages that have a test that fails, as `folder.file`.

@@ -33,9 +33,11 @@ class CodePath(NamedTuple):
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Return an environment in which the libraries take this path."""
         rest = {k: v for k, v in base.items() if k not in VARIABLES.values()}
-        told = {VARIABLES[library]: branch for library, branch in self.branches.items()}
+        chosen = {
+            VARIABLES[library]: branch for library, branch in self.branches.items()
+        }
         threads = {THREADS: str(self.threads)} if self.threads else {}
-        return rest | told | threads
+        return rest | chosen | threads
 
 
 def _path(name: str, pytorch: str, mkl: str, onednn: str, threads: int) -> CodePath:
@@ -62,8 +64,8 @@ PATHS = (
 
 def another(environment: Mapping[str, str]) -> CodePath:
     """Return one of the two cheapest paths, which an environment does not ask for."""
-    told = OLDEST.environment({})
-    is_oldest = all(environment.get(name) == value for name, value in told.items())
+    oldest = OLDEST.environment({})
+    is_oldest = all(environment.get(name) == value for name, value in oldest.items())
     return BY_THEMSELVES if is_oldest else OLDEST
 
 

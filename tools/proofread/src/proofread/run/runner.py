@@ -21,7 +21,7 @@ class Worker:
 
     Args:
         command: An interpreter with its options.
-        options: What the worker is told.
+        options: Options of the worker.
         environment: The variables that programs find.
     """
 

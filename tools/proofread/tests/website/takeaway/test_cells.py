@@ -245,17 +245,17 @@ After.
 
 
 @pytest.mark.parametrize(
-    ("caption", "told"),
+    ("caption", "shown"),
     [
         ("<figcaption>One &lt;\n <b>two</b>.</figcaption>", ": One < two."),
         ("", ""),
     ],
 )
-def test_a_live_figure_becomes_its_caption(caption: str, told: str) -> None:
+def test_a_live_figure_becomes_its_caption(caption: str, shown: str) -> None:
     text = LIVE.format(caption)
-    there = f"A live figure, on [the site](https://example.org/){told}"
+    there = f"A live figure, on [the site](https://example.org/){shown}"
     assert plain(text, on_the_web) == f"Before.\n\n{there}\n\nAfter.\n"
-    here = f"A live figure, on the site{told}"
+    here = f"A live figure, on the site{shown}"
     assert plain(text, nowhere) == f"Before.\n\n{here}\n\nAfter.\n"
     for other in (text.replace(" data-live=", " data-lives="), f"```\n{text}```\n"):
         assert plain(other, nowhere) == other

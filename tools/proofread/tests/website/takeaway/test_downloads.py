@@ -119,9 +119,9 @@ def test_where_the_site_has_a_wheel_the_first_code_installs_it(book: Path) -> No
     wheel = "dist/a-1-py3-none-any.whl"
     arguments = (book / "docs", book / "site", ["walk/a.md"])
     (made, program) = make(*arguments, note="A note.", wheel=wheel)
-    told = f"This was made from the page <{URL}walk/a/>."
+    origin = f"This was made from the page <{URL}walk/a/>."
     install = f"%pip install --quiet {URL}{wheel}"
-    assert sources(made).startswith(f"{told}\n---\n{install}\n---\n# A\n")
+    assert sources(made).startswith(f"{origin}\n---\n{install}\n---\n# A\n")
     (first, *_) = code_cells(made)
     assert "".join(first["source"]) == "print(1)"
     assert f"# %%\n# {install}\n\n# %% [markdown]\n# # A\n" in program.read_text()

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import oracles
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"
 FILES = sorted(FIGURES.glob("*.svg"))
 # A phone of 360 pixels leaves this much between the margins of a page.
@@ -177,8 +177,8 @@ def test_it_is_described_with_the_numbers_that_it_shows(path: Path) -> None:
     shown = set(numbers(path.stem))
     labels = [panel.attrib["aria-label"] for panel in panels(path)]
     for words in (caption_of(path), *labels):
-        told = re.findall(r"-?\d+\.\d+", words.replace("p = 0.5", ""))
-        assert set(told) <= shown
+        described = re.findall(r"-?\d+\.\d+", words.replace("p = 0.5", ""))
+        assert set(described) <= shown
 
 
 # How they look

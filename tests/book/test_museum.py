@@ -1,4 +1,4 @@
-"""The museum is true: each mistake is found, each check finds one, each mend mends."""
+"""The museum is true: each mistake is found, each property finds one, fixes work."""
 
 import re
 import runpy
@@ -9,7 +9,7 @@ import pytest
 from headway.checks import Report
 from headway.checks.properties import PROPERTIES
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MUSEUM = runpy.run_path(str(ROOT / "docs" / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
 # All reports are made at once, for all tests of this file.
@@ -36,17 +36,17 @@ def test_a_mistake_is_found(exhibit, reports: dict[object, Report]) -> None:
 
 
 @every_exhibit
-def test_a_mend_mends(exhibit) -> None:
-    mended = MUSEUM["report"](exhibit.mended())
-    assert mended.ok, str(mended)
+def test_a_fix_makes_it_right(exhibit) -> None:
+    fixed = MUSEUM["report"](exhibit.fixed())
+    assert fixed.ok, str(fixed)
 
 
 @every_exhibit
-def test_a_mend_keeps_what_is_shown(exhibit) -> None:
+def test_a_fix_keeps_what_is_shown(exhibit) -> None:
     """Nothing but the mistake differs, so no shape gives it away."""
-    wrong, mended = exhibit.program.splitlines(), exhibit.mended().splitlines()
-    assert wrong != mended
-    assert wrong[-2:] == mended[-2:]
+    wrong, fixed = exhibit.program.splitlines(), exhibit.fixed().splitlines()
+    assert wrong != fixed
+    assert wrong[-2:] == fixed[-2:]
     assert wrong[-1] in ('print(*report.failed, sep="\\n")', ")")
 
 
@@ -73,8 +73,8 @@ def test_a_table_shows_what_a_report_says(reports: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    "mend", ["-    nothing like it\n+    x\n", "-\n+\n"], ids=["absent", "many"]
+    "fix", ["-    nothing like it\n+    x\n", "-\n+\n"], ids=["absent", "many"]
 )
-def test_a_mend_that_does_not_fit_is_refused(mend: str) -> None:
-    with pytest.raises(ValueError, match=re.escape("its mend must fit once")):
-        EXHIBITS[0]._replace(mend=mend).mended()
+def test_a_fix_that_does_not_apply_is_refused(fix: str) -> None:
+    with pytest.raises(ValueError, match=re.escape("its fix must apply once")):
+        EXHIBITS[0]._replace(fix=fix).fixed()

@@ -17,7 +17,7 @@ from pytest_codeblocks import extract_from_file
 import headway
 from proofread.page.markdown import programs
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "headway"
 # Modules and chapters are named by their path: basics/masks is
 # src/headway/basics/masks.py and docs/basics/masks.md.
@@ -34,7 +34,7 @@ PARTS = [
 ]
 # One is about an argument of `attention`, the other about a tool.
 CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
-# All chapters work on the first; the second is told of where `attention` is.
+# All chapters work on the first; the second is explained beside `attention`.
 MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}

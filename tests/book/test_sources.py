@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LEDGER = tomllib.loads((DOCS / "sources" / "ledger.toml").read_text("utf-8"))
 FIGURES: list[dict[str, Any]] = LEDGER["figure"]

@@ -1,0 +1,46 @@
+"""Each property holds of all in the package that it is about."""
+
+import pytest
+
+import headway
+from properties.of_attention import PROPERTIES, Property
+from properties.of_masks import MASK_PROPERTIES, MASKED, MaskProperty
+from properties.subjects import SUBJECTS
+
+NO_ATTENTION = {
+    "Example",
+    "six_tokens",
+    "nine_words",
+    "six_by_rows",
+    "quick_brown_fox",
+    "Vocabulary",
+    "embed",
+    "causal_mask",
+    "padding_mask",
+    "AttentionFunction",
+}
+
+
+def test_every_public_name_is_tested_or_has_no_attention() -> None:
+    tested = {name.split(":")[0] for name in SUBJECTS}
+    assert not tested & NO_ATTENTION
+    assert tested | NO_ATTENTION == set(headway.__all__)
+
+
+@pytest.mark.parametrize(
+    ("holds", "name"),
+    [
+        pytest.param(holds, name, id=f"{holds.__name__}: {name}")
+        for holds, applies in PROPERTIES.items()
+        for name, subject in SUBJECTS.items()
+        if applies(subject)
+    ],
+)
+def test_property(holds: Property, name: str) -> None:
+    holds(SUBJECTS[name])
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("holds", MASK_PROPERTIES, ids=lambda holds: holds.__name__)
+def test_property_of_masks(holds: MaskProperty, name: str) -> None:
+    holds(MASKED[name])
