@@ -28,10 +28,12 @@ def test_the_failure_is_what_the_tool_says(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyprojecttoml(
         "[tool.pytest.ini_options]\n"
-        'addopts = ["-p", "proofread.pytest_plugin.plugin", "-p", "no:warnings"]\n'
+        'addopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
     )
     pytester.mkdir("docs").joinpath("page.md").write_text(page, encoding="utf-8")
-    said = pytester.runpytest_inprocess("--proofread", "docs").stdout.str()
+    said = pytester.runpytest_inprocess(
+        "--proofread", "--assert=plain", "docs"
+    ).stdout.str()
     _, _, shown = said.partition("= FAILURES =")
     shown = shown.partition("\n")[2].partition("proofread: ")[0]
     assert shown == failure

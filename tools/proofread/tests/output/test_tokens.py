@@ -1,6 +1,5 @@
 """A printed output is taken apart into numbers and words."""
 
-
 import pytest
 import torch
 from hypothesis import given, settings
