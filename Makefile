@@ -77,7 +77,7 @@ slow: .venv/installed  ## run the slow tests: every combination that the others 
 	@echo '== Slow tests'
 	@$(RUN) pytest -q $(PARALLEL) -m slow
 
-coverage: .venv/installed  ## run the same tests as `make test`, and say what they leave out
+coverage: .venv/installed  ## run the tests of the package and the tool, and say what they leave out
 	@echo '== Tests of the package and of the tool, with coverage'
 	@$(RUN) coverage erase
 	@$(RUN) coverage run -m pytest -q $(PARALLEL) -m 'not slow'
@@ -91,7 +91,7 @@ lowest: .cache/lowest/installed  ## test the package with the oldest PyTorch tha
 	@.cache/lowest/bin/python -m pytest -q $(PARALLEL) -m 'not slow' \
 	  tests/basics tests/checks tests/test_examples.py tests/properties tests/test_require.py
 
-check: lint coverage book slow takeaway browser lighthouse  ## what CI runs, but for the peers
+check: lint coverage book slow takeaway browser lighthouse  ## what .ci/run runs, but for the peers and `make prove`
 
 lint: .venv/installed  ## check format, style, types, imports and docstrings
 	@echo '== Format'
@@ -103,7 +103,7 @@ lint: .venv/installed  ## check format, style, types, imports and docstrings
 	@echo '== Imports'
 	@.venv/bin/lint-imports --no-logo
 	@echo '== Docstrings'
-	@.venv/bin/pydoclint --quiet src/headway/basics src/headway/examples.py
+	@.venv/bin/pydoclint --quiet src/headway
 
 site: .venv/installed  ## build the book into site/; a warning is an error
 	@echo '== Site'

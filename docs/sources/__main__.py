@@ -22,6 +22,7 @@ DOCS = Path(__file__).parent.parent
 FOLDER = DOCS.parent / "generated" / "sources"
 NAV = DOCS.parent / "mkdocs.yml"
 CLAIM = ("claim ", "claims")
+CHAPTER = re.compile(r"\d+\.\d+")  # how the titles of chapters begin
 Entry = dict[str, Any]
 
 # What a column of the overview is called, and what stands under a figure.
@@ -64,7 +65,7 @@ def link(entry: Entry, page: str, label: str = "") -> str:
     path = os.path.relpath(entry["page"], Path(page).parent).replace(os.sep, "/")
     if not label:
         title = titles()[entry["page"]]
-        if chapter := re.match(r"\d+\.\d+", title):
+        if chapter := CHAPTER.match(title):
             place = f"chapter {chapter[0]}"
         elif entry["page"].startswith("labs/"):
             place = f"the lab {title}"
@@ -170,9 +171,10 @@ def make() -> dict[str, str]:
         made[f"{name}-figures.md"] = figures(own, page)
         if letter == "E":  # most of its programs are missing in the copy at hand
             made[f"{name}-programs.md"] = programs(own, page)
-    for path in sorted(DOCS.glob("basics/*.md")):
-        page = f"basics/{path.name}"
-        made[page] = reproduced(ledger, page, path.read_text("utf-8"))
+    for page, title in titles().items():
+        if CHAPTER.match(title):
+            text = (DOCS / page).read_text("utf-8")
+            made[page] = reproduced(ledger, page, text)
     return {name: f"{text}\n" for name, text in made.items() if text}
 
 

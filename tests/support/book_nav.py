@@ -1,5 +1,6 @@
 """The order of the book, as the nav of mkdocs.yml states it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,27 @@ def sources(items: list[dict[str, Any]] = NAV) -> list[str]:
     for item in items:
         (value,) = item.values()
         found += sources(value) if isinstance(value, list) else [str(value)]
+    return found
+
+
+def chapters() -> list[str]:
+    """List the chapters, by their paths without suffix, in their order.
+
+    They are the numbered pages: "1.3 Queries, keys and values" is one.
+    """
+    return [
+        source.removesuffix(".md")
+        for source in sources()
+        if re.match(r"\d+\.\d+ ", titles()[source])
+    ]
+
+
+def titles(items: list[dict[str, Any]] = NAV) -> dict[str, str]:
+    """Return the title of each page in the nav, by its source."""
+    found = {}
+    for item in items:
+        [(title, value)] = item.items()
+        found |= titles(value) if isinstance(value, list) else {str(value): title}
     return found
 
 

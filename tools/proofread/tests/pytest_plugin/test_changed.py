@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from proofread.output import compare
 from proofread.page.markdown import programs
 from proofread.pytest_plugin import changed
 from proofread.pytest_plugin.changed import Keys
@@ -104,5 +105,5 @@ def test_what_else_counts(project: Path) -> None:
 def test_the_environment_names_all_that_a_digit_may_hang_on() -> None:
     found = changed.environment()
     assert any(part.startswith("torch==") for part in found)
-    own = Path(changed.__file__).read_text(encoding="utf-8")
-    assert own in found
+    for module in (changed, compare):
+        assert Path(module.__file__).read_text(encoding="utf-8") in found

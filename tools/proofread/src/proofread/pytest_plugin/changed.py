@@ -17,7 +17,7 @@ from proofread.page.markdown import Program
 
 def environment() -> list[str]:
     """Return what is installed, where, and with which text of this tool."""
-    own = sorted(Path(__file__).parent.glob("*.py"))
+    own = sorted(Path(__file__).parents[1].rglob("*.py"))
     return [*installed(), *(path.read_text(encoding="utf-8") for path in own)]
 
 
