@@ -4,8 +4,8 @@ import pytest
 import torch
 
 import oracles
-from drawn import random_mask
 from headway import _triangle
+from random_inputs import random_mask
 from sizes import B, H, S, T
 
 SIZES = pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
 from compare import close
-from drawn import EVERY_MASK, LEADING, mask_of, qkv, random_mask
 from headway import (
     MultiHeadAttention,
     attention,
     causal_mask,
     fused_attention,
 )
-from largest import Largest
+from largest_tensor import Largest
+from random_inputs import EVERY_MASK, LEADING, mask_of, qkv, random_mask
 from sizes import D_IN, B, D, E, H, S, T, V, draw
 
 SDPA = "scaled_dot_product_attention"

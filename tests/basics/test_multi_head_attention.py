@@ -22,7 +22,7 @@ from headway import (
     six_tokens,
     split_heads,
 )
-from largest import Largest
+from largest_tensor import Largest
 from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
 LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)

@@ -9,7 +9,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
 from compare import close, printed
-from drawn import BROADCAST, EVERY_MASK, KINDS, LEADING, mask_of, qkv, random_mask
 from headway import (
     attention,
     attention_scores,
@@ -18,6 +17,15 @@ from headway import (
     fused_attention,
     masked_softmax,
     six_tokens,
+)
+from random_inputs import (
+    BROADCAST,
+    EVERY_MASK,
+    KINDS,
+    LEADING,
+    mask_of,
+    qkv,
+    random_mask,
 )
 from sizes import B, D, H, S, T, V, draw
 

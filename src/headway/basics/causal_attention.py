@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headway import _checkpoints, _dropout, _require
+from headway import _dropout, _require, _saved_mask
 from headway.basics.scaled_dot_product import attention
 
 
@@ -61,7 +61,7 @@ class CausalAttention(nn.Module):
         self.W_key = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
         self.W_value = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
         self.dropout = nn.Dropout(dropout)
-        self.register_load_state_dict_pre_hook(_checkpoints.accept_saved_mask)
+        self.register_load_state_dict_pre_hook(_saved_mask.accept_saved_mask)
 
     def forward(self, x: Float[Tensor, "*B T d_in"]) -> Float[Tensor, "*B T d_out"]:
         """Give each token its context vector.

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from headway import _checkpoints, _dropout, _require
+from headway import _dropout, _require, _saved_mask
 from headway.basics.fused import fused_attention
 
 
@@ -146,7 +146,7 @@ class MultiHeadAttention(nn.Module):
         self.W_value = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
         self.out_proj = nn.Linear(d_out, d_out, device=device, dtype=dtype)
         self.dropout = nn.Dropout(dropout)
-        self.register_load_state_dict_pre_hook(_checkpoints.accept_saved_mask)
+        self.register_load_state_dict_pre_hook(_saved_mask.accept_saved_mask)
 
     def forward(
         self,

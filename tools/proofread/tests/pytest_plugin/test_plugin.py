@@ -13,7 +13,7 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 
-from proofread.output.reference import differs_from_reference
+from proofread.output.reference_environment import differs_from_reference
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
 from proofread.run.code_paths import OLDEST, NoProgramRanError
 

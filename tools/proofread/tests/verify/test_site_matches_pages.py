@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofread.page.markdown import programs
-from proofread.verify.code_blocks import Block
+from proofread.verify.html_code_blocks import Block
 from proofread.verify.site_matches_pages import (
     main,
     of_lab,

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from proofread.output.reference import differs_from_reference
+from proofread.output.reference_environment import differs_from_reference
 from proofread.page.lint import KINDS, check_fences
 from proofread.page.markdown import Finding
 

@@ -19,13 +19,13 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NoReturn
 
-from proofread.run.endings import result_of
+from proofread.run.exit_status import result_of
 from proofread.run.imports import NotQuietError, at_top, load
 from proofread.run.program import EXIT, Files, flush, run_and_exit
 from proofread.run.protocol import Job, Result, line, read_job, read_result
 
 # Seconds: to import a module beforehand, and to say where one is that has to stop.
-PATIENCE, LAST_WORDS = 60.0, 1.0
+PATIENCE, ABORT_GRACE_SECONDS = 60.0, 1.0
 
 
 class ForkServer:
@@ -87,7 +87,7 @@ class ForkServer:
         if not self.process:
             return
         os.kill(self.process, signal.SIGTERM)
-        status = wait(self.process, 2 * LAST_WORDS)
+        status = wait(self.process, 2 * ABORT_GRACE_SECONDS)
         if status is None:  # it is somewhere where it hears no signal
             os.kill(self.process, signal.SIGKILL)
             os.waitpid(self.process, 0)
@@ -194,7 +194,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
         process = os.fork()
         if process == 0:
             try:
-                be_alone(own)
+                detach_from_server(own)
                 run_and_exit(job, path, files)
             finally:
                 EXIT(1)
@@ -204,7 +204,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
             if status is None:
                 # It says where it is, if it can.
                 os.kill(process, signal.SIGABRT)
-                ended = wait(process, LAST_WORDS) is not None
+                ended = wait(process, ABORT_GRACE_SECONDS) is not None
             else:
                 ended = True
         finally:
@@ -212,7 +212,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
         return result_of(job, status, files)
 
 
-def be_alone(own: Sequence[int]) -> None:
+def detach_from_server(own: Sequence[int]) -> None:
     """Make the fork of a server a process that has nothing to do with it."""
     os.setsid()
     for descriptor in own:

@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofread.run.endings import result_of
+from proofread.run.exit_status import result_of
 from proofread.run.program import Files, run_and_exit
 from proofread.run.protocol import Job, Result, line, read_job
 
-LAST_WORDS = 1.0
+ABORT_GRACE_SECONDS = 1.0
 
 
 class Spawner:
@@ -63,7 +63,7 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
             # It says where it is, if it can.
             process.send_signal(signal.SIGABRT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(LAST_WORDS)
+                process.wait(ABORT_GRACE_SECONDS)
         return None
 
 

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from proofread.output.reference import differs_from_reference
+from proofread.output.reference_environment import differs_from_reference
 from proofread.verify.reader_environment import CannotInstallError, build_wheel, install
 from proofread.verify.site_matches_pages import require, site_problems
 from proofread.verify.trials import (

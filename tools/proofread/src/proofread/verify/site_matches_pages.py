@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import LAB, REFERS, Program, fences, programs
-from proofread.verify.code_blocks import Block, blocks
+from proofread.verify.html_code_blocks import Block, blocks
 from proofread.website.paths import Find, built_page, include_reader
 from proofread.website.takeaway.cells import whole
 

@@ -16,7 +16,7 @@ from proofread.page.markdown import LAB, Program, skipped
 from proofread.run.jupyter import execute
 from proofread.run.protocol import Result
 from proofread.run.runner import Python, job, run_jobs
-from proofread.verify.code_blocks import Block, offered
+from proofread.verify.html_code_blocks import Block, offered
 from proofread.verify.site_matches_pages import shown_programs
 from proofread.website.paths import built_page
 from proofread.website.takeaway.notebook import COMMAND

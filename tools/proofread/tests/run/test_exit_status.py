@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofread.run.endings import ending
+from proofread.run.exit_status import ending
 from proofread.run.protocol import Job, Result
 
 Run = Callable[..., Result]

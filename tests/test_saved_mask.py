@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from headway import _checkpoints
+from headway import _saved_mask
 from sizes import S, T
 
 
@@ -14,7 +14,7 @@ class Limited(nn.Module):
     def __init__(self, length: int) -> None:
         super().__init__()
         self.context_length = length
-        self.register_load_state_dict_pre_hook(_checkpoints.accept_saved_mask)
+        self.register_load_state_dict_pre_hook(_saved_mask.accept_saved_mask)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bool, torch.int64], ids=str)

@@ -1,7 +1,7 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from proofread.verify.code_blocks import Block, blocks, copied, offered
+from proofread.verify.html_code_blocks import Block, blocks, copied, offered
 
 
 def code(inside: str, around: str = "<pre>{}</pre>") -> str:
