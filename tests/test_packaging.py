@@ -139,6 +139,7 @@ def test_the_version_is_the_same_everywhere(published: PathDistribution) -> None
     assert citation["version"] == published.version
 
 
+@pytest.mark.slow
 def test_the_wheel_works_with_what_it_requires_alone(
     unpacked: Path, published: PathDistribution, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_it_holds_all_modules_and_templates(installed: Path) -> None:
     assert any(path.suffix == ".j2" for path in files_of(SOURCE))
 
 
+@pytest.mark.slow
 def test_pytest_finds_the_plugin_by_itself(installed: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     text = f"```python\nprint(3)\n```\n\n{OUTPUT}\n\n```text\n{{}}\n```\n"

@@ -165,6 +165,7 @@ def test_what_was_compiled_before_is_not_copied(project: Path) -> None:
         assert {file.name for file in copy.iterdir()} == {"__init__.py", "_prices.py"}
 
 
+@pytest.mark.slow
 def test_what_hangs_is_stopped_with_all_that_it_started(project: Path) -> None:
     folder = project / "src" / "shop"
     (project / "test_hang.py").write_text(

@@ -578,6 +578,7 @@ def test_a_digit_that_moves_on_another_processor_is_not_recorded(
     assert other.read_text().endswith(output("1"))
 
 
+@pytest.mark.slow
 def test_what_pytorch_says_of_the_processor_is_not_recorded(
     book: pytest.Pytester,
 ) -> None:
@@ -631,6 +632,7 @@ def test_a_page_that_changed_meanwhile_is_left(book: pytest.Pytester) -> None:
     assert page.read_text() == "new"
 
 
+@pytest.mark.slow
 def test_many_processes_record_what_one_does(book: pytest.Pytester) -> None:
     for name in "abc":
         text = "".join(f"# P{i}\n\n{block(f'print({i})')}\n" for i in range(5))

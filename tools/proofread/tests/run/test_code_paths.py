@@ -41,6 +41,7 @@ def test_there_are_paths_of_each_kind() -> None:
         assert threads == {1, 2}
 
 
+@pytest.mark.slow
 def test_the_oldest_path_is_there_on_every_processor() -> None:
     found = taken(OLDEST)
     assert "PyTorch" not in dict(not_taken(OLDEST, found))
@@ -73,6 +74,7 @@ def test_a_library_that_takes_another_branch_is_named() -> None:
     assert [*not_taken(BY_THEMSELVES, found)] == []
 
 
+@pytest.mark.slow
 def test_pages_run_on_a_path(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")

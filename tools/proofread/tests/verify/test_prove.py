@@ -71,6 +71,7 @@ NEWER = CodePath("newer", {"PyTorch": "newer", "MKL": "newer"}, 2)
 HEAD = "                        programs  commands  problems"
 
 
+@pytest.mark.slow
 def test_a_book_that_holds_still(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_book_that_holds_still(
     )
 
 
+@pytest.mark.slow
 def test_in_a_hurry_two_code_paths_are_tried_with_each_command(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +128,7 @@ def test_a_command_that_fails_on_one_code_path_is_found(
     ]
 
 
+@pytest.mark.slow
 def test_it_says_which_code_paths_cannot_be_tried(
     book: Path,
     capsys: pytest.CaptureFixture[str],
@@ -156,6 +159,7 @@ COUNT = (
 PAGE = "```python\n{}\n```\n\n" + OUTPUT + "\n\n```text\n{}\n```\n\n"
 
 
+@pytest.mark.slow
 def test_a_program_that_needs_another_is_found(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,6 +172,7 @@ def test_a_program_that_needs_another_is_found(
     assert "each alone                     3         0         3" in lines
 
 
+@pytest.mark.slow
 def test_a_program_that_needs_a_newer_processor_is_found(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,6 +185,7 @@ def test_a_program_that_needs_a_newer_processor_is_found(
     assert "newer                          1         0         0" in lines
 
 
+@pytest.mark.slow
 def test_a_program_that_knows_its_runner_is_found(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +195,7 @@ def test_a_program_that_knows_its_runner_is_found(
     assert lines[-1] == "each alone                     1         0         1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "said"),
     [

@@ -48,6 +48,7 @@ def wheel(path: Path, needs: str = NEEDS, code: str = "") -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_real_wheel_in_a_real_environment(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
     for word in ("one", "two"):
