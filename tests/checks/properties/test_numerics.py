@@ -84,13 +84,13 @@ def test_frozen_weights_need_no_gradients() -> None:
     assert said(module, GRADIENTS)[0] == "passed"
 
 
-def test_a_row_that_is_loud_is_said_to_be() -> None:
+def test_a_row_that_is_large_is_said_to_be() -> None:
     def naive(m: Any, scores: Tensor) -> Tensor:
         return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
     verdict, sentence = said(Attention(SMALL, softmax=naive), LARGE)
     assert verdict == "failed"
-    assert sentence.startswith("With tokens 100 times as loud, in float64, a row is")
+    assert sentence.startswith("With tokens 100 times as large, in float64, a row is")
 
 
 def test_a_type_may_not_be_fixed() -> None:

@@ -48,7 +48,7 @@ def test_a_leak_without_a_name_is_shown_by_one_place() -> None:
     assert "Row 2 sees token 4:" in sentence
 
 
-def test_a_leak_of_loud_tokens_alone_has_no_place() -> None:
+def test_a_leak_of_large_tokens_alone_has_no_place() -> None:
     def faint(m: Any, scores: Tensor, mask: Any) -> Tensor:
         return scores.masked_fill(~past(scores.shape[-1]).triu(-2), -1e4)
 

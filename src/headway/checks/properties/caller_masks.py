@@ -10,7 +10,7 @@ from headway.checks.evidence.masks import Mask, example_table
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.tolerance import max_difference
 
-_LOUD = 1e3
+_LARGE = 1e3
 _REASONS = {
     "nothing": "It takes {}, and {} changes nothing.",
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
@@ -68,9 +68,9 @@ def padding(evidence: Evidence) -> Outcome:
     real = torch.stack([torch.arange(T) < length for length in lengths])
     if evidence.causal and not evidence.positions:
         real = real.flip(1)  # what hides the future never sees what comes after a text
-    # Padding may be loud; a hidden score that is only quite low lets it through.
-    loud = _LOUD * evidence.x
-    x = torch.where(real[..., None].to(loud.device), evidence.x, loud)
+    # Padding may be large; a hidden score that is only quite low lets it through.
+    large = _LARGE * evidence.x
+    x = torch.where(real[..., None].to(large.device), evidence.x, large)
     with torch.no_grad():
         output = _call_with_mask(evidence, mask, real[:, None].expand(-1, T, -1), x)
     worst = evidence.difference_alone(output, evidence.x, real)

@@ -10,7 +10,7 @@ from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.tolerance import largest, max_difference
 
-_VOLUMES = (100, 10_000)
+_FACTORS = (100, 10_000)
 _ROUNDINGS = 32
 
 
@@ -48,20 +48,23 @@ def _matrices(module: nn.Module) -> list[tuple[str, nn.Parameter]]:
 
 
 def large(evidence: Evidence) -> Outcome:
-    """Ask that loud tokens give finite numbers, in 32 bits as well."""
+    """Ask that large tokens give finite numbers, in 32 bits as well."""
     for subject in (evidence.subject, evidence.subject.copy(torch.float32)):
-        for volume in _VOLUMES:
+        for factor in _FACTORS:
             with torch.no_grad():
-                output = subject(volume * subject.tokens())
+                output = subject(factor * subject.tokens())
             if not bool(output.isfinite().all()):
                 return failed(
-                    f"With tokens {volume:,} times as loud, in "
+                    f"With tokens {factor:,} times as large, in "
                     f"{_short(subject.dtype)}, a row is not finite: the largest score "
                     "is not subtracted before the exponential, or a mask is added.",
-                    volume,
+                    factor,
                 )
-    loudest = _VOLUMES[-1]
-    return passed(f"Rows stay finite with tokens {loudest:,} times as loud.", loudest)
+    largest_factor = _FACTORS[-1]
+    return passed(
+        f"Rows stay finite with tokens {largest_factor:,} times as large.",
+        largest_factor,
+    )
 
 
 def half(evidence: Evidence) -> Outcome:

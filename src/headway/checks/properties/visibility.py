@@ -9,7 +9,7 @@ from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.subject import Subject
 from headway.checks.tolerance import noise
 
-_LOUD = 1e3
+_LARGE = 1e3
 _REASONS = {
     "every token": "no mask acts, or the result of hiding is dropped",
     "itself and the future": "the triangle of the mask is flipped",
@@ -49,8 +49,8 @@ def leak(evidence: Evidence) -> Outcome:
 
 
 def _leak(subject: Subject, x: Tensor) -> float:
-    """Give how far a row moves by what comes after it, at the volume where it does."""
-    for before, after in ((1.0, 1.0), (1.0, _LOUD), (_LOUD, 1.0)):
+    """Give how far a row moves by what comes after it, at the scale where it does."""
+    for before, after in ((1.0, 1.0), (1.0, _LARGE), (_LARGE, 1.0)):
         moved = _moved(subject, before * x, after * subject.tokens(seed=1))
         if moved:
             return moved
@@ -72,7 +72,7 @@ def _moved(subject: Subject, x: Tensor, other: Tensor) -> float:
 def _reason_of_leak(evidence: Evidence) -> str:
     name = pattern_name(evidence.visible)
     if name == "itself and the past":
-        return "Loud tokens get through, so hidden scores are not low enough."
+        return "Large tokens get through, so hidden scores are not low enough."
     if reason := _reason_of_pattern(evidence):
         return reason
     wrong = (evidence.visible & ~evidence.allowed).nonzero()
