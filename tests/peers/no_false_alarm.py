@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import torch
 from packaging.utils import canonicalize_name
-from subjects import BUILDERS, Builder, gpt2_eager
 
 from headway.checks import Report, check
+from peers.subjects import BUILDERS, Builder, gpt2_eager
 
 # What they warn of is theirs to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
