@@ -119,6 +119,7 @@ dist: .cache/release/installed  ## build what is published into dist/, and look 
 takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
 	@$(RUN) proofread reader docs site --constraints constraints.txt \
+	  --include docs/assets/figures --include generated \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm

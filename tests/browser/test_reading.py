@@ -40,7 +40,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "NO_MKDOCS_2_WARNING": "1",
     }
     python = ROOT / ".venv/bin/python"  # where the templates of notebooks are
-    build = [python, "-m", "mkdocs", "build", "--strict", "--site-dir", site]
+    build = [python, "-m", "proofread", "build", "--site-dir", site]
     subprocess.run(build, cwd=ROOT, env=os.environ | given, check=True)
     return site
 
@@ -260,7 +260,9 @@ FOCUS = """
     : one.matches(".md-option") ? one.nextElementSibling : one
   const style = getComputedStyle(drawn)
   const box = drawn.getBoundingClientRect()
-  const regions = [".md-skip", "header", ".md-sidebar", "article", "footer"]
+  const regions = [
+    ".md-skip", "header", ".md-tabs", ".md-sidebar", "article", "footer",
+  ]
   let behind = drawn.parentElement
   while (/, 0\\)|transparent/.test(getComputedStyle(behind).backgroundColor)) {
     behind = behind.parentElement ?? document.body

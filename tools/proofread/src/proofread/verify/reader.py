@@ -90,6 +90,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="proofread reader")
     parser.add_argument("docs", type=Path)
     parser.add_argument("site", type=Path)
+    parser.add_argument(
+        "--include",
+        type=Path,
+        action="append",
+        default=[],
+        help="where pages include from",
+    )
     parser.add_argument("--project", type=Path, default=Path(), help="has the wheel")
     parser.add_argument("--environment", type=Path, default=Path(".cache/reader"))
     parser.add_argument("--constraints", type=Path, help="for pip")
@@ -105,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run all that a reader can take away; return 1 if something is not as shown."""
     options = parse(arguments)
     require(options.site)
-    found = site_problems(options.docs, options.site)
+    found = site_problems(options.docs, options.site, options.include)
     if not found:
         with tempfile.TemporaryDirectory() as folder:
             try:
