@@ -74,6 +74,7 @@ addEventListener(
       button.append(...label.childNodes)
       button.addEventListener("click", () => label.control.click())
       label.append(button)
+      label.removeAttribute("tabindex") // one stop for each
     }
     for (const button of document.querySelectorAll(".hw-opens")) {
       button.tabIndex = small.matches ? 0 : -1

@@ -36,7 +36,6 @@ HTML = 15 * KB
 INDEX = 72 * KB  # of the search; nearly all of it is the text of the book
 # Pages with more HTML than that, how much they may have, and why.
 LONG = {
-    "labs/stacked_or_split/index.html": (16, "its programs and what they measured"),
     "labs/why_sqrt_dk/index.html": (17.5, "four plots, drawn as it is built"),
     "sources/errata/index.html": (16.5, "an entry and a program for each mistake"),
     "basics/multi_head_attention/index.html": (15.5, "a live figure, two pictures"),
