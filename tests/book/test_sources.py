@@ -274,7 +274,7 @@ def test_what_the_ledger_says_stands_on_its_page() -> None:
         (page.relative_to(DOCS).as_posix(), name)
         for page in DOCS.rglob("*.md")
         for name in re.findall(
-            r'^--8<-- "sources/(.+)"$', page.read_text("utf-8"), re.M
+            r'^ *--8<-- "sources/(.+)"$', page.read_text("utf-8"), re.M
         )
     ]
     assert sorted(name for _, name in shown) == sorted(made)
