@@ -8,9 +8,9 @@ is fetched. Lighthouse stands in for a phone on a slow line. The pages that it s
 one of each kind and those that have changed; with ALL=1, every page.
 
 How fast a page is depends on what else the computer does. So Lighthouse slows down a
-processor that is busy already by less, and the score is held against that of a page of
-Material for MkDocs as it comes, measured in turns. What a page weighs does not depend
-on the computer, and has fixed limits in tests/browser/test_gates.py.
+processor that is busy already by less, and the score is held against that of the same
+text in Material for MkDocs as it comes, measured in turns. What a page weighs does not
+depend on the computer, and has fixed limits in tests/browser/test_gates.py.
 """
 
 import json
@@ -38,15 +38,24 @@ PROGRAMS = ("node", "npm", "java", "chromium")
 PINS = ("package.json", "package-lock.json")
 PERFECT = ("accessibility", "best-practices", "seo")
 PERFORMANCE = "performance"
-MARGIN = 12  # for fonts, formulas and figures, and for a long page on a busy computer
+MARGIN = 5  # for the fonts of formulas, and for figures
 TURNS = 5  # at most; the best of each counts, since other programs only slow it down
 # How many times slower a phone is than this computer when it has nothing else to do,
 # and what Lighthouse then finds the speed of its processor to be, or more.
 SLOWDOWN, SPEED = 4.0, 1500.0
-TEXT = "basics/scaled_dot_product.md"  # of the page of Material as it comes
+# For a page that has no text of its own: a notebook, and the one for what is not found.
+ANY_TEXT = "basics/scaled_dot_product.md"
 STOCK = """\
 site_name: Material as it comes
 theme: {name: material, font: false}
+markdown_extensions:
+  - admonition
+  - attr_list
+  - md_in_html
+  - pymdownx.details
+  - pymdownx.highlight
+  - pymdownx.superfences
+  - tables
 """
 # What the checker says against the HTML and is no mistake, and why.
 ALLOWED = {
@@ -74,15 +83,23 @@ def fetch() -> None:
     done.write_text("".join(texts.values()), encoding="utf-8")
 
 
-def build_stock() -> Path:
-    """Build one page with Material as it comes, with the text of a chapter."""
+def source(page: str) -> str:
+    """Return the Markdown that a page is made of, as the site publishes it."""
+    text = page.removesuffix("/index.html").removesuffix(".html") + ".md"
+    return text if (SITE / text).is_file() else ANY_TEXT
+
+
+def build_stock(pages: Sequence[str]) -> Path:
+    """Build pages with Material as it comes, with the texts of ours."""
     folder = CACHE / "stock"
-    (folder / "docs").mkdir(parents=True, exist_ok=True)
-    shutil.copy(SITE / TEXT, folder / "docs/index.md")
+    shutil.rmtree(folder / "docs", ignore_errors=True)
+    for text in {source(page) for page in pages}:
+        (folder / "docs" / text).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(SITE / text, folder / "docs" / text)
     (folder / "mkdocs.yml").write_text(STOCK, encoding="utf-8")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    # The chapter has links to others, which are not here.
+    # The texts have links to others, which are not here.
     subprocess.run(command, cwd=folder, env=quiet, check=True, capture_output=True)
     return folder / "site"
 
@@ -121,16 +138,15 @@ def shortfalls(reported: dict[str, Any], category: str) -> Iterator[str]:
                 yield f"  {json.dumps(part.get('snippet', part))[:300]}"
 
 
-class Rival:
-    """A page of Material as it comes, measured in turns with each of ours."""
+class Phone:
+    """What Lighthouse slows this computer down to, however busy that is."""
 
     def __init__(self, url: str) -> None:
-        self.url = url
         self.slowdown = SLOWDOWN
         self.report(url, PERFORMANCE)  # to know how busy the computer is
 
     def report(self, url: str, *categories: str) -> dict[str, Any]:
-        """Return what Lighthouse says of a page, on the phone that it stands in for.
+        """Return what Lighthouse says of a page.
 
         A processor that other programs use is slow already.
         """
@@ -139,13 +155,13 @@ class Rival:
         self.slowdown = min(SLOWDOWN, max(1.0, SLOWDOWN * speed / SPEED))
         return found
 
-    def compare(self, url: str) -> tuple[dict[str, Any], int, int]:
-        """Return a report on a page, its best score and the best of the rival."""
+    def compare(self, url: str, stock: str) -> tuple[dict[str, Any], int, int]:
+        """Return a report on a page, its best score and the best of the stock page."""
         ours: list[int] = []
         theirs: list[int] = []
         reported: dict[str, Any] = {}
         for _ in range(TURNS):
-            found = self.report(self.url, PERFORMANCE)
+            found = self.report(stock, PERFORMANCE)
             theirs.append(score(found, PERFORMANCE))
             found = self.report(url, PERFORMANCE, *(() if reported else PERFECT))
             ours.append(score(found, PERFORMANCE))
@@ -159,10 +175,11 @@ def scores(pages: Sequence[str]) -> Iterator[str]:
     """Print what each page scores; say what falls short."""
     titles = (*PERFECT, PERFORMANCE, "of stock page")
     print(" " * 46, *(f"{title:>14}" for title in titles))
-    with serving_pages(SITE) as address, serving(build_stock()) as stock:
-        rival = Rival(f"{stock}/")
+    with serving_pages(SITE) as address, serving(build_stock(pages)) as stock:
+        phone = Phone(address(pages[0]))
         for page in pages:
-            found, fast, least = rival.compare(address(page))
+            same = source(page).removesuffix("index.md").removesuffix(".md")
+            found, fast, least = phone.compare(address(page), f"{stock}/{same}/")
             got = {category: score(found, category) for category in PERFECT}
             row = (f"{one:14}" for one in (*got.values(), fast, least))
             print(f"{page:46}", *row, flush=True)
