@@ -161,6 +161,21 @@ def test_what_a_module_does_is_seen_by_each_program(name: str) -> None:
     assert first.output.endswith(" False\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is loaded")
+def test_what_a_library_imports_at_its_first_use_is_imported_once(
+    project: Path,
+) -> None:
+    (project / "library.py").write_text("def use():\n    import quiet\n")
+    code = "import os, sys, library\nprint('quiet' in sys.modules)\nlibrary.use()\n"
+    pid = "print(sys.modules['quiet'].pid == os.getpid())"
+    with here() as worker:
+        results = [worker.run(Job(code + pid)) for _ in range(3)]
+    assert [result.output for result in results] == [
+        "False\nTrue\n",
+        *2 * ["True\nFalse\n"],
+    ]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
 def test_nothing_has_threads_when_it_is_forked() -> None:
     count = "import os, torch\nprint(len(os.listdir('/proc/self/task')))"

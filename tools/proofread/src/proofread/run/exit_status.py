@@ -39,7 +39,9 @@ def result_of(job: Job, status: int | None, files: Files) -> Result:
         problems.append(f"wrote to stderr:\n{errors.rstrip()}")
     if report is None:
         return Result(output, problems=problems, finished=False)
-    return Result(output, report.error, report.traceback, problems, report.shapes)
+    return Result(
+        output, report.error, report.traceback, problems, report.shapes, report.loaded
+    )
 
 
 def ending(job: Job, status: int | None) -> str:

@@ -1,5 +1,6 @@
 """Start each program as a fork of a server that has loaded what programs import.
 
+That is what a program says at its top, and what libraries import while it runs.
 The server imports and computes nothing, so that no library has threads when it forks.
 What cannot be imported unnoticed (it prints, warns, fails, hangs, crashes or starts a
 thread) ends the server; the next one leaves that to the programs.
@@ -17,6 +18,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import IO, NoReturn
 
 from proofread.run.exit_status import result_of
@@ -108,10 +110,14 @@ def serve(take: int, say: int, path: Sequence[str], left: Iterable[str]) -> NoRe
     loader = Loader(path, left, os.fdopen(say, "w"))
     status = 1
     try:
+        lately: list[str] = []
         for text in os.fdopen(take):
             job = read_job(text)
-            loader.load(job)
-            loader.say(line(fork(job, path, (take, say, errors))))
+            loader.load([*at_top(job.code), *lately])
+            result = fork(job, path, (take, say, errors))
+            # What a library imports when it is first used, each program would import.
+            lately = result.loaded
+            loader.say(line(replace(result, loaded=[])))
         status = 0
     except (KeyboardInterrupt, SystemExit, NotQuietError):
         pass
@@ -153,15 +159,15 @@ class Loader:
         self.answers.write(text)
         self.answers.flush()
 
-    def load(self, job: Job) -> None:
-        """Import what a program imports, and was not tried before.
+    def load(self, names: Sequence[str]) -> None:
+        """Import modules that were not tried before.
 
         Raises:
             NotQuietError: If a module would not go unnoticed.
         """
-        new = [name for name in at_top(job.code) if name not in self.tried]
-        for name in dict.fromkeys(new):
-            self.tried.add(name)
+        new = [name for name in dict.fromkeys(names) if name not in self.tried]
+        self.tried.update(new)
+        for name in (name for name in new if name not in sys.modules):
             self.say(json.dumps({"loading": name}) + "\n")
             # The signal ends the process.
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)

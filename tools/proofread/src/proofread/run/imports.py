@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 
 class NotQuietError(Exception):
@@ -27,8 +27,12 @@ def at_top(code: str) -> list[str]:
         tree = ast.parse(code)
     except (SyntaxError, ValueError):
         return []
-    found = [name for node in tree.body for name in names(node)]
-    return [name for name in found if top(name) not in sys.stdlib_module_names]
+    return [*of_packages(name for node in tree.body for name in names(node))]
+
+
+def of_packages(modules: Iterable[str]) -> Iterator[str]:
+    """Yield those of some modules that are not in the standard library."""
+    return (name for name in modules if top(name) not in sys.stdlib_module_names)
 
 
 def names(node: ast.AST) -> Iterator[str]:

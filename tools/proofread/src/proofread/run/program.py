@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from proofread.run.imports import of_packages
 from proofread.run.protocol import Job, Row
 from proofread.run.tensor_shapes import shapes
 
@@ -40,6 +41,7 @@ class Report(NamedTuple):
     traceback: str
     problems: list[str]
     shapes: list[Row]
+    loaded: list[str]
 
 
 def run_and_exit(job: Job, path: Sequence[str], files: "Files") -> NoReturn:
@@ -169,6 +171,7 @@ def main_module(job: Job) -> types.ModuleType:
 def run(job: Job) -> Report:
     """Run a program as `__main__`, to the end of its threads and exit functions."""
     process = os.getpid()
+    before = frozenset(sys.modules)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         names = vars(main_module(job))
@@ -177,6 +180,7 @@ def run(job: Job) -> Report:
         if os.getpid() != process:
             exit_as_python(error)
         rows = shapes(names) if job.shapes else []
+        loaded = [name for name in sys.modules if name not in before]
         text = ""
         if error is not None:
             text = "".join(traceback.format_exception(error))
@@ -188,7 +192,7 @@ def run(job: Job) -> Report:
     problems = [as_problem(warning, job.page) for warning in warned]
     if ends:
         problems.insert(0, f"the program must not end Python; got {said}")
-    return Report(said, text, problems, rows)
+    return Report(said, text, problems, rows, [*of_packages(loaded)])
 
 
 def execute(job: Job, names: dict[str, Any]) -> BaseException | None:

@@ -38,6 +38,7 @@ class Result:
         traceback: The whole of it, beginning in the page.
         problems: What is wrong besides: a warning, or something written to stderr.
         shapes: A name and a shape for each tensor, if they were asked for.
+        loaded: The modules of packages that were imported while it ran.
         finished: Whether it came to its end or to an error, and did not end the
             interpreter.
     """
@@ -47,6 +48,7 @@ class Result:
     traceback: str = ""
     problems: list[str] = field(default_factory=list)
     shapes: list[Row] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
     finished: bool = True
 
 
