@@ -110,7 +110,8 @@ def counts(figures: Sequence[Entry]) -> list[int]:
 def citation(source: Entry) -> str:
     """Say what a source is called and what it is."""
     date = f", {source['date']}" if "date" in source else ""
-    return f"> *{source['title']}*{date}.\n> {source['kind'].capitalize()}."
+    author = f"{source['author']}, " if "author" in source else ""
+    return f"> {author}*{source['title']}*{date}.\n> {source['kind'].capitalize()}."
 
 
 def figures(own: Sequence[Entry], page: str) -> str:
