@@ -18,7 +18,7 @@ from proofread.markdown_ext.labs import code
 from proofread.page.markdown import fences, programs
 from proofread.verify.links import broken_links
 from proofread.verify.site_matches_pages import problems, site_problems
-from proofread.verify.trials import Page, read_site
+from proofread.verify.takeaway_runs import Page, read_site
 from proofread.website.paths import built_page, include_reader
 from proofread.website.takeaway.cells import whole
 

@@ -64,7 +64,7 @@ def check(
         True
     """
     options = Options(d_in, context_length, num_heads, causal, call, weights)
-    with undisturbed():
+    with restoring_random_state_and_threads():
         subject = discover(module_or_function, options)
         evidence = choose_weights(gather(subject))
         rows = ask(PROPERTIES, evidence)
@@ -72,7 +72,7 @@ def check(
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def restoring_random_state_and_threads() -> Iterator[None]:
     """Leave everybody's random numbers as they are, and use one thread.
 
     All tensors are small, so that more threads take longer.

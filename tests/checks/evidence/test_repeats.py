@@ -22,8 +22,8 @@ def test_what_is_right_is_called_as_it_is() -> None:
 def test_what_keeps_something_is_called_in_fresh_copies(name: str) -> None:
     before = discover(build("two heads", MISTAKES[f"call: {name}"]), Options())
     subject, repeats = repeat(before)
-    assert not before.fresh
-    assert subject.fresh
+    assert not before.copy_each_call
+    assert subject.copy_each_call
     assert repeats.state.verdict == "failed"
 
 

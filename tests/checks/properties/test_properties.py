@@ -12,7 +12,7 @@ from checks.support.wrong import MISTAKES, SIZES, Attention, build, function
 from headway.checks import check
 from headway.checks.evidence import Evidence
 from headway.checks.properties import PROPERTIES
-from headway.checks.run import ask, facts, undisturbed
+from headway.checks.run import ask, facts, restoring_random_state_and_threads
 
 NAMES = [one.name for one in PROPERTIES]
 SUBJECTS: dict[str, Any] = {
@@ -52,7 +52,7 @@ def test_the_order_of_the_properties_does_not_matter(name: str) -> None:
     torch.default_generator.manual_seed(1)
     evidence = evidence_of(SUBJECTS[name]())
     before, known = state(evidence), facts(evidence)
-    with undisturbed():
+    with restoring_random_state_and_threads():
         backwards = ask(PROPERTIES[::-1], evidence)
     assert backwards[::-1] == report.rows
     assert facts(evidence) == known == report.facts
@@ -73,7 +73,7 @@ def test_the_order_of_the_properties_does_not_matter(name: str) -> None:
 def test_a_property_alone_says_what_it_says_among_others(name: str) -> None:
     every = rows_of(SUBJECTS[name](), *NAMES)
     for number, row in enumerate(every):
-        with undisturbed():
+        with restoring_random_state_and_threads():
             [alone] = ask([PROPERTIES[number]], evidence_of(SUBJECTS[name]()))
         assert alone == row
 

@@ -52,7 +52,7 @@ def test_no_field_can_be_changed() -> None:
         subject.B = 5  # type: ignore[misc]
 
 
-def test_a_fresh_subject_is_a_new_copy_in_each_call() -> None:
+def test_a_subject_can_be_copied_for_each_call() -> None:
     class Counting(nn.Module):
         count = 0
 
@@ -63,7 +63,7 @@ def test_a_fresh_subject_is_a_new_copy_in_each_call() -> None:
     subject = discover(Counting(), Options(d_in=13))
     x = subject.tokens()
     assert not torch.equal(subject(x), subject(x))
-    fresh = replace(discover(Counting(), Options(d_in=13)), fresh=True)
+    fresh = replace(discover(Counting(), Options(d_in=13)), copy_each_call=True)
     assert torch.equal(fresh(x), fresh(x))
 
 

@@ -37,7 +37,7 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
     """
     state = leaves_nothing(subject)
     if state.verdict == "failed":
-        subject = replace(subject, fresh=True)
+        subject = replace(subject, copy_each_call=True)
     # A module may drop in eval even if it was built without dropout.
     dropping = subject if subject.module is None else subject.with_dropout(0.5)
     randomness = is_deterministic(dropping)

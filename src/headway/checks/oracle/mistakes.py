@@ -62,12 +62,12 @@ KNOWN_MISTAKES = [
     KnownMistake(
         "the scale comes after the softmax",
         book.SCALE,
-        {"scale": "1", "after": "1/sqrt(D)"},
+        {"scale": "1", "scale_after_softmax": "1/sqrt(D)"},
     ),
     KnownMistake(
         "the scale comes after the softmax, once more than before it",
         book.SCALE,
-        {"after": "1/sqrt(D)"},
+        {"scale_after_softmax": "1/sqrt(D)"},
     ),
     *_all(
         book.SOFTMAX_AXIS,
@@ -133,7 +133,7 @@ KNOWN_MISTAKES = [
     ),
     *_all(
         book.PROJECTIONS,
-        "roles",
+        "projections",
         {
             "kqv": "queries and keys are swapped",
             "qvk": "keys and values are swapped",
@@ -168,7 +168,7 @@ KNOWN_MISTAKES = [
     ),
     *_all(
         book.HEADS_IN_MEMORY,
-        "attend",
+        "attend_over",
         {
             "heads": "the heads of each token attend to each other: the axes of heads "
             "and tokens are swapped (if (B, T, H, D) is meant, let call transpose it)"

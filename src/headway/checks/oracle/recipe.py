@@ -19,14 +19,14 @@ class Recipe:
         mask: How the future is hidden.
         split: `view` splits heads without the transpose.
         merge: `view` merges heads without the transpose.
-        roles: Whose weights make queries, keys and values.
+        projections: Whose weights make queries, keys and values.
         shared: Which projections all heads share, as letters.
         out: Whether the output projection acts.
         bias: Whether the biases of the three projections act.
-        after: What weights are multiplied by, after the softmax.
+        scale_after_softmax: What weights are multiplied by, after the softmax.
         groups: How the heads of fewer keys are repeated.
         first_axis: Whether texts or tokens are taken for the first axis.
-        attend: Whether tokens attend to each other, or the heads of each token.
+        attend_over: Whether tokens attend to each other, or the heads of each token.
     """
 
     scale: str = "1/sqrt(D)"
@@ -34,14 +34,14 @@ class Recipe:
     mask: str = "right"
     split: str = "right"
     merge: str = "right"
-    roles: str = "qkv"
+    projections: str = "qkv"
     shared: str = ""
     out: bool = True
     bias: bool = True
-    after: str = "1"
+    scale_after_softmax: str = "1"
     groups: str = "interleave"
     first_axis: str = "texts"
-    attend: str = "tokens"
+    attend_over: str = "tokens"
 
 
 _AXES: dict[str, tuple[int, ...]] = {
@@ -70,14 +70,14 @@ def compute(x: Tensor, p: Projections, causal: bool, recipe: Recipe) -> Tensor:
         return swapped.transpose(0, 1)
     query, key, value = (
         _heads(x, p, role, letter, recipe)
-        for role, letter in zip(recipe.roles, "qkv", strict=True)
+        for role, letter in zip(recipe.projections, "qkv", strict=True)
     )
-    if recipe.attend == "heads":
+    if recipe.attend_over == "heads":
         query, key, value = (one.transpose(1, 2) for one in (query, key, value))
     scores = query @ key.mT * _factor(recipe.scale, x, p)
     weights = _weights(scores, causal, recipe)
-    context = (weights * _factor(recipe.after, x, p)) @ value
-    if recipe.attend == "heads":
+    context = (weights * _factor(recipe.scale_after_softmax, x, p)) @ value
+    if recipe.attend_over == "heads":
         context = context.transpose(1, 2)
     if recipe.merge == "right":
         context = context.transpose(1, 2)

@@ -16,7 +16,7 @@ _ROUNDINGS = 32
 
 def gradients(evidence: Evidence) -> Outcome:
     """Ask that finite gradients reach the tokens and every matrix of weights."""
-    subject = replace(evidence.subject.copy(), fresh=False)
+    subject = replace(evidence.subject.copy(), copy_each_call=False)
     module = subject.module
     x = evidence.x.clone().requires_grad_()
     output = subject(x)

@@ -40,7 +40,7 @@ class Subject:
         options: What the reader said.
         B: Number of texts in a batch.
         T: Number of tokens in a text.
-        fresh: Whether to call a new copy each time, because a call leaves something.
+        copy_each_call: Whether to call a new copy each time, because a call changes it.
         extra: Further arguments of each call.
     """
 
@@ -53,7 +53,7 @@ class Subject:
     options: Options
     B: int = 3
     T: int = 7
-    fresh: bool = False
+    copy_each_call: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
@@ -71,7 +71,9 @@ class Subject:
             TypeError: If it returns something else.
         """
         self._seed(seed)
-        target = duplicate(self.target, self.dtype) if self.fresh else self.target
+        target = (
+            duplicate(self.target, self.dtype) if self.copy_each_call else self.target
+        )
         result = self.call(target, x.clone(), {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(

@@ -17,7 +17,7 @@ COMMANDS = {
         "compare a built site with its pages",
     ),
     "reader": (
-        "proofread.verify.reader",
+        "proofread.verify.check_takeaway",
         "run what a reader copies or downloads, with the wheel alone",
     ),
     "prove": (

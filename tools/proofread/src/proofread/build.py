@@ -27,8 +27,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, MkDocsException
 
 from proofread.markdown_ext.pending import PENDING
-from proofread.verify.reader_environment import CannotInstallError, build_wheel
 from proofread.verify.site_matches_pages import site_problems
+from proofread.verify.takeaway_environment import CannotInstallError, build_wheel
 from proofread.website.build_info import build_time, environment
 from proofread.website.crosslinks import explain
 from proofread.website.csp import write_policy

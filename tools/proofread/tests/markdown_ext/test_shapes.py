@@ -18,7 +18,7 @@ from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import OUTPUT
 from proofread.run import tensor_shapes as tensors
 from proofread.run.protocol import Job, Result
-from proofread.verify.trials import Reader
+from proofread.verify.takeaway_runs import Reader
 
 # ---- What is listed ----------------------------------------------------------------
 

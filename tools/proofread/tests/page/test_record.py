@@ -8,7 +8,7 @@ import pytest
 from proofread.page import record
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES, programs
 from proofread.run.protocol import Job
-from proofread.run.runner import here
+from proofread.run.runner import current_interpreter
 
 # Each page before and after, with what is said of it.
 PAGES = {
@@ -101,7 +101,7 @@ PAGES |= {
 
 def results(text: str) -> dict[int, dict[str, Any]]:
     """Run the programs of a page."""
-    with here() as worker:
+    with current_interpreter() as worker:
         done = {p.line: worker.run(Job(p.code)) for p in programs(text)}
     return {
         line: {"output": result.output, "error": result.error}

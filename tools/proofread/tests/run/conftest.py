@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from proofread.run.protocol import Job, Result
-from proofread.run.runner import Worker, here
+from proofread.run.runner import Worker, current_interpreter
 
 Run = Callable[..., Result]
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
@@ -37,7 +37,7 @@ def printing(run: Run) -> Callable[..., str]:
 @pytest.fixture(scope="session")
 def workers() -> Iterator[dict[str, Worker]]:
     """Return a worker for each way in which a program can be started."""
-    found = {way: here() for way in WAYS}
+    found = {way: current_interpreter() for way in WAYS}
     for way, worker in found.items():
         worker.command.append(f"--start={way}")
     yield found

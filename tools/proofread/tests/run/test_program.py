@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofread.run.protocol import Job, Result
-from proofread.run.runner import Worker, here
+from proofread.run.runner import Worker, current_interpreter
 
 Run = Callable[..., Result]
 Printed = Callable[..., str]
@@ -230,7 +230,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     (folder / "ours.py").write_text(OURS)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
-        worker = here()
+        worker = current_interpreter()
     with worker:
         yield worker
 
@@ -299,6 +299,6 @@ def test_what_is_imported_is_where_the_run_imports_from(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTEST_MINE", "1")
     code = "import os, ours\nprint(ours.x, 'PYTEST_MINE' in os.environ)"
-    with here() as worker:
+    with current_interpreter() as worker:
         assert worker.run(Job(code)).output == "3 False\n"
     assert os.environ["PYTEST_MINE"] == "1"

@@ -13,7 +13,7 @@ import pytest
 from proofread.run import runner
 from proofread.run.imports import imported
 from proofread.run.protocol import Job, Result, line, read_result
-from proofread.run.runner import WORKER, Python, Worker, here, run_jobs
+from proofread.run.runner import WORKER, Python, Worker, current_interpreter, run_jobs
 
 FOLDER = WORKER.parent
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
@@ -144,7 +144,7 @@ def test_what_a_module_does_is_seen_by_each_program(name: str) -> None:
     limit = 0.5 if name == "hangs" else 60.0
     wanted = SAID[name]
     pid = "import os, quiet\nprint(quiet.pid, quiet.pid == os.getpid())"
-    worker = here()
+    worker = current_interpreter()
     at = worker.command.index(str(WORKER))
     worker.command[at : at + 1] = ["-c", IMPATIENT]
     with worker:
@@ -168,7 +168,7 @@ def test_what_a_library_imports_at_its_first_use_is_imported_once(
     (project / "library.py").write_text("def use():\n    import quiet\n")
     code = "import os, sys, library\nprint('quiet' in sys.modules)\nlibrary.use()\n"
     pid = "print(sys.modules['quiet'].pid == os.getpid())"
-    with here() as worker:
+    with current_interpreter() as worker:
         results = [worker.run(Job(code + pid)) for _ in range(3)]
     assert [result.output for result in results] == [
         "False\nTrue\n",
@@ -180,7 +180,7 @@ def test_what_a_library_imports_at_its_first_use_is_imported_once(
 def test_nothing_has_threads_when_it_is_forked() -> None:
     count = "import os, torch\nprint(len(os.listdir('/proc/self/task')))"
     parent = "print(len(os.listdir(f'/proc/{os.getppid()}/task')))"
-    with here() as worker:
+    with current_interpreter() as worker:
         assert worker.run(Job(f"{count}\n{parent}")).output == "1\n1\n"
 
 
@@ -229,7 +229,7 @@ def test_who_closes_a_worker_ends_all_that_it_runs(way: str, tmp_path: Path) -> 
 
 
 def test_a_worker_that_dies_is_told_and_started_anew() -> None:
-    with here() as worker:
+    with current_interpreter() as worker:
         assert worker.run(Job("print(1)")).output == "1\n"
         assert worker.process is not None
         worker.process.send_signal(signal.SIGKILL)

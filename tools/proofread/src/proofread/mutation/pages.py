@@ -19,7 +19,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from proofread.mutation.page_mutants import Mutant, mutants
-from proofread.mutation.run_once import WHOLE
+from proofread.mutation.run_once import UNCHANGED
 from proofread.page.markdown import pages
 
 SETTINGS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
@@ -52,8 +52,10 @@ def caught(found: Sequence[Path], broken: Broken, options: Sequence[str]) -> set
     """
     whole = {f"{n}.md": p.read_text(encoding="utf-8") for n, p in enumerate(found)}
     texts = {name: mutant.text for name, (_, mutant) in broken.items()}
-    failing = failing_pages({WHOLE: whole, "broken": texts}, options)
-    if wrong := [str(p) for n, p in enumerate(found) if f"{WHOLE}.{n}.md" in failing]:
+    failing = failing_pages({UNCHANGED: whole, "broken": texts}, options)
+    if wrong := [
+        str(p) for n, p in enumerate(found) if f"{UNCHANGED}.{n}.md" in failing
+    ]:
         raise RuntimeError(f"pages must pass as they are; got {', '.join(wrong)}.")
     return {name for name in broken if f"broken.{name}" in failing}
 

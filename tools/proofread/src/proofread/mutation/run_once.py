@@ -13,7 +13,7 @@ from proofread.pytest_plugin.items import Run
 from proofread.run.protocol import Result
 
 # The folder of the pages as they are.
-WHOLE = "whole"
+UNCHANGED = "unchanged"
 
 
 def pytest_configure() -> None:
@@ -36,11 +36,11 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Leave out what a copy shares with its page, and run the rest next to it."""
     programs = [item for item in items if isinstance(item, Run)]
-    whole = {all_of(i.program) for i in programs if i.path.parent.name == WHOLE}
+    whole = {all_of(i.program) for i in programs if i.path.parent.name == UNCHANGED}
     shared = {
         item
         for item in programs
-        if item.path.parent.name != WHOLE and all_of(item.program) in whole
+        if item.path.parent.name != UNCHANGED and all_of(item.program) in whole
     }
     for item in programs:
         # With pytest-xdist and `--dist loadgroup`, all copies go to one process.

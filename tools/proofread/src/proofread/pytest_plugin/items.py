@@ -107,9 +107,9 @@ class Run(pytest.Item):
                 trace = result.traceback.replace(str(self.path), shown(self))
                 wrong.append(f"the program ends in an error:\n{trace.rstrip()}")
         elif self.config.option.record:
-            wrong += self.wavers(result)
+            wrong += self.changes_between_runs(result)
         else:
-            wrong += self.deviations(result)
+            wrong += self.differences_from_recorded(result)
         if wrong:
             lines = [f"{self.where}: {what}" for what in wrong]
             pytest.fail("\n".join(lines), pytrace=False)
@@ -126,7 +126,7 @@ class Run(pytest.Item):
             "key": self.key,
         }
 
-    def wavers(self, result: Result) -> Iterator[str]:
+    def changes_between_runs(self, result: Result) -> Iterator[str]:
         """Run the program a second time and say what is not the same."""
         second = self.run()
         if wrong := difference(result.output, second.output, exact=True):
@@ -134,7 +134,7 @@ class Run(pytest.Item):
         if wrong := difference(result.error, second.error, exact=True):
             yield f"two runs must end the same; they differ:\n{wrong}"
 
-    def deviations(self, result: Result) -> Iterator[str]:
+    def differences_from_recorded(self, result: Result) -> Iterator[str]:
         """Say what is not as recorded."""
         output, error = self.program.recorded
         exact = not inexact(self.config)

@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "--pdb must not be used for pages: a program has a process of its own."
         )
     # It starts with the first program.
-    config.stash[WORKER] = runner.here()
+    config.stash[WORKER] = runner.current_interpreter()
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(config), "proofread-account")
 

@@ -82,7 +82,7 @@ class Worker:
         self.close()
 
 
-def here() -> Worker:
+def current_interpreter() -> Worker:
     """Return a worker in this interpreter, importing from where this process does.
 
     Of the environment it has all but what pytest has added.

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from proofread.verify.trials import code_cells
+from proofread.verify.takeaway_runs import code_cells
 from proofread.website.paths import addresses, built_page
 from proofread.website.takeaway.downloads import main, make
 

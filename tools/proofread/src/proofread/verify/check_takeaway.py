@@ -21,9 +21,13 @@ from functools import partial
 from pathlib import Path
 
 from proofread.output.reference_environment import differs_from_reference
-from proofread.verify.reader_environment import CannotInstallError, build_wheel, install
 from proofread.verify.site_matches_pages import require, site_problems
-from proofread.verify.trials import (
+from proofread.verify.takeaway_environment import (
+    CannotInstallError,
+    build_wheel,
+    install,
+)
+from proofread.verify.takeaway_runs import (
     Page,
     Reader,
     block_problems,

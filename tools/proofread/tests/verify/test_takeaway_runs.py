@@ -6,7 +6,7 @@ import pytest
 
 from proofread.page.markdown import programs
 from proofread.verify.html_code_blocks import Block
-from proofread.verify.trials import (
+from proofread.verify.takeaway_runs import (
     Page,
     Reader,
     block_problems,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from proofread.caching import digest
-from proofread.verify import reader_environment as environment
-from proofread.verify.reader_environment import (
+from proofread.verify import takeaway_environment as environment
+from proofread.verify.takeaway_environment import (
     PIP,
     CannotInstallError,
     build_wheel,

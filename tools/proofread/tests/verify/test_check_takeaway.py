@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proofread.verify import reader
-from proofread.verify.reader import is_exact, main
-from proofread.verify.reader_environment import CannotInstallError
+from proofread.verify.check_takeaway import is_exact, main
+from proofread.verify.takeaway_environment import CannotInstallError
 from proofread.website.takeaway.downloads import make
 
 TEXT = """# A page
@@ -68,8 +67,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Installed:
         seen.append((wheel, folder, constraints, options))
         return Path(sys.executable)
 
-    monkeypatch.setattr(reader, "build_wheel", build_wheel)
-    monkeypatch.setattr(reader, "install", install)
+    monkeypatch.setattr(check_takeaway, "build_wheel", build_wheel)
+    monkeypatch.setattr(check_takeaway, "install", install)
     return seen
 
 
@@ -183,7 +182,7 @@ def test_what_is_missing_is_said_in_one_sentence(
     def fail(project: Path, folder: Path) -> Path:
         raise CannotInstallError("`pip` must succeed; it says:\nno")
 
-    monkeypatch.setattr(reader, "build_wheel", fail)
+    monkeypatch.setattr(check_takeaway, "build_wheel", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["docs", "site"])
     assert exit_.value.code == "`pip` must succeed; it says:\nno"
