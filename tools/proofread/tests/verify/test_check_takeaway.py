@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from proofread.verify import check_takeaway
 from proofread.verify.check_takeaway import is_exact, main
 from proofread.verify.takeaway_environment import CannotInstallError
 from proofread.website.takeaway.downloads import make
