@@ -102,7 +102,7 @@ def wrong_choice(fold: Fold, letter: str, printed: list[str]) -> Iterator[str]:
         if line.split()[:1] == [letter]
     ):
         yield f"the program must print a line {letter} with {values[0]}"
-    if not re.match(r"(Right\.|No:) ", fold.text.strip()):
+    if not re.match(r"(Right\.|No:)\s+\S", fold.text.strip()):
         yield f"{letter} must begin with Right. or No: and go on with a reason"
 
 
