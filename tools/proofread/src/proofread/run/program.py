@@ -192,9 +192,7 @@ def run(job: Job) -> Report:
     return Report(said, text, problems, rows)
 
 
-def execute(
-    job: Job, names: dict[str, Any]
-) -> tuple[BaseException | None, list[Row]]:
+def execute(job: Job, names: dict[str, Any]) -> tuple[BaseException | None, list[Row]]:
     """Run the text of a program.
 
     Returns:
