@@ -167,7 +167,8 @@ def test_without_pytorch_there_is_no_tensor(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_cannot_be_looked_at_does_no_harm() -> None:
     text = (
         "import torch\nclass Odd(dict):\n    def values(self):\n"
-        "        raise KeyError\ndef f(x):\n    y = Odd(a=x)\n    return 7\ndone = f(torch.ones(2))"
+        "        raise KeyError\ndef f(x):\n    y = Odd(a=x)\n    return 7\n"
+        "done = f(torch.ones(2))"
     )
     seen, names = watch(text)
     assert names["done"] == 7
