@@ -32,14 +32,14 @@ BUDGET = {
     "elements": 2500,
     "layout shift": 0.1,  # from there on it is no longer good, says web.dev
 }
-HTML = 15 * KB
+HTML = 15.25 * KB  # of which the strip above a chapter is 0.2
 INDEX = 72 * KB  # of the search; nearly all of it is the text of the book
 # Pages with more HTML than that, how much they may have, and why.
 LONG = {
     "labs/why_sqrt_dk/index.html": (17.5, "four plots, drawn as it is built"),
     "sources/errata/index.html": (17, "an entry and a program for each mistake"),
     "basics/multi_head_attention/index.html": (15.5, "a live figure, two pictures"),
-    "basics/scaled_dot_product/index.html": (17, "three pictures, two live figures"),
+    "basics/scaled_dot_product/index.html": (17.25, "three pictures, two live figures"),
 }
 OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules of axe that see them
 each_scheme = pytest.mark.parametrize("scheme", ["light", "dark"])

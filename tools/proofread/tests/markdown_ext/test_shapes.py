@@ -202,6 +202,25 @@ def test_the_markup_is_small_and_alone(built: Callable[..., str]) -> None:
     assert "\x02" not in html
 
 
+def test_what_a_function_binds_stands_below_under_a_title(
+    built: Callable[..., str],
+) -> None:
+    text = (
+        "import torch\n\n\ndef f(x):\n    y = x.sum(0)\n    return y > 0\n\n\n"
+        "def outer(x):\n    return f(x)\n\n\n"
+    )
+    inside = (
+        "<p>inside outer</p><dl><dt>x</dt><dd>(2, 3)</dd></dl>"
+        "<p>inside f</p><dl><dt>x</dt><dd>(2, 3)</dd><dt>y</dt><dd>(3,)</dd></dl>"
+        "</details>"
+    )
+    html = built(page(f"{text}a = outer(torch.ones(2, 3))"))
+    assert f"<dl><dt>a</dt><dd>(3,) bool</dd></dl>{inside}" in html
+    assert f"<summary>Shapes</summary>{inside}" in built(
+        page(f"{text}outer(torch.ones(2, 3))")
+    )
+
+
 def test_no_search_looks_into_them(built: Callable[..., str]) -> None:
     parser = Parser()
     parser.feed(built())

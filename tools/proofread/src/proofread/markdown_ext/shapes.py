@@ -2,7 +2,8 @@
 
 A Markdown extension. What stands there is not typed: the programs run, as they do for
 the tests, and the tensors that they have named at the end are listed, folded up and out
-of the search. `proofread.run.tensor_shapes` decides what is listed. Of a program that
+of the search; below, those that its functions bind while they run.
+`proofread.run.tensor_shapes` and `bound_names` decide what is listed. Of a program that
 ends in its error it is what was made until then; one that is skipped, or makes no
 tensor, has no list.
 
@@ -26,7 +27,7 @@ from markdown.preprocessors import Preprocessor
 from proofread.caching import digest, keep, key
 from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import Program, last, pages, programs, skipped
-from proofread.run import tensor_shapes
+from proofread.run import bound_names, tensor_shapes
 from proofread.run.protocol import Row
 from proofread.run.runner import Python, job, run_jobs
 
@@ -71,7 +72,8 @@ def run(found: Sequence[tuple[str, Program]]) -> Shapes:
 
 def cache_file(options: dict[str, Any]) -> Path:
     """Return the file for the shapes of all programs, as long as nothing changes."""
-    lister = Path(tensor_shapes.__file__).read_text(encoding="utf-8")
+    files = [Path(tensor_shapes.__file__), Path(bound_names.__file__)]
+    lister = "".join(file.read_text(encoding="utf-8") for file in files)
     return Path(options["cache"], f"shapes-{key(lister, options['depends'])[:16]}.json")
 
 
@@ -104,14 +106,23 @@ def shapes_of(text: str, options: dict[str, Any]) -> Shapes:
 
 def details(rows: Sequence[Row] | None) -> str:
     """Return HTML for shapes, on one line; without rows they are being computed."""
-    content = PENDING
-    if rows is not None:
-        items = [f"<dt>{escape(n, quote=False)}</dt><dd>{s}</dd>" for n, s in rows]
-        content = f"<dl>{''.join(items)}</dl>"
+    content = PENDING if rows is None else listed(rows)
     return (
         '<details class="hw-shapes" data-search-exclude><summary>Shapes</summary>'
         f"{content}</details>"
     )
+
+
+def listed(rows: Sequence[Row]) -> str:
+    """Return HTML for rows; one without a shape is the title of those below."""
+    parts = ["<dl>"]
+    for name, shape in rows:
+        text = escape(name, quote=False)
+        if shape:
+            parts.append(f"<dt>{text}</dt><dd>{shape}</dd>")
+        else:
+            parts.append(f"</dl><p>{text}</p><dl>")
+    return "".join([*parts, "</dl>"]).replace("<dl></dl>", "")
 
 
 class _Shapes(Preprocessor):

@@ -19,6 +19,7 @@ from pytest_codeblocks import extract_from_buffer
 from proofread.page.markdown import (
     ERROR,
     MARK,
+    NEW,
     OUTPUT,
     REFUSES,
     TIMEOUT,
@@ -30,6 +31,7 @@ from proofread.page.markdown import (
     outside,
     programs,
 )
+from proofread.page.new_lines import check_new_lines
 
 KINDS = frozenset({"text", "console", "toml", "yaml", "json", "html", "bibtex"})
 
@@ -154,14 +156,16 @@ def check_comments(text: str, found: Sequence[Fence]) -> Iterator[Finding]:
                     number,
                     f"a program and what records {what} must be indented alike",
                 )
-        elif MISS.search(NUMBERS.sub("", line)):
+        elif comment != NEW and MISS.search(NUMBERS.sub("", line)):
             yield number, f"a comment to the runner must be as {OUTPUT}"
 
 
 def next_line(lines: Mapping[int, str], number: int) -> int:
-    """Return the line below that is neither empty nor a mark."""
+    """Return the line below that is neither empty nor a mark nor asks for new lines."""
     number += 1
-    while (text := lines.get(number, "end").strip()) == "" or MARK.fullmatch(text):
+    while (text := lines.get(number, "end").strip()) in ("", NEW) or MARK.fullmatch(
+        text
+    ):
         number += 1
     return number
 
@@ -251,5 +255,6 @@ def check_fences(
     for program in programs(text):
         wrong += [*check_code(program, width), *check_marks(program, today)]
     wrong += [*check_comments(text, found), *check_orphans(text, found)]
+    wrong += check_new_lines(text)
     wrong += check_runner(text)
     return sorted(set(wrong))

@@ -16,6 +16,7 @@ from markdown.extensions.toc import slugify, unique
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 ERROR = "<!--proofread:error-->"
 REFUSES = "<!--pytest.mark.xfail-->"
+NEW = "<!--proofread:new-->"
 MARK = re.compile(r"<!--(pytest\.mark\.\w+(?:\(.*\))?)-->")
 # What a fence is marked with that may run for so many seconds.
 TIMEOUT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
@@ -160,7 +161,7 @@ def programs(text: str) -> tuple[Program, ...]:
         while (above := lines.get(line := line - 1)) is not None:
             if mark := MARK.fullmatch(above.strip()):
                 marks.insert(0, mark[1])
-            elif above.strip():
+            elif above.strip() not in ("", NEW):
                 break
         return tuple(marks)
 

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from proofread.run.bound_names import Watch
 from proofread.run.imports import of_packages
 from proofread.run.protocol import Job, Row
 from proofread.run.tensor_shapes import shapes
@@ -175,11 +176,11 @@ def run(job: Job) -> Report:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         names = vars(main_module(job))
-        error = execute(job, names)
+        error, inside = execute(job, names)
         finish()
         if os.getpid() != process:
             exit_as_python(error)
-        rows = shapes(names) if job.shapes else []
+        rows = [*shapes(names), *inside] if job.shapes else []
         loaded = [name for name in sys.modules if name not in before]
         text = ""
         if error is not None:
@@ -195,15 +196,26 @@ def run(job: Job) -> Report:
     return Report(said, text, problems, rows, [*of_packages(loaded)])
 
 
-def execute(job: Job, names: dict[str, Any]) -> BaseException | None:
-    """Run the text of a program; return what it raised, beginning in the page."""
+def execute(job: Job, names: dict[str, Any]) -> tuple[BaseException | None, list[Row]]:
+    """Run the text of a program.
+
+    Returns:
+        What it raised, beginning in the page, and the shapes that its functions have
+        bound, if they are asked for.
+    """
+    watch = None
     try:
         code = compile("\n" * job.line + job.code, job.page, "exec", dont_inherit=True)
-        exec(code, names)  # noqa: S102
+        if not job.shapes:
+            exec(code, names)  # noqa: S102
+            return None, []
+        with Watch(code) as watch:
+            exec(code, names)  # noqa: S102
     except BaseException as error:
         inside = error.__traceback__
-        return error.with_traceback(inside.tb_next if inside else None)
-    return None
+        error.with_traceback(inside.tb_next if inside else None)
+        return error, watch.rows() if watch else []
+    return None, watch.rows()
 
 
 def finish() -> None:

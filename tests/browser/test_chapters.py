@@ -1,0 +1,301 @@
+"""What only a chapter has: where one is on the way, and outputs that wait."""
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from book_nav import chapters, title_of
+from browsing import Visit, new_window, unfold, visit
+from proofread.page.markdown import programs
+from site_server import SITE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+DOCS = Path(__file__).parents[2] / "docs"
+CHAPTERS = chapters()
+NAME = "basics/masks"
+SMALL = {"width": 360, "height": 740}
+OUTPUTS = ".language-python.highlight + .language-text.highlight"
+
+
+@pytest.fixture
+def chapter_in(opened: Callable[..., Visit]) -> Iterator[Callable[..., "Page"]]:
+    """Return what opens a chapter in a window; the browser may report nothing."""
+    seen: list[Visit] = []
+
+    def chapter_in(name: str = NAME, **options: object) -> "Page":
+        seen.append(opened(f"{name}/", **options))
+        return seen[-1].page
+
+    yield chapter_in
+    assert [one.messages for one in seen if one.messages] == []
+
+
+def barriers(page: "Page") -> list[Any]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    return list(Axe().run(page).response["violations"])
+
+
+# ---- Where one is on the way ----
+
+
+def part_of(name: str) -> list[str]:
+    folder = name.partition("/")[0]
+    return [one for one in CHAPTERS if one.startswith(f"{folder}/")]
+
+
+@pytest.mark.parametrize("at", [0, len(CHAPTERS) // 2, -1])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_chapter_says_where_it_is(
+    chapter_in: Callable[..., "Page"], address: Any, at: int, scripts: bool
+) -> None:
+    name = CHAPTERS[at]
+    part = part_of(name)
+    way = chapter_in(name, java_script_enabled=scripts).locator(".hw-way")
+    place = part.index(name) + 1
+    assert way.inner_text().startswith(f"Chapter {place} of {len(part)}")
+    links = way.locator("ol > li > a")
+    assert links.all_inner_texts() == [str(n) for n in range(1, len(part) + 1)]
+    leads = links.evaluate_all("all => all.map(one => one.href)")
+    assert leads == [address(f"{one}/") for one in part]
+    names = links.evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert names == [title_of(f"{one}.md") for one in part]
+    assert way.locator("[aria-current=page]").all_inner_texts() == [str(place)]
+
+
+def test_the_links_of_the_way_are_large_enough(
+    chapter_in: Callable[..., "Page"],
+) -> None:
+    page = chapter_in(viewport=SMALL)
+    boxes = [one.bounding_box() for one in page.locator(".hw-way a").all()]
+    assert all(box["width"] >= 24 and box["height"] >= 24 for box in boxes)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in boxes)
+    title = page.locator("article h1").bounding_box()
+    assert max(box["y"] + box["height"] for box in boxes) <= title["y"]
+
+
+def test_the_way_goes_by_key_and_says_the_title(
+    chapter_in: Callable[..., "Page"], address: Any
+) -> None:
+    page = chapter_in()
+    page.locator(".hw-way a").first.focus()
+    page.keyboard.press("Tab")
+    page.locator("#hw-preview").wait_for(state="visible")
+    title = title_of(f"{CHAPTERS[1]}.md").partition(" ")[2]
+    assert title in page.locator("#hw-preview").inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_url(address(f"{CHAPTERS[1]}/"))
+
+
+def test_only_chapters_have_a_way_and_a_switch() -> None:
+    pages = {path for path in SITE.rglob("*.html") if "hw-way" in path.read_text()}
+    assert pages == {SITE / one / "index.html" for one in CHAPTERS}
+    pages = {path for path in SITE.rglob("*.html") if "outputs.js" in path.read_text()}
+    assert pages == {SITE / one / "index.html" for one in CHAPTERS}
+
+
+# ---- Outputs that wait to be asked ----
+
+
+def switch(page: "Page") -> "Locator":
+    return page.get_by_role("button", name="Hide outputs until I ask")
+
+
+def shown(page: "Page") -> list[bool]:
+    """Say of each output of a page whether one sees it."""
+    unfold(page)
+    seen = "all => all.map(one => one.checkVisibility({contentVisibilityAuto: true}))"
+    return page.locator(f"{OUTPUTS} > pre > code").evaluate_all(seen)
+
+
+def recorded(name: str) -> int:
+    found = programs((DOCS / f"{name}.md").read_text("utf-8"))
+    return sum(bool(one.output or one.error) for one in found)
+
+
+def test_the_script_of_the_switch_is_small() -> None:
+    script = (SITE / "assets/outputs.js").read_bytes()
+    assert len(gzip.compress(script, 6)) <= 1536
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_outputs_are_seen_until_one_hides_them(
+    chapter_in: Callable[..., "Page"], name: str
+) -> None:
+    page = chapter_in(name)
+    count = recorded(name)
+    assert count
+    assert shown(page) == [True] * count
+    assert page.locator(".hw-show").count() == 0
+    assert switch(page).get_attribute("aria-pressed") == "false"
+    pictures = page.locator("article :is(svg, [data-live], math):visible").count()
+    switch(page).click()
+    assert switch(page).get_attribute("aria-pressed") == "true"
+    assert shown(page) == [False] * count
+    assert page.locator(".hw-show").count() >= count
+    now = page.locator("article :is(svg, [data-live], math):visible").count()
+    assert now == pictures
+    switch(page).click()
+    assert shown(page) == [True] * count
+    assert page.locator(".hw-show").count() == 0
+
+
+def test_each_output_comes_when_it_is_asked_for_by_key(
+    chapter_in: Callable[..., "Page"],
+) -> None:
+    page = chapter_in()
+    switch(page).focus()
+    page.keyboard.press("Space")
+    unfold(page)
+    asks = page.locator(".hw-show")
+    for number in (0, recorded(NAME) - 1):
+        one = asks.nth(number)
+        assert one.inner_text() == "Show the output"
+        assert one.get_attribute("aria-expanded") == "false"
+        one.focus()
+        page.keyboard.press("Enter")
+        assert one.get_attribute("aria-expanded") == "true"
+        assert shown(page)[number]
+        assert page.locator(":focus").inner_text() == "Hide the output"
+    assert sum(shown(page)) == 2
+    page.keyboard.press("Enter")
+    assert sum(shown(page)) == 1
+
+
+def test_a_finger_asks_too(chapter_in: Callable[..., "Page"]) -> None:
+    page = chapter_in(viewport=SMALL, has_touch=True, is_mobile=True)
+    switch(page).tap()
+    ask = page.locator(".hw-show").first
+    ask.tap()
+    assert shown(page)[:2] == [True, False]
+    assert ask.bounding_box()["height"] >= 24
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_hidden_outputs_bar_no_reader(
+    chapter_in: Callable[..., "Page"], scheme: str
+) -> None:
+    page = chapter_in(color_scheme=scheme, reduced_motion="reduce")
+    switch(page).click()
+    page.locator(".hw-show").first.click()
+    unfold(page)
+    assert barriers(page) == []
+
+
+def test_the_choice_holds_on_the_next_page_and_before_it_is_drawn(
+    chapter_in: Callable[..., "Page"], address: Any
+) -> None:
+    page = chapter_in()
+    switch(page).click()
+    other = CHAPTERS[-1]
+    page.add_init_script(
+        "addEventListener('DOMContentLoaded', () => {"
+        f"  const code = document.querySelector('{OUTPUTS} > pre > code');"
+        "  window.early = code.checkVisibility()"
+        "}, true)"
+    )
+    page.goto(address(f"{other}/"))
+    assert not page.evaluate("window.early")
+    assert shown(page) == [False] * recorded(other)
+    switch(page).click()
+    page.reload()
+    assert shown(page) == [True] * recorded(other)
+
+
+REFUSES = {
+    "missing": "Object.defineProperty(window, 'localStorage', {value: undefined})",
+    "refuses": "Object.defineProperty(window, 'localStorage', "
+    "{get() { throw new DOMException('no', 'SecurityError') }})",
+    "full": "Storage.prototype.setItem = () => { throw new Error('full') }",
+}
+
+
+@pytest.mark.parametrize("how", REFUSES)
+def test_a_browser_that_keeps_nothing_hides_them_too(
+    browser: "Browser", address: Any, how: str
+) -> None:
+    window = new_window(browser)
+    window.add_init_script(REFUSES[how])
+    seen = visit(window, address(f"{NAME}/"))
+    own = [one for one in seen.messages if "outputs.js" in one]
+    switch(seen.page).click()
+    assert not any(shown(seen.page))
+    seen.page.reload()
+    assert all(shown(seen.page))
+    assert own == []
+    window.close()
+
+
+def test_without_scripts_nothing_is_hidden(chapter_in: Callable[..., "Page"]) -> None:
+    page = chapter_in(java_script_enabled=False)
+    assert shown(page) == [True] * recorded(NAME)
+    assert page.locator("article button").count() == 0
+
+
+def test_paper_shows_every_output(chapter_in: Callable[..., "Page"]) -> None:
+    page = chapter_in()
+    switch(page).click()
+    page.emulate_media(media="print")
+    assert shown(page) == [True] * recorded(NAME)
+    assert page.locator("article button").locator("visible=true").count() == 0
+    assert page.locator(".hw-way").is_hidden()
+
+
+def test_a_link_into_an_output_opens_it(
+    chapter_in: Callable[..., "Page"], address: Any
+) -> None:
+    page = chapter_in()
+    switch(page).click()
+    give = f"document.querySelectorAll('{OUTPUTS} > pre > code')[1].id = 'there'"
+    page.evaluate(give)
+    page.evaluate("location.hash = 'there'")
+    page.wait_for_function("document.querySelector('.hw-show[aria-expanded=true]')")
+    assert [n for n, one in enumerate(shown(page)) if one] == [1]
+    # The same link once more, after it was hidden again.
+    page.locator(".hw-show").nth(1).click()
+    page.evaluate(
+        "document.querySelector('.hw-takeaway').innerHTML += '<a href=#there>x</a>'"
+    )
+    page.get_by_role("link", name="x", exact=True).click()
+    page.wait_for_function("document.querySelector('.hw-show[aria-expanded=true]')")
+
+
+def test_what_a_search_has_found_is_shown(
+    chapter_in: Callable[..., "Page"], address: Any
+) -> None:
+    page = chapter_in()
+    switch(page).click()
+    text = page.locator(f"{OUTPUTS} > pre > code").all_text_contents()
+    word = "float32" if any("float32" in one for one in text) else "false"
+    page.goto(address(f"{NAME}/?h={word}"))
+    expected = [word.lower() in one.lower() for one in text]
+    assert any(expected)
+    assert not all(expected)
+    assert shown(page) == expected
+
+
+def test_who_goes_back_finds_the_choice(
+    chapter_in: Callable[..., "Page"], address: Any
+) -> None:
+    page = chapter_in()
+    page.goto(address(f"{CHAPTERS[0]}/"))
+    switch(page).click()
+    page.go_back()
+    assert not any(shown(page))
+
+
+def test_a_program_is_copied_as_before(chapter_in: Callable[..., "Page"]) -> None:
+    page = chapter_in(permissions=["clipboard-read", "clipboard-write"])
+    switch(page).click()
+    code = programs((DOCS / f"{NAME}.md").read_text("utf-8"))[0].code
+    page.locator(".language-python button[data-md-type=copy]").first.click()
+    page.wait_for_function(
+        "async (code) => await navigator.clipboard.readText() === code",
+        arg=code.rstrip("\n"),
+    )
