@@ -246,7 +246,7 @@ def difference(saved):
     """Say what a share of the time that was saved, or lost, amounts to."""
     percent = round(100 * abs(saved))
     if percent == 0:
-        return "makes less than one percent"
+        return "changes less than 1%"
     return f"{'saves' if saved > 0 else 'costs'} {percent}%"
 
 
@@ -329,7 +329,7 @@ say(
 # Which of the three suspects was it?
 
 # %%
-GUILTY = 1.05  # a ratio above this is no chance
+GUILTY = 1.05  # a ratio below this may be chance
 if refilled < GUILTY:
     verdict = (
         "On this machine none of the three: even with memory given back, all heads at "
@@ -348,7 +348,11 @@ else:
         f"{cached:.2f} of the time of one after another. With {END}, it was "
         f"{refilled:.2f}, and the rest is fresh memory."
     )
-say(f"{verdict} And of the whole, wide products alone: that {difference(saved)}.")
+say(
+    verdict,
+    "What the saying promises, wide products in the place of narrow ones, "
+    f"{difference(saved)} of the whole time.",
+)
 
 # %% [markdown]
 # The saying counts products.
