@@ -12,8 +12,8 @@
 # Several heads can be a list of small modules, or one large projection that is split.
 # [Several heads from one projection](../basics/multi_head_attention.md) shows that
 # both compute the same.
-# It is often said that splitting is more efficient, since one matrix product replaces
-# one for each head.
+# It is often said that splitting is more efficient, since one matrix product does the
+# work of many.
 # This lab asks: **is that true, and if not, why not?**
 #
 # Three modules take part.
@@ -26,7 +26,8 @@
 #
 # All times here were measured for this site, on the machine that built it, and the
 # program wrote the sentences that name them.
-# Run it on your machine, and it will speak of yours: in the repository it is
+# It is a machine without a GPU, so nothing here is about GPUs.
+# Run the program on your machine, and it will speak of yours: in the repository it is
 # `docs/labs/stacked_or_split.py`, beside the folder `labkit`, which measures and draws.
 
 # %%
@@ -96,16 +97,25 @@ for module in modules.values():
     torch.testing.assert_close(forward(module, x), forward(modules["stacked"], x))
 
 # %% [markdown]
-# All is done in one thread.
+# Everything runs in one thread.
 # Then the time that a processor works for this program is what a clock would show on a
-# machine that has nothing else to do, and other programs hardly disturb it.
+# machine with nothing else to do, and other programs hardly disturb it.
 #
-# How memory is handled will matter, and it must be the same each time the page is run.
+# One more thing is set: what happens to a block of memory when the program is done with
+# it.
+# It can be kept for the next tensor, or be given back to the system, and that will
+# matter below.
+#
+# <details markdown="1"><summary>How a program gives memory back</summary>
+#
 # glibc, the C library of most Linux systems, gives a freed block of memory back to the
 # system if the block is larger than a limit.
 # The limit starts at 128 KiB and grows with the blocks that a program frees, up to
 # 32 MiB.
-# So we set it ourselves: as it starts, as it may end, or so that all memory is kept.
+# The lab sets it with `set_memory`, so that each run of the page finds the same: as the
+# limit starts, as it may end, or so that all memory is kept.
+#
+# </details>
 
 # %%
 set_memory(START)
@@ -114,10 +124,10 @@ torch.set_num_threads(1)
 # %% [markdown]
 # ## What can be counted
 #
-# Before any clock: how many matrix products are there, how many kernels are called, and
-# how much memory do the tensors hold that are alive at once?
-# PyTorch lets us look over its shoulder at every call.
-# What a kernel needs within itself for a moment is not seen.
+# Before any clock is read: how many matrix products are there, how many kernels are
+# called, and how much memory do the tensors hold that are alive at the same time?
+# `Ledger` sees every call that PyTorch makes.
+# What a kernel needs inside itself for a moment it does not see.
 
 # %%
 with Ledger() as ledger:
@@ -151,14 +161,14 @@ columns = ["products", "kernels", "MiB at most"]
 table([f"{B} &times; {T} tokens", *columns, *(f"{c}, training" for c in columns)], rows)
 say(
     f"Splitting takes {products['split', forward]} matrix products instead of "
-    f"{products['stacked', forward]}. So far the saying is right. The products are "
-    "larger, though: the multiplications in them are the same.",
+    f"{products['stacked', forward]}. So far the saying is right. But the products "
+    "are larger: the multiplications in them are the same.",
     f"All heads at once hold {peak['split', forward]:.0f} MiB, one after another "
     f"{peak['stacked', forward]:.0f} MiB. The T &times; T scores of one head fill "
     f"{square:.0f} MiB, those of all {H} heads {H * square:.0f}, and "
     "several such tensors are alive at once.",
-    "Training keeps such tensors for the way back, so that stacked heads need "
-    f"{peak['stacked', training]:.0f} MiB, too.",
+    "Training keeps such tensors for the backward pass, so there stacked heads, too, "
+    f"need {peak['stacked', training]:.0f} MiB.",
     f"The fused kernel makes none of them: {peak['fused', forward]:.0f} MiB in all, "
     f"and {peak['fused', training]:.0f} MiB in training.",
 )
@@ -166,13 +176,13 @@ say(
 # %% [markdown]
 # ## What should follow
 #
-# Three things may decide which way is faster.
+# There are three suspects for what decides which way is faster.
 #
 # 1. **Products.** One wide matrix product uses a processor better than twelve narrow
 #    ones. That speaks for splitting, and is the saying.
 # 2. **Cache.** The scores of one head may stay in a processor's cache, those of all
 #    heads cannot. That speaks against it.
-# 3. **Fresh memory.** A block that was given back is fresh when it comes again: the
+# 3. **Fresh memory.** A block that was given back comes fresh the next time: the
 #    system hands over new pages, and fills each with zeros first. That speaks against
 #    blocks that are larger than the limit.
 #
@@ -182,7 +192,8 @@ say(
 # on its behalf, and how many new pages the program took.
 #
 # If the cache is to blame, all heads at once are slower however memory is handled.
-# If fresh memory is, they are slower where they take pages and one head does not.
+# If fresh memory is to blame, they are slower only where they take new pages and one
+# head does not.
 
 # %%
 heads = modules["stacked"][0].heads
@@ -208,7 +219,10 @@ for how in dict.fromkeys((START, END, KEEP)):
     set_memory(how)
     with torch.no_grad():
         measured = measure(2.0, parts)
-    efforts[how] = {name: rows.mean(dim=0).tolist() for name, rows in measured.items()}
+    # The median, since the first passes of each way take pages that later ones keep.
+    efforts[how] = {
+        name: rows.median(dim=0).values.tolist() for name, rows in measured.items()
+    }
 
 
 # %%
@@ -231,6 +245,14 @@ def added(name, instead_of):
     return [f"{ms:+.0f}".replace("-", "&minus;") for ms in differences]
 
 
+def difference(saved):
+    """Say what a share of the time that was saved, or lost, amounts to."""
+    percent = round(100 * abs(saved))
+    if percent == 0:
+        return "changes less than 1%"
+    return f"{'saves' if saved > 0 else 'costs'} {percent}%"
+
+
 def taken(name):
     return [f"{effort[name][2]:,.0f}" for effort in efforts.values()]
 
@@ -245,17 +267,17 @@ table(
     ],
 )
 whole = cost(KEEP, NARROW) + cost(KEEP, ONE)
+saved = (cost(KEEP, NARROW) - cost(KEEP, WIDE)) / whole
+cached, refilled = (cost(how, ALL) / cost(how, ONE) for how in (KEEP, END))
 fresh = efforts[END][ALL][2] * resource.getpagesize() / (H * square * MIB)
 say(
     f"**Products.** With {KEEP}, wide projections took "
-    f"{cost(KEEP, WIDE) / cost(KEEP, NARROW):.2f} of the time of narrow ones. Of "
-    "projections and attention together, that saves "
-    f"{(cost(KEEP, NARROW) - cost(KEEP, WIDE)) / whole:.0%}.",
-    f"**Cache.** With {KEEP}, attention of all heads took "
-    f"{cost(KEEP, ALL) / cost(KEEP, ONE):.2f} of the time of head by head.",
-    f"**Fresh memory.** With {END}, it took "
-    f"{cost(END, ALL) / cost(END, ONE):.2f} of that time. In each pass its new pages "
-    f"are {fresh:.1f} times the scores of all heads.",
+    f"{cost(KEEP, WIDE) / cost(KEEP, NARROW):.2f} of the time of narrow ones. Of the "
+    f"time of projections and attention together, that {difference(saved)}.",
+    f"**Cache.** With {KEEP}, attention of all heads took {cached:.2f} of the time of "
+    "head by head.",
+    f"**Fresh memory.** With {END}, it took {refilled:.2f} of that time. In each pass "
+    f"its new pages are {fresh:.1f} times the scores of all heads.",
     f"With {START}, where the blocks of one head are given back, too, it took "
     f"{cost(START, ALL) / cost(START, ONE):.2f}.",
     f"The fused kernel took {cost(END, FUSED) / cost(END, ONE):.2f}, with {END}.",
@@ -266,7 +288,7 @@ say(
 #
 # Now the whole modules at several sizes, forward and in training.
 # Memory is handled as in a program that has run for a while and freed large blocks.
-# The three run in turn, in changing order, and the best time of each counts.
+# The three modules run in turn, in changing order, and the best time of each counts.
 # A ratio below 1 means less time than the stacked heads.
 
 # %%
@@ -307,13 +329,42 @@ say(
 # %% [markdown]
 # ## The answer
 #
+# Which of the three suspects was it?
+
+# %%
+GUILTY = 1.05  # a ratio below this may be chance
+if refilled < GUILTY:
+    verdict = (
+        "On this machine none of the three: even with memory given back, all heads at "
+        f"once took {refilled:.2f} of the time of one after another."
+    )
+elif cached < GUILTY:
+    verdict = (
+        f"**It was fresh memory, and not the cache.** With {KEEP}, all heads at once "
+        f"took {cached:.2f} of the time of one after another: a cache that was too "
+        f"small would have slowed them there, too. With {END}, they took "
+        f"{refilled:.2f}."
+    )
+else:
+    verdict = (
+        f"**The cache has a part in it.** Even with {KEEP}, all heads at once took "
+        f"{cached:.2f} of the time of one after another. With {END}, it was "
+        f"{refilled:.2f}, and the rest is fresh memory."
+    )
+say(
+    verdict,
+    "What the saying promises, wide products in the place of narrow ones, "
+    f"{difference(saved)} of the whole time.",
+)
+
+# %% [markdown]
 # The saying counts products.
 # But a few wide products hold the same multiplications as many narrow ones, and all
 # that can be gained is how well the processor is used, in a part of the work.
 #
 # What splitting costs is memory: tensors for all heads at once, where stacked heads use
 # a small piece again and again.
-# Whether that takes time is no matter of attention.
+# Whether that takes time has nothing to do with attention.
 # It depends on whether such a block is given back and comes fresh, and so on the
 # system, on the sizes, and even on what the program did before.
 # This is why one measurement finds stacked heads faster, and the next one split heads.
@@ -332,7 +383,7 @@ say(
 # Each pair of a query and a key costs a multiplication and an addition for each number
 # of the key, and again for the value.
 # A causal module needs only half of the pairs, those of the past.
-# We count those, and beside them all pairs, as is often done.
+# We count those pairs, and for comparison all of them, as is often done.
 
 
 # %%
@@ -437,7 +488,7 @@ say(*verdicts)
 # that holds any key of the past it computes all.
 # The shorter the text, the more of the hidden half is computed and thrown away.
 #
-# All this is about processors; a GPU was not asked.
+# All this was measured on a CPU; a GPU may well give other answers.
 #
 # Back to [Several heads from one projection](../basics/multi_head_attention.md), or to
 # [the other lab](why_sqrt_dk.md).

@@ -524,6 +524,38 @@ def test_shapes_of_the_flow() -> None:
     assert said.count(str(weights)) == 4
 
 
+def test_two_questions_find_more_than_one() -> None:
+    things = torch.tensor([[1, 1], [-1, 1], [1, -1], [-1, -1]])
+    by = [things[:, 0], things[:, 1], things.sum(dim=1)]
+    for panel, scores in enumerate(by):
+        show(numbers("two-questions", panel), (3.0 * scores).softmax(dim=0))
+
+
+def test_one_product_holds_the_numbers_of_two() -> None:
+    x = [[1, 2], [0, 1], [2, 0]]
+    narrow = [[[1, 0], [1, 1]], [[3, 1], [1, 3]]]
+    columns = [[list(column) for column in zip(*w, strict=True)] for w in narrow]
+    heads = [oracles.linear(x, weight) for weight in columns]
+
+    def digits(*matrices: list[list[float]]) -> list[str]:
+        return [f"{n:.0f}" for matrix in matrices for row in matrix for n in row]
+
+    two = [t for t in texts("one-product", 0) if t.isdigit()]
+    assert two == digits(x, narrow[0], heads[0], x, narrow[1], heads[1])
+    one = [t for t in texts("one-product", 1) if t.isdigit()]
+    # A part of the wide matrix, of the wide result, and a head, twice.
+    assert one == digits(
+        x, narrow[0], heads[0], heads[0], narrow[1], heads[1], heads[1]
+    )
+
+
+def test_a_block_adds_what_is_equally_wide() -> None:
+    said = texts("block")
+    assert sum("(T, 768)" in text for text in said) == 2
+    assert sum("(T, 3072)" in text for text in said) == 1
+    assert said.count("+") == said.count("residual") == said.count("normalisation") == 2
+
+
 def test_two_heads_side_by_side() -> None:
     torch.manual_seed(123)
     states = [

@@ -87,6 +87,14 @@ def test_a_good_page_has_no_problem() -> None:
     ]
 
 
+def test_an_output_in_a_fold_may_have_empty_lines_if_they_are_indented() -> None:
+    lines = [
+        *('??? note "A"', "    ```python", r'    print("1\n\n2")', "    ```", ""),
+        *(f"    {OUTPUT}", "", "    ```text", "    1", "    ", "    2", "    ```", ""),
+    ]
+    assert found("\n".join(lines)) == set()
+
+
 KIND = f"a fence must say python or {sorted(KINDS)}, no more"
 SEEN = "the runner must see the block as the reader does"
 UNREADABLE = (

@@ -30,6 +30,7 @@ from proofread.page.markdown import (
     lines_of,
     outside,
     programs,
+    unindent,
 )
 from proofread.page.new_lines import check_new_lines
 
@@ -187,11 +188,19 @@ def check_orphans(text: str, found: Sequence[Fence]) -> Iterator[Finding]:
 # ---- What pytest-codeblocks would run ---------------------------------------------
 
 
-def as_run(fence: Fence) -> str:
-    """Return what pytest-codeblocks has: it drops empty lines where it unindents."""
-    lines = lines_of(fence.code) if fence.code else []
-    kept = (line for line in lines if line.strip() or not fence.indent)
-    return "".join(f"{line}\n" for line in kept)
+def as_run(fence: Fence, lines: Sequence[str]) -> str:
+    """Return what pytest-codeblocks has: it loses empty lines shorter than the indent.
+
+    Args:
+        fence: The block.
+        lines: All lines of the page.
+    """
+    kept = (
+        line
+        for line in lines[fence.line : fence.end - 1]
+        if line.strip() or len(line) >= len(fence.indent)
+    )
+    return "".join(unindent(line, fence.indent) + "\n" for line in kept)
 
 
 def same_program(one: str, other: str) -> bool:
@@ -206,12 +215,13 @@ def same_program(one: str, other: str) -> bool:
 
 def check_runner(text: str) -> Iterator[Finding]:
     """Ask pytest-codeblocks what it would run, and compare with."""
+    lines = lines_of(text)
     expected = [
-        (p.line, as_run(p.fence), as_run(p.output) if p.output else None)
+        (p.line, as_run(p.fence, lines), as_run(p.output, lines) if p.output else None)
         for p in programs(text)
     ]
     for program in programs(text):
-        if not same_program(program.code, as_run(program.fence)):
+        if not same_program(program.code, as_run(program.fence, lines)):
             yield program.line, "the runner must run the program that the reader copies"
     try:
         with warnings.catch_warnings():  # of words that it no longer wants
