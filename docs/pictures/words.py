@@ -112,7 +112,7 @@ def attention_reach() -> str:
     left = start(
         "one vector, changed by each word",
         f"The words {', '.join(words)} in a column, each with a box. An arrow leads "
-        f"from each box to the next, so that {steps} arrows lie between Boy and he.",
+        f"from each box to the next; {new - old} arrows lie between Boy and he.",
     )
     for row, (above, below) in enumerate(pairwise(middles)):
         strong = old <= row < new
@@ -134,7 +134,7 @@ def attention_reach() -> str:
     right = start(
         "a vector for each word",
         "The same words and boxes. From he an arc leads directly to each of the "
-        f"{count(len(words) - 1)} other words; the one to Boy is strong.",
+        f"{len(words) - 1} other words; the one to Boy is strong.",
     )
     for row, y in enumerate(middles):
         if row == new:
