@@ -1,13 +1,16 @@
 """Words become vectors, and mix by likeness."""
 
+from itertools import pairwise
+
 import torch
 from charts import axes, bars, cells, heat_map, row_labels
-from svg import ACCENT, MUTED, Panel, figure, shade
+from svg import ACCENT, INK, MUTED, Panel, count, figure, shade
 from torch import nn
 
 from headway import (
     Vocabulary,
     embed,
+    nine_words,
     quick_brown_fox,
     similarity_scores,
     six_tokens,
@@ -87,6 +90,74 @@ def _journey() -> tuple[list[float], list[float]]:
     return scores.tolist(), stable_softmax(scores).tolist()
 
 
+def attention_reach() -> str:
+    """Set a network that reads word by word beside one that looks at all words."""
+    words = nine_words().words
+    old, new = words.index("Boy"), words.index("he")
+    steps = count(new - old)
+    pitch, top, x = 30, 38, 92
+    height = top + len(words) * pitch
+    middles = [top + (row + 0.5) * pitch for row in range(len(words))]
+
+    def start(title: str, label: str) -> Panel:
+        panel = Panel(300, height, label)
+        panel.text(150, 16, title, font_weight="700")
+        for row, (word, y) in enumerate(zip(words, middles, strict=True)):
+            weight = "700" if row in (old, new) else "400"
+            panel.text(x - 22, y, word, text_anchor="end", font_weight=weight)
+            fill = ACCENT if row in (old, new) else INK
+            panel.rect(x - 12, y - 9, 34, 18, fill=fill, fill_opacity=shade(0.3))
+        return panel
+
+    left = start(
+        "one vector, changed by each word",
+        f"The words {', '.join(words)} in a column, each with a box. An arrow leads "
+        f"from each box to the next; {new - old} arrows lie between Boy and he.",
+    )
+    for row, (above, below) in enumerate(pairwise(middles)):
+        strong = old <= row < new
+        left.arrow(
+            x + 5,
+            above + 9,
+            x + 5,
+            below - 9,
+            stroke=ACCENT if strong else MUTED,
+            stroke_width=2 if strong else 1,
+        )
+    at = (middles[old] + middles[new]) / 2
+    left.path(
+        f"M{x + 30} {middles[old]:.0f}h8V{middles[new]:.0f}h-8",
+        stroke=ACCENT,
+    )
+    left.text(x + 48, at, f"{steps} changes", text_anchor="start")
+
+    right = start(
+        "a vector for each word",
+        "The same words and boxes. From he an arc leads directly to each of the "
+        f"{len(words) - 1} other words; the one to Boy is strong.",
+    )
+    for row, y in enumerate(middles):
+        if row == new:
+            continue
+        strong = row == old
+        reach = x + 40 + 22 * abs(row - new)
+        right.path(
+            f"M{x + 22} {middles[new]:.0f}C{reach} {middles[new]:.0f} {reach} {y:.0f} "
+            f"{x + (29 if strong else 24)} {y:.0f}",
+            stroke=ACCENT if strong else MUTED,
+            stroke_width=2 if strong else 1,
+        )
+        if strong:
+            right.head(x + 24, y, -1, 0, ACCENT)
+    right.text(x + 116, at, "one look", text_anchor="start")
+    return figure(
+        [[left, right]],
+        f"Left: what “{words[old]}” put into the vector must survive {steps} changes "
+        f"before “{words[new]}” can use it, and more in a longer text. Right, with "
+        "attention: every word is one look away, however long the text.",
+    )
+
+
 def simple_attention_bars() -> str:
     """Set the scores of one query beside the shares that softmax makes of them."""
     words = six_tokens().words
@@ -151,6 +222,7 @@ def simple_attention_weights() -> str:
 
 PICTURES = {
     "embedding-lookup": embedding_lookup,
+    "attention-reach": attention_reach,
     "simple-attention-bars": simple_attention_bars,
     "simple-attention-weights": simple_attention_weights,
 }

@@ -380,6 +380,30 @@ def test_words_lead_to_their_rows() -> None:
     assert strong == ["fox", "4", *fox]
 
 
+def test_boy_is_four_changes_away_or_one_look() -> None:
+    words = ["Boy", "is", "crying", "because", "he", "wants", "an", "ice", "cream"]
+    read, looked = panels(FIGURES / "attention-reach.svg")
+    for panel in (read, looked):
+        said = [text.text for text in panel.iter("text")]
+        assert [word for word in said if word in words] == words
+    *changes, bracket = read.iter("path")
+    assert len(changes) == len(words) - 1
+    strong = [line.get("stroke-width") == "2" for line in changes]
+    assert strong == [True] * 4 + [False] * 4
+    boxes = [float(box.attrib["y"]) + 9 for box in read.iter("rect")]
+    ends = re.findall(r"(\d+)h", bracket.attrib["d"])
+    assert [*map(float, ends)] == [boxes[words.index(one)] for one in ("Boy", "he")]
+
+    looks = [
+        (*map(float, re.findall(r"[\d.]+", arc.attrib["d"])), arc.get("stroke-width"))
+        for arc in looked.iter("path")
+    ]
+    here = boxes[words.index("he")]
+    assert {look[1] for look in looks} == {here}
+    assert [look[-2] for look in looks] == [one for one in boxes if one != here]
+    assert [look[-1] for look in looks] == ["2"] + ["1"] * 7
+
+
 def test_scores_of_journey_and_their_shares() -> None:
     scores = torch.tensor(
         [oracles.dot(SIX[1].tolist(), x) for x in SIX.tolist()], dtype=torch.float64
