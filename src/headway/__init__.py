@@ -2,9 +2,11 @@
 
 from headway.examples import (
     Example,
+    HandMade,
     six_tokens,
     nine_words,
     six_by_rows,
+    he_finds_boy,
     quick_brown_fox,
 )
 from headway.basics.embedding import Vocabulary, embed
@@ -40,9 +42,11 @@ from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 
 __all__ = [
     "Example",
+    "HandMade",
     "six_tokens",
     "nine_words",
     "six_by_rows",
+    "he_finds_boy",
     "quick_brown_fox",
     "Vocabulary",
     "embed",
