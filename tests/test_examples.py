@@ -52,7 +52,7 @@ def test_six_by_rows_joins_neighbours() -> None:
 
 
 def test_a_pronoun_asks_for_a_noun_that_lives() -> None:
-    words, x, W_query, W_key = he_finds_boy()
+    (words, x), W_query, W_key = he_finds_boy()
     assert words == nine_words().words
     boy, he, ice, cream = (words.index(word) for word in ("Boy", "he", "ice", "cream"))
     assert x.dtype == W_query.dtype == W_key.dtype == torch.float32
@@ -79,7 +79,8 @@ def test_every_call_gives_numbers_of_its_own() -> None:
         before = example().vectors.clone()
         example().vectors.zero_()
         assert torch.equal(example().vectors, before)
-    made = he_finds_boy()
-    for tensor in (made.vectors, made.W_query, made.W_key):
+    (_, vectors), W_query, W_key = he_finds_boy()
+    for tensor in (vectors, W_query, W_key):
         tensor.zero_()
-    assert [int(part.sum()) for part in he_finds_boy()[1:]] == [5, 8, 2]
+    (_, vectors), W_query, W_key = he_finds_boy()
+    assert [int(one.sum()) for one in (vectors, W_query, W_key)] == [5, 8, 2]

@@ -66,17 +66,18 @@ def drawn(seed: int, make: Callable[[], Module]) -> Module:
 
 def words() -> list[Table]:
     """Let each of nine words compare by likeness, and with a query made by hand."""
-    words, *made = he_finds_boy()
-    x, W_query, W_key = (tensor.double() for tensor in made)
+    (words, vectors), *matrices = he_finds_boy()
+    x, W_query, W_key = (tensor.double() for tensor in (vectors, *matrices))
     query, key = x @ W_query, x @ W_key
     pairs: list[str | tuple[str, int]] = [
         ("noun, pronoun, living", 3),
         ("query", 2),
         ("key", 2),
     ]
-    vectors = Table("vectors", "What each word is, asks and offers", ["", *pairs])
-    for word, row in zip(words, torch.cat([x, query, key], dim=-1), strict=True):
-        vectors.row(word, *(exact(number, 0) for number in row.tolist()))
+    rows = torch.cat([x, query, key], dim=-1)
+    roles = Table("vectors", "What each word is, asks and offers", ["", *pairs])
+    for word, row in zip(words, rows, strict=True):
+        roles.row(word, *(exact(number, 0) for number in row.tolist()))
     ways = {
         "by likeness": attention_weights(x, x),
         "by query and key": attention_weights(query, key),
@@ -89,7 +90,7 @@ def words() -> list[Table]:
     collected = Table("collected", "What “he” collects", columns)
     for name, way in ways.items():
         collected.row(name, *(result(part, 2) for part in (way @ x)[he].tolist()))
-    return [vectors, shares, collected]
+    return [roles, shares, collected]
 
 
 def query() -> list[Table]:

@@ -2,7 +2,6 @@
 
 from headway.examples import (
     Example,
-    HandMade,
     six_tokens,
     nine_words,
     six_by_rows,
@@ -42,7 +41,6 @@ from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 
 __all__ = [
     "Example",
-    "HandMade",
     "six_tokens",
     "nine_words",
     "six_by_rows",

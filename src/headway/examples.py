@@ -19,22 +19,6 @@ class Example(NamedTuple):
     vectors: Float[Tensor, "T d_in"]
 
 
-class HandMade(NamedTuple):
-    """A short text, and two matrices that somebody wrote by hand.
-
-    Attributes:
-        words: One label for each row of `vectors`.
-        vectors: One row for each word.
-        W_query: What a word asks, by `vectors @ W_query`.
-        W_key: What a word can be found by, by `vectors @ W_key`.
-    """
-
-    words: tuple[str, ...]
-    vectors: Float[Tensor, "T d_in"]
-    W_query: Float[Tensor, "d_in D"]
-    W_key: Float[Tensor, "d_in D"]
-
-
 _SIX_VECTORS = [
     [0.43, 0.15, 0.89],
     [0.55, 0.87, 0.66],
@@ -93,7 +77,7 @@ def six_by_rows() -> Example:
     return Example(words, torch.tensor(_SIX_VECTORS).reshape(3, 6))
 
 
-def he_finds_boy() -> HandMade:
+def he_finds_boy() -> tuple[Example, Float[Tensor, "d_in D"], Float[Tensor, "d_in D"]]:
     """Give the words of `nine_words` with features and matrices that one can read.
 
     The three features are noun, pronoun, living. A pronoun asks for a noun and for
@@ -101,15 +85,15 @@ def he_finds_boy() -> HandMade:
     found by the features noun and living.
 
     Returns:
-        Nine words, new vectors of shape (9, 3) of zeros and ones, and new matrices
-        `W_query` and `W_key` of shape (3, 2).
+        Nine words with new vectors of shape (9, 3), zeros and ones; a new `W_query` and
+        a new `W_key`, both of shape (3, 2).
 
     Examples:
         >>> from headway import attention_weights
-        >>> words, x, W_query, W_key = he_finds_boy()
+        >>> (words, x), W_query, W_key = he_finds_boy()
         >>> weights = attention_weights(x @ W_query, x @ W_key)
-        >>> weights[words.index("he")].round(decimals=2)
-        tensor([0.8800, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0500, 0.0500])
+        >>> weights[words.index("he"), words.index("Boy")]
+        tensor(0.8778)
     """
     words = nine_words().words
     features = {  # noun, pronoun, living
@@ -118,12 +102,10 @@ def he_finds_boy() -> HandMade:
         "ice": [1.0, 0.0, 0.0],
         "cream": [1.0, 0.0, 0.0],
     }
-    return HandMade(
-        words,
-        torch.tensor([features.get(word, [0.0, 0.0, 0.0]) for word in words]),
-        W_query=torch.tensor([[0.0, 0.0], [4.0, 4.0], [0.0, 0.0]]),
-        W_key=torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]),
-    )
+    vectors = [features.get(word, [0.0, 0.0, 0.0]) for word in words]
+    W_query = torch.tensor([[0.0, 0.0], [4.0, 4.0], [0.0, 0.0]])
+    W_key = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    return Example(words, torch.tensor(vectors)), W_query, W_key
 
 
 def quick_brown_fox() -> str:

@@ -36,9 +36,9 @@ PARTS = [
 CHAPTER_WITHOUT_MODULE = ["basics/dropout", "basics/checks"]
 # All chapters work on the first; the second is explained beside `attention`.
 MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
-# Three types, and the part of `attention_weights` that has no chapter of its own.
-ONLY_IN_THE_REFERENCE = {"Example", "HandMade", "AttentionFunction", "masked_softmax"}
-WITHOUT_EXAMPLE = {"Example", "HandMade", "AttentionFunction"}  # types
+# Two types, and the part of `attention_weights` that has no chapter of its own.
+ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
+WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
 
 
 class AnyTag(yaml.SafeLoader):
