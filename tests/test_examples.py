@@ -1,8 +1,16 @@
-"""The worked inputs are those that the sources print."""
+"""The worked inputs are those that the sources print, or that a page explains."""
+
+import math
 
 import torch
 
-from headway import nine_words, quick_brown_fox, six_by_rows, six_tokens
+from headway import (
+    he_finds_boy,
+    nine_words,
+    quick_brown_fox,
+    six_by_rows,
+    six_tokens,
+)
 
 
 def test_six_tokens_are_the_figures_of_the_sources() -> None:
@@ -43,6 +51,24 @@ def test_six_by_rows_joins_neighbours() -> None:
         assert torch.equal(vectors[row], pair)
 
 
+def test_a_pronoun_asks_for_a_noun_that_lives() -> None:
+    (words, x), W_query, W_key = he_finds_boy()
+    assert words == nine_words().words
+    boy, he, ice, cream = (words.index(word) for word in ("Boy", "he", "ice", "cream"))
+    assert x.dtype == W_query.dtype == W_key.dtype == torch.float32
+    assert x[[boy, he, ice, cream]].tolist() == [[1, 0, 1], [0, 1, 0]] + 2 * [[1, 0, 0]]
+    assert x.sum() == 5
+    # A pronoun asks for noun and living; noun and living are what a word offers.
+    asked = {boy: 8.0, ice: 4.0, cream: 4.0}
+    scores = (x @ W_query @ (x @ W_key).T).tolist()
+    assert scores[he] == [asked.get(s, 0.0) for s in range(9)]
+    assert [row for t, row in enumerate(scores) if t != he] == 8 * [9 * [0.0]]
+    # By likeness alone it finds itself and nobody else.
+    assert (x @ x[he]).tolist() == [float(s == he) for s in range(9)]
+    powers = [math.exp(score / math.sqrt(2)) for score in scores[he]]
+    assert f"{powers[boy] / sum(powers):.2f}" == "0.88"
+
+
 def test_the_fox_needs_nine_different_words() -> None:
     assert quick_brown_fox() == "The quick brown fox jumps over a lazy dog"
     assert len(set(quick_brown_fox().split())) == 9
@@ -53,3 +79,8 @@ def test_every_call_gives_numbers_of_its_own() -> None:
         before = example().vectors.clone()
         example().vectors.zero_()
         assert torch.equal(example().vectors, before)
+    (_, vectors), W_query, W_key = he_finds_boy()
+    for tensor in (vectors, W_query, W_key):
+        tensor.zero_()
+    (_, vectors), W_query, W_key = he_finds_boy()
+    assert [int(one.sum()) for one in (vectors, W_query, W_key)] == [5, 8, 2]

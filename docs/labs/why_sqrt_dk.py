@@ -13,8 +13,58 @@
 # keys.
 # [Queries, keys and values](../basics/scaled_dot_product.md) gives the reason in two
 # tables.
-# This lab draws the experiment and asks more of it: **why a square root, why of this
-# width, and what happens to those who divide by something else?**
+# This lab puts them together and asks more: **why a square root, why of this width, and
+# what happens to those who divide by something else?**
+#
+# ## The experiment, in one table
+#
+# There are 512 queries, each with 64 keys of its own, in growing widths.
+# All their numbers are drawn at random, independent of each other, with mean 0 and
+# standard deviation 1.
+# This is how a model may look before training; training may make of it what it wants.
+#
+# Three numbers say what softmax makes of the scores, each as the mean of all queries.
+#
+# - The **largest** weight says how much one key takes.
+# - The **entropy**, the sum of `-a ln a` over the weights `a`, says how evenly they are
+#   shared: ln 64 ≈ 4.16 if all are equal, 0 if one key takes all.
+# - The **slope** is the sum of 64 slopes: how much each weight moves if its own score
+#   moves a little.
+#   That is `a (1 - a)` for each, and so in all 1 minus the sum of `a²`.
+#
+# In the program `einsum("td,tsd->ts", q, k)` multiplies query t with each key s of its
+# own and adds up along d: one score for each pair.
+# `entr(a)` is `-a ln a`, and 0 where `a` is 0; `amax` takes the largest along an axis.
+
+# %%
+import torch
+
+print("           not divided           divided by √d_k")
+print(" d_k   largest entropy slope   largest entropy slope")
+for d_k in (1, 4, 16, 64, 256, 1024):
+    torch.manual_seed(123)
+    q = torch.randn(512, d_k, dtype=torch.float64)
+    k = torch.randn(512, 64, d_k, dtype=torch.float64)
+    scores = torch.einsum("td,tsd->ts", q, k)
+    line = f"{d_k:4}"
+    for divisor in (1.0, d_k**0.5):
+        a = torch.softmax(scores / divisor, dim=-1)
+        largest = a.amax(dim=-1).mean()
+        entropy = torch.special.entr(a).sum(dim=-1).mean()
+        slope = (1 - (a * a).sum(dim=-1)).mean()
+        line += f"   {largest:7.2f} {entropy:7.2f} {slope:5.2f}"
+    print(line)
+
+# %% [markdown]
+# On the left, wide queries and keys do worse: a single key takes almost everything, and
+# the slope is nearly gone.
+# On the right, the width hardly matters.
+#
+# ## Four ways to divide
+#
+# Now four people divide the scores, each in another way.
+# Two of them made a mistake that no shape reveals: one divides in two places of the
+# code, and one takes the width of the whole model, all heads together.
 #
 # The page is a program that ran for this site.
 # Each sentence with a measured number in it was written by the program, and is one of
@@ -22,24 +72,11 @@
 # What draws and writes is in `labkit`, a folder beside this program.
 
 # %%
-import torch
 from labkit.charts import line_chart
 from labkit.report import claims
 
 from headway import attention_scores, attention_weights
 
-# %% [markdown]
-# ## The experiment
-#
-# Some hundred queries, each with keys of its own, in growing widths.
-# All numbers are drawn at random, with mean 0 and standard deviation 1.
-# This is how a model may look before training; training may make of it what it wants.
-#
-# Four people divide the scores, each in another way.
-# Two of them made a mistake that no shape reveals: one divides in two places of the
-# code, and one takes the width of the whole model, all heads together.
-
-# %%
 WIDTHS = [1, 4, 16, 64, 256, 1024]
 QUERIES, KEYS, HEADS = 512, 64, 12
 
@@ -65,6 +102,7 @@ def draw(d_k):
 #
 # A score is a sum of d_k products.
 # Each product has mean 0 and variance 1, and variances of independent things add up.
+# (The variance is the square of the standard deviation.)
 # So the variance of a score should be d_k, and its standard deviation √d_k.
 
 # %%
@@ -192,7 +230,10 @@ claims(
 # Training follows slopes.
 # How much the weights `a` move when the scores move is a matrix, `diag(a) - a aᵀ`, with
 # a row for each weight and a column for each score.
-# We take its size: the square root of the sum of its squares.
+# The table above added up its diagonal, each weight with its own score.
+# Here we take the size of all of it: the square root of the sum of its squares.
+# Both are called slope, and they differ: on the way to saturation the sum of the
+# diagonal only falls, while the size of the whole first rises.
 # First make sure that this is the matrix; PyTorch can derive it on its own.
 
 # %%
@@ -335,11 +376,19 @@ claims(
 )
 
 # %% [markdown]
-# ## What to take along
+# ## The answer
 #
-# A square root, because scores are sums, and sums spread like the root of their number.
-# Of d_k, because that is how many numbers are summed, however wide the model is.
-# And once: less saturates the softmax, more mutes it.
+# **Why a square root?** A score is a sum of d_k products, and the standard deviation of
+# such a sum is √d_k.
+#
+# **Why of this width?** Because d_k numbers are summed, however wide the model is.
+# Whoever takes the width of the model has scores that are too small by a constant
+# factor, and attention that is too even.
+#
+# **Why once?** Not dividing saturates softmax: many queries get next to nothing, and a
+# few get far too much.
+# Dividing twice makes attention a plain mean, and what arrives at the queries shrinks
+# with the width.
 #
 # The package takes the width from the vectors that it is given, so that nobody needs to
 # say it.
@@ -352,7 +401,8 @@ torch.testing.assert_close(
 )
 
 # %% [markdown]
-# Something to try: give the keys a spread of 3 instead of 1, as training might.
+# Something to try: give the keys a standard deviation of 3 instead of 1, as training
+# might.
 # Which of the curves stay where they are?
 #
 # Back to [Queries, keys and values](../basics/scaled_dot_product.md), or on to

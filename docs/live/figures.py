@@ -18,6 +18,7 @@ from headway import (
     attention_scores,
     attention_weights,
     causal_mask,
+    he_finds_boy,
     six_by_rows,
     six_tokens,
     split_heads,
@@ -64,17 +65,32 @@ def drawn(seed: int, make: Callable[[], Module]) -> Module:
 
 
 def words() -> list[Table]:
-    """Let each of the six words take shares, of the words before it or of all."""
-    words, inputs = six()
-    tokens = Table("tokens", "The words", ["", ("three numbers", 3)])
-    contexts = Table("contexts", "What each word becomes", ["", ("three numbers", 3)])
-    for word, row in zip(words, inputs.tolist(), strict=True):
-        tokens.row(word, *map(exact, row))
-    weights = attention_weights(inputs, inputs, mask=causal_mask(6))
-    for word, row in zip(words, (weights @ inputs).tolist(), strict=True):
-        contexts.row(word, *map(result, row))
-    said = "The shares that each word takes from the words before it"
-    return [tokens, square("weights", said, words, weights), contexts]
+    """Let each of nine words compare by likeness, and with a query made by hand."""
+    (words, vectors), *matrices = he_finds_boy()
+    x, W_query, W_key = (tensor.double() for tensor in (vectors, *matrices))
+    query, key = x @ W_query, x @ W_key
+    pairs: list[str | tuple[str, int]] = [
+        ("noun, pronoun, living", 3),
+        ("query", 2),
+        ("key", 2),
+    ]
+    rows = torch.cat([x, query, key], dim=-1)
+    roles = Table("vectors", "What each word is, asks and offers", ["", *pairs])
+    for word, row in zip(words, rows, strict=True):
+        roles.row(word, *(exact(number, 0) for number in row.tolist()))
+    ways = {
+        "by likeness": attention_weights(x, x),
+        "by query and key": attention_weights(query, key),
+    }
+    he = words.index("he")
+    shares = Table("shares", "The shares that “he” takes from each word", ["", *ways])
+    for s, word in enumerate(words):
+        shares.row(word, *(result(way[he, s].item(), 2) for way in ways.values()))
+    columns = ["", "noun", "pronoun", "living"]
+    collected = Table("collected", "What “he” collects", columns)
+    for name, way in ways.items():
+        collected.row(name, *(result(part, 2) for part in (way @ x)[he].tolist()))
+    return [roles, shares, collected]
 
 
 def query() -> list[Table]:
@@ -112,7 +128,7 @@ def wide_scores() -> Tensor:
 
 
 def softness(scores: Tensor) -> list[float]:
-    """Give the largest weight, the entropy and the slope, as chapter 3 has them."""
+    """Give the largest weight, the entropy and the sum of the slopes."""
     weights = scores.softmax(dim=-1)
     entropy = torch.special.entr(weights).sum()
     slope = (weights * (1 - weights)).sum()
@@ -216,8 +232,8 @@ def dropout() -> list[Table]:
 FIGURES = {
     "words": Figure(
         words,
-        "Pick a word. The arcs are the shares that it takes from the words before it, "
-        "and from itself.",
+        "Pick a word, and how it compares. The arcs are the shares that it takes from "
+        "each word.",
     ),
     "query": Figure(
         query,

@@ -124,7 +124,7 @@ def _context_panel(
 def largest_shares(d: int) -> tuple[float, float]:
     """Measure how much of its attention a query spends on its favourite key.
 
-    The recipe, which the chapter repeats: `torch.manual_seed(123)`, 512 queries
+    The recipe, which the lab repeats: `torch.manual_seed(123)`, 512 queries
     `torch.randn(512, d)`, then for each its own 64 keys, `torch.randn(512, 64, d)`, all
     in float64. A query's scores are its dot products with its keys; take the softmax
     over the 64, its largest share, and the mean over the queries.

@@ -5,6 +5,7 @@ from headway.examples import (
     six_tokens,
     nine_words,
     six_by_rows,
+    he_finds_boy,
     quick_brown_fox,
 )
 from headway.basics.embedding import Vocabulary, embed
@@ -43,6 +44,7 @@ __all__ = [
     "six_tokens",
     "nine_words",
     "six_by_rows",
+    "he_finds_boy",
     "quick_brown_fox",
     "Vocabulary",
     "embed",

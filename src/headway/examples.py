@@ -77,6 +77,37 @@ def six_by_rows() -> Example:
     return Example(words, torch.tensor(_SIX_VECTORS).reshape(3, 6))
 
 
+def he_finds_boy() -> tuple[Example, Float[Tensor, "d_in D"], Float[Tensor, "d_in D"]]:
+    """Give the words of `nine_words` with features and matrices that one can read.
+
+    The three features are noun, pronoun, living. A pronoun asks for a noun and for
+    something that lives, four times each; no other word asks for anything. A word is
+    found by the features noun and living.
+
+    Returns:
+        Nine words with new vectors of shape (9, 3), zeros and ones; a new `W_query` and
+        a new `W_key`, both of shape (3, 2).
+
+    Examples:
+        >>> from headway import attention_weights
+        >>> (words, x), W_query, W_key = he_finds_boy()
+        >>> weights = attention_weights(x @ W_query, x @ W_key)
+        >>> weights[words.index("he"), words.index("Boy")]
+        tensor(0.8778)
+    """
+    words = nine_words().words
+    features = {  # noun, pronoun, living
+        "Boy": [1.0, 0.0, 1.0],
+        "he": [0.0, 1.0, 0.0],
+        "ice": [1.0, 0.0, 0.0],
+        "cream": [1.0, 0.0, 0.0],
+    }
+    vectors = [features.get(word, [0.0, 0.0, 0.0]) for word in words]
+    W_query = torch.tensor([[0.0, 0.0], [4.0, 4.0], [0.0, 0.0]])
+    W_key = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    return Example(words, torch.tensor(vectors)), W_query, W_key
+
+
 def quick_brown_fox() -> str:
     """Give a sentence of nine different words, still without vectors.
 

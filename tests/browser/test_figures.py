@@ -11,7 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from browsing import Visit, new_window, visit
-from headway import MultiHeadAttention, SelfAttentionV2, six_by_rows, six_tokens
+from headway import (
+    MultiHeadAttention,
+    SelfAttentionV2,
+    nine_words,
+    six_by_rows,
+    six_tokens,
+)
 from site_server import SITE
 
 if TYPE_CHECKING:
@@ -104,44 +110,69 @@ def slide(figure: "Locator", label: str, value: float) -> None:
 # ---- What they compute ----
 
 
-def shares(reader: int, factor: float) -> tuple[Tensor, Tensor]:
-    """Compute what a word takes from those before it, and what it becomes."""
-    x = SIX.double().mul(100).round().div(100)
-    past = torch.arange(6) <= reader
-    weights = torch.zeros(6, dtype=torch.float64)
-    scores = factor * (x[past] @ x[reader]) / math.sqrt(3)
-    weights[past] = torch.softmax(scores, dim=-1)
+NINE = nine_words().words
+LIKENESS, QUERY = "by likeness", "by query and key"
+
+
+def shares(reader: int, way: str) -> tuple[Tensor, Tensor]:
+    """Compute what a word takes from each word, and what it collects."""
+    x = torch.zeros(9, 3, dtype=torch.float64)  # noun, pronoun, living
+    x[NINE.index("Boy")] = torch.tensor([1.0, 0.0, 1.0])
+    x[NINE.index("he"), 1] = 1
+    x[[NINE.index("ice"), NINE.index("cream")], 0] = 1
+    if way == LIKENESS:
+        scores = x @ x[reader] / math.sqrt(3)
+    else:
+        # It asks for nouns and for what lives, if it is a pronoun.
+        scores = 4 * x[reader, 1] * (x[:, 0] + x[:, 2]) / math.sqrt(2)
+    weights = torch.softmax(scores, dim=-1)
     return weights, weights @ x
 
 
-def compare_words(figure: "Locator", reader: int, factor: float) -> None:
-    weights, context = shares(reader, factor)
+def compare_words(figure: "Locator", reader: int, way: str) -> None:
+    weights, context = shares(reader, way)
     same(numbers(figure.locator(".hw-words__shares data")), weights)
-    assert ", ".join(f"{number:.4f}" for number in context) in said(figure)
-    assert said(figure).startswith(f"“{WORDS[reader]}”")
-    first = int(weights.argmax())
-    most = "itself" if first == reader else f"“{WORDS[first]}”"
-    if reader:
-        assert f"takes most from {most}." in said(figure)
-    else:
-        assert "has no word before it." in said(figure)
-    # An arc is as wide as its share, and there is none to a later word.
+    noun, pronoun, living = (
+        f"{number:.2f}" if number else "0" for number in context.tolist()
+    )
+    collected = f"It collects noun {noun}, pronoun {pronoun}, living {living}."
+    assert said(figure).endswith(collected)
+    assert said(figure).startswith(f"“{NINE[reader]}” takes ")
+    first = [s for s in range(9) if weights[s] > weights.max() - 1e-9]
+    most = ", ".join("itself" if s == reader else f"“{NINE[s]}”" for s in first)
+    most = "the same from all" if len(first) == 9 else f"most from {most}"
+    assert f"takes {most}.\n" in said(figure)
+    # An arc is as wide as its share.
     arcs = figure.locator("path")
-    style = "all => all.map(one => parseFloat(getComputedStyle(one).strokeWidth) / 28)"
+    style = "all => all.map(one => parseFloat(getComputedStyle(one).strokeWidth) / 18)"
     widths = torch.tensor(arcs.evaluate_all(style), dtype=torch.float64)
     torch.testing.assert_close(widths, weights, atol=1e-3, rtol=0)
-    hidden = figure.locator(".hw-words__shares .hw-words__none")
-    assert hidden.count() == 5 - reader
 
 
 def test_words_by_mouse(show: Show) -> None:
     live = show("words", reduced_motion="reduce")
-    compare_words(live, 5, 1)
-    for reader, word in enumerate(WORDS):
+    he = NINE.index("he")
+    compare_words(live, he, QUERY)
+    assert "“he” takes most from “Boy”." in said(live)
+    for reader, word in enumerate(NINE):
         pick(live, word)
-        for power in (0, 6, 2.25):
-            slide(live, "How picky is the word?", power)
-            compare_words(live, reader, 2**power)
+        for way in (LIKENESS, QUERY):
+            pick(live, way)
+            compare_words(live, reader, way)
+
+
+def test_words_has_the_numbers_of_the_program_below_it(show: Show) -> None:
+    live = show("words")
+    output = live.page.locator("pre", has_text="cream").inner_text()
+    lines = [line.split() for line in output.splitlines()[1:10]]
+    assert [word for word, *_ in lines] == list(NINE)
+    for column, way in enumerate((LIKENESS, QUERY), 1):
+        pick(live, way)
+        bars = live.locator(".hw-words__shares data").all_inner_texts()
+        assert bars == [line[column] for line in lines]
+    collected = [f"{part:.2f}" for part in shares(NINE.index("he"), QUERY)[1].tolist()]
+    noun, pronoun, living = collected
+    assert f"noun {noun}, pronoun {pronoun}, living {living}" in output
 
 
 def test_query_by_mouse(live: "Locator") -> None:
@@ -373,14 +404,15 @@ def ringed(figure: "Locator") -> None:
 def test_words_by_keyboard(show: Show) -> None:
     live = show("words", reduced_motion="reduce")
     keyboard = live.page.keyboard
-    live.get_by_role("radio", name="step").focus()
+    live.get_by_role("radio", name="he", exact=True).focus()
+    keyboard.press("ArrowUp")
+    ringed(live)
+    compare_words(live, 3, QUERY)
+    keyboard.press("ArrowDown")
+    keyboard.press("Tab")
     keyboard.press("ArrowLeft")
     ringed(live)
-    compare_words(live, 4, 1)
-    keyboard.press("Tab")
-    keyboard.press("End")
-    ringed(live)
-    compare_words(live, 4, 64)
+    compare_words(live, 4, LIKENESS)
 
 
 def test_query_by_keyboard(live: "Locator") -> None:
@@ -512,7 +544,7 @@ def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
             assert min(size["width"], size["height"]) >= 23.9
     before = said(figure)
     {
-        "words": lambda: figure.get_by_role("radio", name="with").tap(),
+        "words": lambda: figure.get_by_role("radio", name="is", exact=True).tap(),
         "query": lambda: figure.get_by_role("radio", name="starts").tap(),
         "saturation": lambda: figure.get_by_text("keep the scale").tap(),
         "leak": lambda: figure.get_by_role("radio", name="causal mask").tap(),

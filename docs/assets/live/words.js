@@ -1,9 +1,15 @@
-// Pick a word, and how picky it is: the shares that it takes from the words before it.
+// Pick a word, and how it compares: the shares that it takes, and what it collects.
 hwLive.start("words", (figure, stage, say) => {
-  const { make, names, read, round, dot, product, softmax } = hwLive
-  const words = names(figure, "tokens")
-  const X = read(figure, "tokens")
-  const [WIDTH, HEIGHT] = [600, 120] // stretched over the words
+  const { make, names, read, round, product, weigh } = hwLive
+  const words = names(figure, "vectors")
+  const [X, Q, K] = [[0, 3], [3, 5], [5, 7]].map((part) =>
+    read(figure, "vectors").map((row) => row.slice(...part)),
+  )
+  const ways = [
+    { name: "by likeness", weights: weigh(X, X) },
+    { name: "by query and key", weights: weigh(Q, K) },
+  ]
+  const [WIDTH, ROW] = [100, 30] // stretched over the rows
 
   const draw = (tag, properties, ...children) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag)
@@ -12,51 +18,45 @@ hwLive.start("words", (figure, stage, say) => {
     return element
   }
   const arcs = words.map(() => draw("path", { class: "hw-words__arc" }))
-  const sky = draw(
-    "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": true },
-    ...arcs,
-  )
+  const viewBox = `0 0 ${WIDTH} ${ROW * words.length}`
+  const sky = draw("svg", { viewBox, preserveAspectRatio: "none", "aria-hidden": true }, ...arcs)
   const bars = words.map(() => hwLive.bar())
   const shares = make("div", { className: "hw-words__shares" },
     ...bars.map(({ element }) => element))
 
-  const middle = (s) => ((s + 0.5) * WIDTH) / words.length
+  const middle = (s) => (s + 0.5) * ROW
   function arc(t, s) {
     const [from, to] = [middle(s), middle(t)]
-    if (s === t) return `M${to - 12} ${HEIGHT}C${to - 40} 60 ${to + 40} 60 ${to + 12} ${HEIGHT}`
-    const top = HEIGHT - 45 - 95 * (Math.abs(t - s) / words.length) ** 0.6
-    return `M${from} ${HEIGHT}C${from} ${top} ${to} ${top} ${to} ${HEIGHT}`
+    if (s === t) return `M${WIDTH} ${to - 5}C60 ${to - 18} 60 ${to + 18} ${WIDTH} ${to + 5}`
+    const left = 70 - 90 * (Math.abs(t - s) / words.length) ** 0.6
+    return `M${WIDTH} ${from}C${left} ${from} ${left} ${to} ${WIDTH} ${to}`
   }
 
-  let [reader, factor] = [5, 1]
+  let [reader, way] = [words.indexOf("he"), 1]
   function look() {
-    const scores = X.map((x, s) => (s > reader ? -Infinity : factor * dot(X[reader], x)))
-    const weights = softmax(scores.map((score) => score / Math.sqrt(X[0].length)))
+    const weights = ways[way].weights[reader]
     const largest = Math.max(...weights)
     weights.forEach((weight, s) => {
       arcs[s].setAttribute("d", arc(reader, s))
       arcs[s].style.setProperty("--share", weight)
-      bars[s].set(weight)
-      bars[s].element.classList.toggle("hw-words__none", s > reader)
+      bars[s].set(weight, weight, 2)
     })
-    const first = weights.indexOf(largest)
-    const from = first === reader ? "itself" : `“${words[first]}”`
-    const most = reader ? `takes most from ${from}` : "has no word before it"
-    const collected = product([weights], X)[0].map((number) => round(number))
-    say(`“${words[reader]}” ${most}.\nIt becomes (${collected.join(", ")}).`)
+    const first = words.filter((_, s) => weights[s] > largest - 1e-9)
+    const from = first.map((word) => (word === words[reader] ? "itself" : `“${word}”`)).join(", ")
+    const most = first.length === words.length ? "the same from all" : `most from ${from}`
+    const [noun, pronoun, living] = product([weights], X)[0].map((number) => round(number, 2))
+    say(`“${words[reader]}” takes ${most}.\n` +
+      `It collects noun ${noun}, pronoun ${pronoun}, living ${living}.`)
   }
 
   const pick = hwLive.choose("Which word looks?", words, reader, (t) => {
     reader = t
     look()
   })
-  const range = { min: 0, max: 6, step: 0.25, value: 0 }
-  const write = (power) => `× ${round(2 ** power, power % 1 ? 1 : 0)}`
-  const picky = hwLive.slide("How picky is the word?", range, write, (power) => {
-    factor = 2 ** power
+  const compare = hwLive.choose("How does it compare?", ways.map(({ name }) => name), way, (at) => {
+    way = at
     look()
   })
-  stage.append(make("div", { className: "hw-words" }, sky, pick, shares), picky.element)
+  stage.append(make("div", { className: "hw-words" }, sky, pick, shares), compare)
   look()
 })
