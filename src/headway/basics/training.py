@@ -66,12 +66,8 @@ def recall_task(
     if guests > most:
         raise ValueError(f"guests must be at most {most}; got guests={guests}.")
 
-    def some_of_all() -> Tensor:
-        order = torch.rand(texts, most, generator=generator)
-        # Stable, so that two equal numbers have one order on every processor.
-        return order.argsort(dim=1, stable=True)[:, :guests]
-
-    names, hooks = some_of_all(), some_of_all()
+    names = _some_of_all(texts, guests, generator)
+    hooks = _some_of_all(texts, guests, generator)
     place = torch.randint(guests, (texts,), generator=generator)
     text = torch.arange(texts)
     x = torch.zeros(texts, guests + 1, 3 * most)
@@ -79,6 +75,14 @@ def recall_task(
     x[:, :-1].scatter_(2, 2 * most + hooks[..., None], 1.0)
     x[text, -1, most + names[text, place]] = 1.0
     return x, hooks[text, place], place
+
+
+def _some_of_all(
+    texts: int, guests: int, generator: torch.Generator | None
+) -> Int[Tensor, "B some"]:
+    order = torch.rand(texts, len(_GUESTS), generator=generator)
+    # Stable, so that two equal numbers have one order on every processor.
+    return order.argsort(dim=1, stable=True)[:, :guests]
 
 
 def weight_of(
