@@ -33,10 +33,12 @@ from headway import (
     merge_heads,
     naive_softmax,
     padding_mask,
+    recall_task,
     similarity_scores,
     split_heads,
     stable_softmax,
     to_torch,
+    weight_of,
 )
 from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
@@ -379,6 +381,48 @@ def of_self_attention() -> list[Case]:
     ]
 
 
+def of_recall() -> list[Case]:
+    weights = zeros(B, T, S)
+    range_of_keys = f"place must be from 0 to {S - 1}; "
+    return [
+        *of_sizes("recall_task", recall_task, {"texts": T, "guests": H}),
+        (
+            "recall_task, too many",
+            lambda: recall_task(T, 9),
+            "guests must be at most 8; got guests=9.",
+        ),
+        (
+            "weight_of, integer",
+            lambda: weight_of(integers(B, T, S), integers(B)),
+            "weights must hold floating-point numbers; got weights.dtype=torch.int64.",
+        ),
+        (
+            "weight_of, flat",
+            lambda: weight_of(zeros(S), integers()),
+            f"weights must have shape (..., queries, keys); got weights.shape=({S},).",
+        ),
+        (
+            "weight_of, floating",
+            lambda: weight_of(weights, zeros(B)),
+            "place must hold integers; got place.dtype=torch.float32.",
+        ),
+        (
+            "weight_of, one for all texts",
+            lambda: weight_of(weights, integers()),
+            "place must have one number for each text; "
+            f"got place.shape=(), weights.shape=({B}, {T}, {S}).",
+        ),
+        *(
+            (
+                f"weight_of, {place}",
+                lambda place=place: weight_of(weights, torch.tensor([0, place])),
+                f"{range_of_keys}got place={place}.",
+            )
+            for place in (-1, S)
+        ),
+    ]
+
+
 def of_causal_modules() -> list[Case]:
     sizes = {"d_in": D_IN, "d_out": E, "context_length": CONTEXT}
     heads = sizes | {"num_heads": H}
@@ -613,6 +657,7 @@ def refusals() -> list[Case]:
         *of_scores(),
         *of_mask_builders(),
         *of_self_attention(),
+        *of_recall(),
         *of_causal_modules(),
         *of_pytorch(),
         *of_gpt2(),

@@ -13,6 +13,7 @@ import hiding
 import modules
 import queries
 import stages
+import training
 import words
 
 from proofread.generated import generate
@@ -22,6 +23,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **words.PICTURES,
     **queries.PICTURES,
     **modules.PICTURES,
+    **training.PICTURES,
     **hiding.PICTURES,
     **heads.PICTURES,
     **stages.PICTURES,

@@ -44,10 +44,11 @@ def heat_map(
     *,
     visible: Sequence[Sequence[bool]] | None = None,
     fill: str = ACCENT,
+    largest: float | None = None,
 ) -> None:
     """Draw weights as squares, the fuller the larger; hidden ones are hatched."""
     x, y = at
-    largest = max(map(max, values))
+    largest = max(map(max, values)) if largest is None else largest
     hidden = []
     for row, line in enumerate(values):
         for column, value in enumerate(line):
@@ -67,13 +68,15 @@ def axes(
     at: tuple[float, float],
     words: Sequence[str],
     size: float,
+    *,
+    queries: Sequence[str] | None = None,
     **style: float | str,
 ) -> None:
     """Name the queries to the left and the keys above a square of cells at (x, y)."""
     x, y = at
-    for index, word in enumerate(words):
+    for index, (word, query) in enumerate(zip(words, queries or words, strict=True)):
         middle = (index + 0.5) * size
-        panel.text(x - 7, y + middle, word, text_anchor="end", **style)
+        panel.text(x - 7, y + middle, query, text_anchor="end", **style)
         panel.text(x + middle, y - 11, word, **style)
     panel.text(x - 7, y - 30, "query", text_anchor="end", fill=MUTED, **style)
     panel.text(x + len(words) * size / 2, y - 30, "key", fill=MUTED, **style)

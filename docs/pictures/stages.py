@@ -84,6 +84,7 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "simple_attention": ("words mixed by likeness", _bars),
     "scaled_dot_product": ("what to seek, offer and give", _letters),
     "self_attention": ("matrices that can be trained", _module),
+    "training": ("queries that find their keys", _nine("811181118")),
     "masks": ("no word looks ahead", _nine("811881888")),
     "dropout": ("some weights left out", _nine("818188881")),
     "causal_attention": ("mask and dropout in one", _nine("811181881")),

@@ -23,6 +23,7 @@ from headway.basics.scaled_dot_product import (
 )
 from headway.basics.fused import fused_attention
 from headway.basics.self_attention import SelfAttentionV1, SelfAttentionV2
+from headway.basics.training import eight_guests, recall_task, weight_of
 from headway.basics.masks import (
     causal_mask,
     padding_mask,
@@ -59,6 +60,9 @@ __all__ = [
     "fused_attention",
     "SelfAttentionV1",
     "SelfAttentionV2",
+    "eight_guests",
+    "recall_task",
+    "weight_of",
     "causal_mask",
     "padding_mask",
     "hide_by_renormalising",

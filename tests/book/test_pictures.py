@@ -485,6 +485,45 @@ def test_shapes_are_drawn_to_scale() -> None:
     assert frames == [(17.0 * rows, 17.0 * columns) for rows, columns in shapes]
 
 
+def cloakroom(texts: int) -> tuple[Tensor, Tensor]:
+    """Draw what `recall_task` draws, a text and a guest at a time."""
+    order = [torch.rand(texts, 8).argsort(dim=1, stable=True) for _ in range(2)]
+    places = torch.randint(5, (texts,)).tolist()
+    x = torch.zeros(texts, 6, 24, dtype=torch.float64)
+    answers = []
+    for text, place in enumerate(places):
+        names, hooks = (one[text, :5].tolist() for one in order)
+        for guest, (name, hook) in enumerate(zip(names, hooks, strict=True)):
+            x[text, guest, name] = x[text, guest, 16 + hook] = 1.0
+        x[text, 5, 8 + names[place]] = 1.0
+        answers.append(hooks[place])
+    return x, torch.tensor(answers)
+
+
+def test_a_head_before_and_after_training() -> None:
+    torch.manual_seed(123)
+    layers = [nn.Linear(24, 8, bias=False).double() for _ in range(3)]
+    pictured = []
+    optimizer = torch.optim.Adam([layer.weight for layer in layers], lr=0.02)
+    for step in range(101):
+        if step in (0, 100):
+            # The columns of a nickname and of a name are what their ones pick.
+            query, key = (layer.weight.detach().T for layer in layers[:2])
+            pictured.append(oracles.attention_weights(query[8:14], key[:6]))
+        x, answer = cloakroom(64)
+        q, k, v = (layer(x) for layer in layers)
+        weights = (q[:, -1:] @ k.transpose(1, 2) / math.sqrt(8)).softmax(dim=-1)
+        loss = nn.functional.cross_entropy((weights @ v)[:, 0], answer)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    for panel, weights in enumerate(pictured):
+        show(numbers("head-learned", panel), weights)
+        drawn = torch.tensor(fills("head-learned", panel), dtype=torch.float64)
+        even = 0.03 + 0.39 * weights.flatten()
+        torch.testing.assert_close(drawn, even, atol=0.006, rtol=0)
+
+
 def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(seed)
     layers = [nn.Linear(3, 2, bias=False) for _ in range(3)]
