@@ -13,6 +13,7 @@ import hiding
 import modules
 import queries
 import stages
+import two_texts
 import words
 
 from proofread.generated import generate
@@ -24,6 +25,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **modules.PICTURES,
     **hiding.PICTURES,
     **heads.PICTURES,
+    **two_texts.PICTURES,
     **stages.PICTURES,
 }
 

@@ -63,6 +63,14 @@ def _equal(panel: Panel, x: float, y: float) -> None:
         panel.rect(x + 10, y + row, 22, 5, rx=2, fill=ACCENT, fill_opacity="0.8")
 
 
+def _across(panel: Panel, x: float, y: float) -> None:
+    for row in (7, 17, 27):
+        panel.rect(x + 7, y + row, 8, 8, rx=1.5, fill=ACCENT, fill_opacity="0.8")
+        panel.rect(x + 27, y + row, 8, 8, rx=1.5, fill=ACCENT_2, fill_opacity="0.8")
+    for start, end in ((11, 11), (21, 31), (31, 21)):
+        panel.line(x + 16, y + start, x + 26, y + end, stroke=INK, stroke_width=1.5)
+
+
 def _tick(panel: Panel, x: float, y: float) -> None:
     for start, end in (((9, 22), (18, 31)), ((18, 31), (34, 11))):
         panel.line(
@@ -90,6 +98,8 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
     "pytorch": ("equal up to rounding", _equal),
+    "cross_attention": ("one text looks into another", _across),
+    "packing": ("texts that share a row", _nine("811881118")),
     "checks": ("the same for your own", _tick),
 }
 
