@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from headway import (
     CausalAttention,
+    CrossAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -22,6 +23,7 @@ from headway import (
     attention_weights,
     causal_mask,
     context_vectors,
+    document_mask,
     embed,
     from_gpt2,
     from_heads,
@@ -32,12 +34,14 @@ from headway import (
     masked_softmax,
     merge_heads,
     naive_softmax,
+    pack,
     padding_mask,
     recall_task,
     similarity_scores,
     split_heads,
     stable_softmax,
     to_torch,
+    unpack,
     weight_of,
 )
 from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
@@ -616,6 +620,164 @@ def of_gpt2() -> list[Case]:
     ]
 
 
+def of_cross_attention() -> list[Case]:
+    sizes = {"d_in": D_IN, "d_memory": V, "d_out": E, "num_heads": H}
+    module = CrossAttention(D_IN, V, E, 0.0, H)
+    x, memory = zeros(B, T, D_IN), zeros(B, S, V)
+    key, value = module.keys_and_values(memory)
+    mask = [
+        *of_masks("CrossAttention()", lambda mask: module(x, memory, mask=mask)),
+        *of_masks(
+            "CrossAttention.look_up",
+            lambda mask: module.look_up(x, key, value, mask=mask),
+        ),
+    ]
+    memories: list[Case] = []
+    for name, call in (
+        ("CrossAttention()", lambda memory: module(x, memory)),
+        ("CrossAttention.keys_and_values", module.keys_and_values),
+    ):
+        call = functools.partial(_called, call)
+        memories += [
+            (
+                f"{name}, integer memory",
+                call(integers(B, S, V)),
+                "memory must hold floating-point numbers; "
+                "got memory.dtype=torch.int64.",
+            ),
+            (
+                f"{name}, axes of memory",
+                call(zeros(V)),
+                f"memory must have shape (..., tokens, d_memory={V}); "
+                f"got memory.shape=({V},).",
+            ),
+            (
+                f"{name}, width of memory",
+                call(zeros(B, S, D_IN)),
+                f"memory must have shape (..., tokens, d_memory={V}); "
+                f"got memory.shape=({B}, {S}, {D_IN}).",
+            ),
+            (
+                f"{name}, empty memory",
+                call(zeros(B, 0, V)),
+                f"memory must have at least one token; got memory.shape=({B}, 0, {V}).",
+            ),
+        ]
+    return [
+        *of_sizes(
+            "CrossAttention", lambda **given: CrossAttention(**given, dropout=0), sizes
+        ),
+        *of_dropout("CrossAttention", lambda p: CrossAttention(D_IN, V, E, p, H)),
+        (
+            "CrossAttention, num_heads",
+            lambda: CrossAttention(D_IN, V, E, 0.0, 7),
+            f"num_heads must divide d_out; got num_heads=7, d_out={E}.",
+        ),
+        *of_tokens("CrossAttention", lambda x: module(x, zeros(S, V))),
+        *of_tokens(
+            "CrossAttention.look_up", lambda x: module.look_up(x, key[0], value[0])
+        ),
+        *memories,
+        (
+            "CrossAttention(), leading axes",
+            lambda: module(zeros(3, T, D_IN), memory),
+            "memory must have leading axes that broadcast with those of x; "
+            f"got memory.shape=({B}, {S}, {V}), x.shape=(3, {T}, {D_IN}).",
+        ),
+        (
+            "CrossAttention.look_up, leading axes",
+            lambda: module.look_up(zeros(3, T, D_IN), key, value),
+            "key must have the width of query, and leading axes that broadcast; "
+            f"got key.shape=({B}, {H}, {S}, {D}), query.shape=(3, {H}, {T}, {D}).",
+        ),
+        *mask,
+    ]
+
+
+def _called(call: Callable[..., object], *given: object) -> Callable[[], object]:
+    return lambda: call(*given)
+
+
+def of_packing() -> list[Case]:
+    texts, ids = [zeros(T, D), zeros(S, D)], integers(T)
+    return [
+        (
+            "pack, nothing",
+            lambda: pack([]),
+            "texts must hold at least one text; got texts=[].",
+        ),
+        (
+            "pack, an empty text",
+            lambda: pack([*texts, zeros(0, D)]),
+            f"texts must have at least one token each; got texts[2].shape=(0, {D}).",
+        ),
+        (
+            "pack, no axis",
+            lambda: pack([zeros()]),
+            "texts must have at least one token each; got texts[0].shape=().",
+        ),
+        (
+            "pack, widths",
+            lambda: pack([*texts, zeros(T, V)]),
+            "texts must be alike in all but their length; "
+            f"got texts[0] of ({T}, {D}), torch.float32, "
+            f"texts[2] of ({T}, {V}), torch.float32.",
+        ),
+        (
+            "pack, types",
+            lambda: pack([*texts, integers(T, D)]),
+            "texts must be alike in all but their length; "
+            f"got texts[0] of ({T}, {D}), torch.float32, "
+            f"texts[2] of ({T}, {D}), torch.int64.",
+        ),
+        (
+            "pack, length",
+            lambda: pack(texts, T + S - 1),
+            f"length must be at least {T + S}, the tokens of all texts; "
+            f"got length={T + S - 1}.",
+        ),
+        *(
+            case
+            for name, function in (
+                ("document_mask", document_mask),
+                ("unpack", lambda ids: unpack(zeros(T, D), ids)),
+            )
+            for case in (
+                (
+                    f"{name}, float",
+                    _called(function, zeros(T)),
+                    "document_ids must hold integers; "
+                    "got document_ids.dtype=torch.float32.",
+                ),
+                (
+                    f"{name}, boolean",
+                    _called(function, booleans(T)),
+                    "document_ids must hold integers; "
+                    "got document_ids.dtype=torch.bool.",
+                ),
+                (
+                    f"{name}, no axis",
+                    _called(function, integers()),
+                    "document_ids must have shape (..., tokens); "
+                    "got document_ids.shape=().",
+                ),
+            )
+        ),
+        (
+            "unpack, lengths",
+            lambda: unpack(zeros(S, D), ids),
+            "document_ids must have one number for each token of row; "
+            f"got document_ids.shape=({T},), row.shape=({S}, {D}).",
+        ),
+        (
+            "unpack, a batch",
+            lambda: unpack(zeros(B, T, D), integers(B, T)),
+            "document_ids must have one number for each token of row; "
+            f"got document_ids.shape=({B}, {T}), row.shape=({B}, {T}, {D}).",
+        ),
+    ]
+
+
 def of_scores() -> list[Case]:
     masking = (masked_softmax, hide_by_minus_infinity, hide_by_renormalising)
     plain = (naive_softmax, stable_softmax)
@@ -661,6 +823,8 @@ def refusals() -> list[Case]:
         *of_causal_modules(),
         *of_pytorch(),
         *of_gpt2(),
+        *of_cross_attention(),
+        *of_packing(),
     ]
 
 

@@ -14,6 +14,7 @@ import modules
 import queries
 import stages
 import training
+import two_texts
 import words
 
 from proofread.generated import generate
@@ -26,6 +27,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **training.PICTURES,
     **hiding.PICTURES,
     **heads.PICTURES,
+    **two_texts.PICTURES,
     **stages.PICTURES,
 }
 

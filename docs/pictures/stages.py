@@ -42,6 +42,10 @@ def _letters(panel: Panel, x: float, y: float) -> None:
         panel.text(x + 9 + 12 * column, y + 21, letter, font_weight="700")
 
 
+def _root(panel: Panel, x: float, y: float) -> None:
+    panel.text(x + 21, y + 27, "√d", font_weight="700", font_size=17)
+
+
 def _module(panel: Panel, x: float, y: float) -> None:
     panel.rect(x + 12, y + 10, 18, 22, fill=ACCENT, fill_opacity="0.8")
     panel.line(x + 4, y + 21, x + 12, y + 21, stroke=ACCENT, stroke_width=2)
@@ -61,6 +65,14 @@ def _halves(panel: Panel, x: float, y: float) -> None:
 def _equal(panel: Panel, x: float, y: float) -> None:
     for row in (14, 23):
         panel.rect(x + 10, y + row, 22, 5, rx=2, fill=ACCENT, fill_opacity="0.8")
+
+
+def _across(panel: Panel, x: float, y: float) -> None:
+    for row in (7, 17, 27):
+        panel.rect(x + 7, y + row, 8, 8, rx=1.5, fill=ACCENT, fill_opacity="0.8")
+        panel.rect(x + 27, y + row, 8, 8, rx=1.5, fill=ACCENT_2, fill_opacity="0.8")
+    for start, end in ((11, 11), (21, 31), (31, 21)):
+        panel.line(x + 16, y + start, x + 26, y + end, stroke=INK, stroke_width=1.5)
 
 
 def _tick(panel: Panel, x: float, y: float) -> None:
@@ -83,6 +95,7 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "embedding": ("a row of numbers for a word", _nine("222888222")),
     "simple_attention": ("words mixed by likeness", _bars),
     "scaled_dot_product": ("what to seek, offer and give", _letters),
+    "scaling": ("scores that stay small", _root),
     "self_attention": ("matrices that can be trained", _module),
     "training": ("queries that find their keys", _nine("811181118")),
     "masks": ("no word looks ahead", _nine("811881888")),
@@ -91,6 +104,8 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
     "pytorch": ("equal up to rounding", _equal),
+    "cross_attention": ("one text looks into another", _across),
+    "packing": ("texts that share a row", _nine("811881118")),
     "checks": ("the same for your own", _tick),
 }
 

@@ -27,6 +27,7 @@ def coordinate(value: float) -> str:
 def count(number: int) -> str:
     """Write a small number as a word."""
     words = "zero one two three four five six seven eight nine ten eleven twelve"
+    words += " thirteen fourteen fifteen sixteen"
     return words.split()[number]
 
 

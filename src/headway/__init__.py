@@ -39,6 +39,8 @@ from headway.basics.multi_head_attention import (
     MultiHeadAttention,
 )
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
+from headway.basics.cross_attention import CrossAttention
+from headway.basics.packing import pack, document_mask, unpack
 
 __all__ = [
     "Example",
@@ -77,4 +79,8 @@ __all__ = [
     "to_torch",
     "from_torch",
     "from_gpt2",
+    "CrossAttention",
+    "pack",
+    "document_mask",
+    "unpack",
 ]

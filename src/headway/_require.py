@@ -1,6 +1,7 @@
 """The sentences that bad input gets: `<name> must <condition>; got <name>=<value>.`"""
 
 import math
+from collections.abc import Sequence
 from numbers import Integral
 
 import torch
@@ -71,6 +72,62 @@ def tokens(x: Tensor, d_in: int, context_length: int | None = None) -> None:
         raise ValueError(
             f"x must have at most context_length={context_length} tokens; "
             f"got x.shape={_shape(x)}."
+        )
+
+
+def memory(memory: Tensor, d_memory: int) -> None:
+    """Check what is asked in cross-attention: float, (*B, S, d_memory), 0 < S."""
+    floating(memory=memory)
+    if memory.ndim < 2 or memory.shape[-1] != d_memory:
+        raise ValueError(
+            f"memory must have shape (..., tokens, d_memory={d_memory}); "
+            f"got memory.shape={_shape(memory)}."
+        )
+    if memory.shape[-2] == 0:
+        raise ValueError(
+            f"memory must have at least one token; got memory.shape={_shape(memory)}."
+        )
+
+
+def leading_axes(x: Tensor, memory: Tensor) -> None:
+    if not _leading_axes_broadcast(x, memory):
+        raise ValueError(
+            "memory must have leading axes that broadcast with those of x; "
+            f"got memory.shape={_shape(memory)}, x.shape={_shape(x)}."
+        )
+
+
+def texts(texts: Sequence[Tensor]) -> None:
+    if len(texts) == 0:
+        raise ValueError("texts must hold at least one text; got texts=[].")
+    first = texts[0]
+    for number, text in enumerate(texts):
+        if text.ndim == 0 or len(text) == 0:
+            raise ValueError(
+                "texts must have at least one token each; "
+                f"got texts[{number}].shape={_shape(text)}."
+            )
+        if (text.shape[1:], text.dtype) != (first.shape[1:], first.dtype):
+            raise ValueError(
+                "texts must be alike in all but their length; "
+                f"got texts[0] of {_shape(first)}, {first.dtype}, "
+                f"texts[{number}] of {_shape(text)}, {text.dtype}."
+            )
+
+
+def document_ids(document_ids: Tensor) -> None:
+    integers(document_ids=document_ids)
+    if document_ids.ndim == 0:
+        raise ValueError(
+            "document_ids must have shape (..., tokens); got document_ids.shape=()."
+        )
+
+
+def one_number_per_token(row: Tensor, document_ids: Tensor) -> None:
+    if document_ids.shape != row.shape[:1]:
+        raise ValueError(
+            "document_ids must have one number for each token of row; "
+            f"got document_ids.shape={_shape(document_ids)}, row.shape={_shape(row)}."
         )
 
 

@@ -689,3 +689,34 @@ def test_the_path_leads_to_each_chapter_in_order() -> None:
             text.text or "" for text in link.iter("text") if text.get("font-weight")
         ]
         assert " ".join(bold).removeprefix("Q K V ") == f"{number} {title}"
+
+
+def test_three_words_look_up_three_others() -> None:
+    kinds = [0, 2, 1]  # the: article, black: colour, cat: animal
+    for panel, strength in enumerate((1, 8)):
+        high = math.exp(strength) / (math.exp(strength) + 2)
+        low = 1 / (math.exp(strength) + 2)
+        weights = [[high if s == kind else low for s in range(3)] for kind in kinds]
+        show(numbers("cross-attention-lookup", panel), torch.tensor([high] * 3))
+        # Each English word has an arrow to each French one, as wide as its weight.
+        root = panels(FIGURES / "cross-attention-lookup.svg")[panel]
+        lines = [path for path in root.iter("path") if path.get("stroke-width")]
+        widths = torch.zeros(3, 3, dtype=torch.float64)
+        for line in lines:
+            ends = [float(n) for n in re.findall(r"[\d.]+", line.attrib["d"])]
+            t, s = (round((y - 62) / 52) for y in (ends[1], ends[3]))
+            widths[t, s] = float(line.attrib["stroke-width"])
+        even = 0.6 + 5.4 * torch.tensor(weights, dtype=torch.float64)
+        torch.testing.assert_close(widths, even, atol=0.051, rtol=0)
+        assert len(list(root.iter("polygon"))) == 3
+
+
+def test_two_texts_in_a_row_make_two_small_triangles() -> None:
+    ids = [0, 0, 1, 1, 1]
+    same = sum(s <= t and ids[s] == ids[t] for t in range(5) for s in range(5))
+    for panel, (visible, dashed) in enumerate(((15, 15 - same), (same, 0))):
+        root = panels(FIGURES / "packed-rows.svg")[panel]
+        rects = list(root.iter("rect"))
+        assert len(rects) == visible
+        assert sum("stroke-dasharray" in rect.attrib for rect in rects) == dashed
+        assert hidden_cells("packed-rows", panel) == (25 - visible) * 5

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from headway import (
     CausalAttention,
+    CrossAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -18,6 +19,7 @@ from headway import (
     attention_weights,
     causal_mask,
     context_vectors,
+    document_mask,
     from_gpt2,
     from_heads,
     from_torch,
@@ -27,10 +29,12 @@ from headway import (
     masked_softmax,
     merge_heads,
     naive_softmax,
+    pack,
     similarity_scores,
     split_heads,
     stable_softmax,
     to_torch,
+    unpack,
 )
 from sizes import H, T
 
@@ -91,6 +95,31 @@ class CausalPyTorch(nn.Module):
         return self.inner(x, x, x, attn_mask=mask, need_weights=False)[0]
 
 
+class IntoItself(nn.Module):
+    """Cross-attention in which a text is its own memory."""
+
+    def __init__(self, inner: CrossAttention, **options: Tensor):
+        super().__init__()
+        self.inner, self.options = inner, options
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x, x, **self.options)
+
+
+class Packed(nn.Module):
+    """All texts of a batch in one row, kept apart by their numbers alone."""
+
+    def __init__(self, inner: MultiHeadAttention):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        texts = [*x.flatten(0, -3)] if x.ndim > 2 else [x]
+        row, ids = pack(texts, length=len(texts) * T + 2)
+        result = self.inner(row, mask=document_mask(ids))
+        return torch.stack(unpack(result, ids)).reshape(*x.shape[:-1], -1)
+
+
 def function(attend: Callable[..., Tensor], **expected: bool) -> Subject:
     """Make a subject of a function of (query, key, value, dropout_p)."""
     return Subject(lambda w, p: OnWeights(attend, w, p), **{"heads": H} | expected)
@@ -140,6 +169,24 @@ def split(**options) -> Callable[[Weights, float], MultiHeadAttention]:
         return module
 
     return build
+
+
+def cross(**options) -> Callable[[Weights, float], CrossAttention]:
+    def build(weights: Weights, p: float) -> CrossAttention:
+        d_in = weights[0].shape[1]
+        E = H * WIDTH
+        module = CrossAttention(d_in, d_in, E, p, H, **options).double()
+        in_layers(module, weights)
+        return module
+
+    return build
+
+
+def packed(weights: Weights, p: float) -> Packed:
+    # A row holds the texts of a whole batch.
+    module = MultiHeadAttention(D_IN, H * WIDTH, 300 * T, p, H).double()
+    in_layers(module, weights)
+    return Packed(module)
 
 
 def in_pytorch(weights: Weights, p: float) -> nn.MultiheadAttention:
@@ -243,6 +290,7 @@ SUBJECTS = {
     "MultiHeadAttention: plain": Subject(
         split(attend=attention), causal=True, heads=H, drops=True
     ),
+    "MultiHeadAttention: packed": Subject(packed, causal=True, heads=H),
     "from_heads": Subject(
         lambda w, p: from_heads(stacked(w, p)),
         causal=True,
@@ -264,4 +312,16 @@ SUBJECTS = {
         drops=True,
     ),
     "from_gpt2": Subject(in_gpt2, causal=True, heads=H, d_in=H * WIDTH),
+    "CrossAttention": Subject(
+        lambda w, p: IntoItself(cross()(w, p)), heads=H, drops=True
+    ),
+    "CrossAttention: plain": Subject(
+        lambda w, p: IntoItself(cross(attend=attention)(w, p)), heads=H, drops=True
+    ),
+    "CrossAttention: a mask": Subject(
+        lambda w, p: IntoItself(cross()(w, p), mask=causal_mask(T)),
+        causal=True,
+        heads=H,
+        drops=True,
+    ),
 }

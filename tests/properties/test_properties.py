@@ -18,6 +18,9 @@ NO_ATTENTION = {
     "causal_mask",
     "padding_mask",
     "AttentionFunction",
+    "pack",
+    "document_mask",
+    "unpack",
 }
 
 
