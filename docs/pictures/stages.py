@@ -43,7 +43,7 @@ def _letters(panel: Panel, x: float, y: float) -> None:
 
 
 def _root(panel: Panel, x: float, y: float) -> None:
-    panel.text(x + 21, y + 27, "√d", font_weight="700", font_size=17)
+    panel.text(x + 21, y + 21, "√d", font_weight="700", font_size=17)
 
 
 def _module(panel: Panel, x: float, y: float) -> None:
