@@ -1,9 +1,9 @@
 """Write what the museum shows of all its exhibits: `python docs/museum [--check]`.
 
-Every program in the rooms is run as it stands, and `check` is asked about `attend`, which
-each of them makes. What it reports becomes a fold below each program, and a table and
-two lists in museum.md. With `--check` nothing is written; the command fails if one of
-them is not as it would be written.
+Every program in the rooms is run as it stands, and `check` is asked about `attend`,
+which each of them makes. What it reports becomes a fold below each program, and a table
+and two lists in museum.md. With `--check` nothing is written; the command fails if one
+of them is not as it would be written.
 """
 
 import contextlib
@@ -22,11 +22,13 @@ from proofread.generated import generate, significant
 
 PAGES = Path(__file__).parent
 FOLDER = Path(__file__).parents[2] / "generated" / "museum"
-ROOMS = ("masks", "softmax", "heads", "dropout", "padding", "state")
+ROOMS = ("masks", "triangles", "softmax", "heads", "dropout", "padding", "state")
 NAMES = [one.name for one in PROPERTIES]
 # How a property looks from outside, when it does not hold.
 SYMPTOMS = {
-    "equals the equation": "The result is not what the equation gives for the same weights.",
+    "equals the equation": (
+        "The result is not what the equation gives for the same weights."
+    ),
     "no leak from the future": "A row changes when a later token changes.",
     "every allowed token counts": "A row stays when a token changes that it may see.",
     "equal tokens, equal rows": (
@@ -35,7 +37,9 @@ SYMPTOMS = {
     "the order seen does not matter": (
         "The tokens that a row sees change places, and the row changes."
     ),
-    "texts do not move each other": "A change in one text moves another text of the batch.",
+    "texts do not move each other": (
+        "A change in one text moves another text of the batch."
+    ),
     "the same alone as in a batch": "A text gets another result alone than in a batch.",
     "earlier rows stay": "A text goes on, and its first rows change.",
     "any sizes": "One text, one token or another length ends in an error.",
@@ -53,10 +57,12 @@ SYMPTOMS = {
     "masks are obeyed": (
         "A mask changes nothing, or hides something else than it should."
     ),
-    "padding is not seen": "In a padded batch, real tokens get another result than alone.",
+    "padding is not seen": (
+        "In a padded batch, real tokens get another result than alone."
+    ),
     "fully masked rows harm nobody": (
-        "A fully masked row is not harmless: it is nan, makes gradients nan, or changes "
-        "other rows."
+        "A fully masked row is not harmless: it is nan, makes gradients nan, or "
+        "changes other rows."
     ),
     "gradients arrive": "Some weights get no gradient, and never learn.",
     "large scores": "Tokens with large numbers give infinity or nan.",
@@ -108,7 +114,9 @@ class Exhibit(NamedTuple):
         for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", self.fix, re.M):
             old, new = (re.sub(r"^[-+]", "", text, flags=re.M) for text in (old, new))
             if f"\n{program}".count(f"\n{old}") != 1:
-                raise ValueError(f"{self.heading}: its fix must apply once; got {old!r}.")
+                raise ValueError(
+                    f"{self.heading}: its fix must apply once; got {old!r}."
+                )
             program = f"\n{program}".replace(f"\n{old}", f"\n{new}")[1:]
         return program
 
