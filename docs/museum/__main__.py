@@ -185,7 +185,8 @@ def fold(made: Report) -> str:
 
 def link(section: Section, start: str = "") -> str:
     """Link to a section of the book."""
-    return f"[{section.title}]({start}{section.address.replace('/#', '.md#')})"
+    words = f"{section.chapter}: {section.title}"
+    return f"[{words}]({start}{section.address.replace('/#', '.md#')})"
 
 
 def rooms(every: Sequence[Exhibit]) -> str:
