@@ -1,5 +1,7 @@
 """The museum is true: each mistake is found, each property finds one, fixes work."""
 
+import contextlib
+import io
 import re
 import runpy
 from pathlib import Path
@@ -10,11 +12,13 @@ from headway.checks import Report
 from headway.checks.properties import PROPERTIES
 
 ROOT = Path(__file__).parents[2]
-MUSEUM = runpy.run_path(str(ROOT / "docs" / "museum" / "__main__.py"))
+DOCS = ROOT / "docs"
+MUSEUM = runpy.run_path(str(DOCS / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
+NAMES = {one.name for one in PROPERTIES}
 # All reports are made at once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("museum")
-every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.title)
+every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.anchor)
 
 
 @pytest.fixture(scope="module")
@@ -22,17 +26,81 @@ def reports() -> dict:
     return {one: MUSEUM["report"](one.program) for one in EXHIBITS}
 
 
+def named(hint: str) -> set[str]:
+    """List the properties that a hint says to fail."""
+    return {words.lower() for words in re.findall(r"\*(.+?)\*", hint)} & NAMES
+
+
+# ---- The game ----
+
+
 def test_there_is_enough_to_see() -> None:
-    assert len(EXHIBITS) >= 24
-    assert len({one.title for one in EXHIBITS}) == len(EXHIBITS)
+    hall = (DOCS / "museum.md").read_text("utf-8")
+    assert {*re.findall(r"\b\d+\b(?= programs| exhibits)", hall)} == {
+        str(len(EXHIBITS))
+    }
     assert {one.room for one in EXHIBITS} == set(MUSEUM["ROOMS"])
-    pages = {path.stem for path in (ROOT / "docs" / "museum").glob("*.md")}
+    pages = {path.stem for path in (DOCS / "museum").glob("*.md")}
     assert pages == set(MUSEUM["ROOMS"])
 
 
+@pytest.mark.parametrize("names", ["heading", "anchor", "name", "nickname", "meant"])
+def test_no_name_is_there_twice(names: str) -> None:
+    found = [getattr(one, names).lower() for one in EXHIBITS]
+    if names == "meant":  # two may be meant to do the same, in different words of code
+        found = [f"{one.meant} {one.program}" for one in EXHIBITS]
+    assert len(set(found)) == len(found)
+
+
+def test_a_nickname_is_no_plain_name() -> None:
+    plain = {one.name.lower() for one in EXHIBITS}
+    assert not plain & {one.nickname.lower() for one in EXHIBITS}
+
+
 @every_exhibit
-def test_a_mistake_is_found(exhibit, reports: dict[object, Report]) -> None:
-    assert reports[exhibit].failed
+def test_nothing_names_the_mistake_before_it_is_asked_for(exhibit) -> None:
+    """What stands open: the heading, what is meant, the program, what it prints."""
+    open_text = f"{exhibit.heading} {exhibit.meant} {exhibit.shown}".lower()
+    assert exhibit.name.lower() not in open_text
+    assert exhibit.nickname.lower() not in open_text
+    assert exhibit.meant.count("\n") <= 2
+    shown = f"{exhibit.program} {exhibit.shown}"
+    assert "headway" not in shown
+    assert "FAILED" not in shown
+    assert "#" not in exhibit.program  # a comment would say too much, or lie
+    assert exhibit.shown.strip()
+
+
+@every_exhibit
+def test_a_program_still_prints_that_when_it_is_fixed(exhibit) -> None:
+    """Nothing but the mistake differs, so no shape gives it away."""
+    assert exhibit.fixed() != exhibit.program
+    assert shapes(printed(exhibit.fixed())) == shapes(exhibit.shown)
+
+
+def printed(program: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(program, "<exhibit>", "exec"), {"__name__": "__main__"})  # noqa: S102
+    return out.getvalue()
+
+
+def shapes(text: str) -> list[str]:
+    """List what a program prints of shapes and of what holds."""
+    return re.findall(r"torch\.Size\(.*?\)|\bTrue\b|\bFalse\b", text)
+
+
+# ---- The truth ----
+
+
+@every_exhibit
+def test_a_mistake_is_found_and_breaks_what_its_hint_says(
+    exhibit, reports: dict[object, Report]
+) -> None:
+    said = named(exhibit.hint)
+    assert said
+    assert said <= {row.name for row in reports[exhibit].failed}
+    if "nothing else does" in exhibit.hint:
+        assert len(reports[exhibit].failed) == 1
 
 
 @every_exhibit
@@ -42,25 +110,25 @@ def test_a_fix_makes_it_right(exhibit) -> None:
 
 
 @every_exhibit
-def test_a_fix_keeps_what_is_shown(exhibit) -> None:
-    """Nothing but the mistake differs, so no shape gives it away."""
-    wrong, fixed = exhibit.program.splitlines(), exhibit.fixed().splitlines()
-    assert wrong != fixed
-    assert wrong[-2:] == fixed[-2:]
-    assert wrong[-1] in ('print(*report.failed, sep="\\n")', ")")
+def test_a_page_includes_the_report_of_its_own_program(exhibit) -> None:
+    assert exhibit.report == f"{exhibit.room}/{exhibit.anchor}"
 
 
 def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
     broken = {row.name for report in reports.values() for row in report.failed}
-    assert broken == {one.name for one in PROPERTIES}
+    assert broken == NAMES == set(MUSEUM["SYMPTOMS"])
 
 
 def test_the_parts_are_as_a_run_makes_them(reports: dict) -> None:
     folder = ROOT / "generated" / "museum"
-    there = {path.name: path.read_text("utf-8") for path in folder.iterdir()}
+    there = {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in folder.rglob("*.md")
+    }
     assert there == MUSEUM["parts"](reports)
-    page = (ROOT / "docs" / "museum.md").read_text("utf-8")
-    assert sorted(re.findall(r'^--8<-- "museum/(.+)"$', page, re.M)) == sorted(there)
+    hall = (DOCS / "museum.md").read_text("utf-8")
+    of_hall = [name for name in there if "/" not in name]
+    assert sorted(re.findall(r'--8<-- "museum/(.+)"', hall)) == sorted(of_hall)
 
 
 def test_a_table_shows_what_a_report_says(reports: dict) -> None:
@@ -72,9 +140,32 @@ def test_a_table_shows_what_a_report_says(reports: dict) -> None:
     assert MUSEUM["parts"](fewer)["table.md"] != table
 
 
+# ---- What is no exhibit ----
+
+
 @pytest.mark.parametrize(
     "fix", ["-    nothing like it\n+    x\n", "-\n+\n"], ids=["absent", "many"]
 )
 def test_a_fix_that_does_not_apply_is_refused(fix: str) -> None:
     with pytest.raises(ValueError, match=re.escape("its fix must apply once")):
         EXHIBITS[0]._replace(fix=fix).fixed()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (' "A hint"', ' "No hint"'),
+        ('--8<-- "museum/', '--8<-- "nothing/'),
+        ("Masks 1 ", "Masks 2 "),
+        ("Seen in:", "Nowhere:"),
+        ("    **", "    "),
+    ],
+)
+def test_a_section_that_is_no_exhibit_is_refused(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    text = (DOCS / "museum" / "masks.md").read_text("utf-8")
+    assert old in text
+    (tmp_path / "masks.md").write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(ValueError, match="is no exhibit"):
+        [*MUSEUM["exhibits"](tmp_path)]

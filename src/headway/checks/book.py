@@ -12,6 +12,7 @@ _CHAPTERS = {
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads from one projection",
+    "basics/checks": "Check your own",
 }
 
 
@@ -80,3 +81,4 @@ OUT_PROJ = _section("basics/multi_head_attention", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
+HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")

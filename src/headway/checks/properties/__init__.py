@@ -57,5 +57,5 @@ PROPERTIES = (
     ),
     Property("gradients arrive", numerics.gradients, book.GRADIENTS),
     Property("large scores", numerics.large, book.LARGE_SCORES),
-    Property("types and half precision", numerics.half, book.LARGE_SCORES),
+    Property("types and half precision", numerics.half, book.HALF_PRECISION),
 )
