@@ -42,8 +42,11 @@ def _letters(panel: Panel, x: float, y: float) -> None:
         panel.text(x + 9 + 12 * column, y + 21, letter, font_weight="700")
 
 
-def _root(panel: Panel, x: float, y: float) -> None:
-    panel.text(x + 21, y + 21, "√d", font_weight="700", font_size=17)
+def _smaller(panel: Panel, x: float, y: float) -> None:
+    for left, height in ((9, 28), (23, 14)):
+        panel.rect(
+            x + left, y + 35 - height, 10, height, fill=ACCENT, fill_opacity="0.8"
+        )
 
 
 def _module(panel: Panel, x: float, y: float) -> None:
@@ -95,7 +98,7 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "embedding": ("a row of numbers for a word", _nine("222888222")),
     "simple_attention": ("words mixed by likeness", _bars),
     "scaled_dot_product": ("what to seek, offer and give", _letters),
-    "scaling": ("scores that stay small", _root),
+    "scaling": ("scores that stay small", _smaller),
     "self_attention": ("matrices that can be trained", _module),
     "training": ("queries that find their keys", _nine("811181118")),
     "masks": ("no word looks ahead", _nine("811881888")),
