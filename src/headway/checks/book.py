@@ -7,6 +7,7 @@ from dataclasses import dataclass
 _CHAPTERS = {
     "basics/simple_attention": "Attention without trainable weights",
     "basics/scaled_dot_product": "Queries, keys and values",
+    "basics/scaling": "Why divide by the square root of d_k?",
     "basics/self_attention": "Self-attention as a module",
     "basics/masks": "Hiding the future",
     "basics/dropout": "Dropping attention",
@@ -48,11 +49,7 @@ WEIGHTED_MEAN = _section(
 LARGE_SCORES = _section("basics/simple_attention", "What breaks it")
 PROJECTIONS = _section("basics/scaled_dot_product", "Three projections of one token")
 EQUATION = _section("basics/scaled_dot_product", "All tokens at once")
-SCALE = _section(
-    "basics/scaled_dot_product",
-    "Why divide by the square root of d_k?",
-    "why-divide-by-the-square-root-of-dk",
-)
+SCALE = _section("basics/scaling", "What a large score does to the softmax")
 SOFTMAX_AXIS = _section("basics/scaled_dot_product", "What breaks it")
 GRADIENTS = _section("basics/self_attention", "A module, by hand")
 LINEAR_LAYERS = _section("basics/self_attention", "The same with linear layers")
