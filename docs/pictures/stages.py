@@ -106,6 +106,7 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "causal_attention": ("mask and dropout in one", _nine("811181881")),
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
+    "in_a_model": ("added to what went in", _across),
     "pytorch": ("equal up to rounding", _equal),
     "cross_attention": ("one text looks into another", _across),
     "packing": ("texts that share a row", _nine("811881118")),

@@ -32,8 +32,13 @@ PARTS = [
     for path in SOURCE.iterdir()
     if path.name not in TOOLS and [*path.glob("*.py")]
 ]
-# Two are about arguments of `attention`, one about a tool.
-CHAPTER_WITHOUT_MODULE = ["basics/scaling", "basics/dropout", "basics/checks"]
+# They are about arguments of `attention`, a part of a module, and a tool.
+CHAPTER_WITHOUT_MODULE = [
+    "basics/scaling",
+    "basics/dropout",
+    "basics/in_a_model",
+    "basics/checks",
+]
 # All chapters work on the first; the second is explained beside `attention`.
 MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
 # Two types, and the part of `attention_weights` that has no chapter of its own.

@@ -13,6 +13,7 @@ _CHAPTERS = {
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads from one projection",
+    "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
 }
 
@@ -74,7 +75,7 @@ HEADS_IN_MEMORY = _section(
 )
 MERGING = _section("basics/multi_head_attention", "What breaks it: one call too few")
 HEADS = _section("basics/multi_head_attention", "All heads in one batched product")
-OUT_PROJ = _section("basics/multi_head_attention", "What out_proj does")
+OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
