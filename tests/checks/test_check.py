@@ -10,11 +10,12 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from checks.support.asking import evidence_of, refused, row, said
 from checks.support.right import MASKED, NAMED, OfThree
-from checks.support.wrong import EQUATION, LEAK, SIZES, SUM, Attention, function, past
 from headway import MultiHeadAttention
 from headway.checks import check
 from headway.checks.run import facts
+from mistakes.mistake import EQUATION, LEAK, SUM
 from sizes import CONTEXT, D_IN, E, H
+from stepwise import SIZES, Attention, function, past
 
 LONG = "longer than the context"
 

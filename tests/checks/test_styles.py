@@ -10,18 +10,10 @@ from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
 
 from checks.support.asking import evidence_of, refused, row, rows_of, said
-from checks.support.wrong import (
-    AGAIN,
-    DROPOUT,
-    EQUATION,
-    OBEYED,
-    ORDER,
-    SIZES,
-    TRAINING,
-    Attention,
-)
 from headway.checks import check
 from headway.checks.run import facts
+from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
+from stepwise import SIZES, Attention
 
 SMALL = SIZES["two heads"]
 

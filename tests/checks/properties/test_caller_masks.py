@@ -7,15 +7,9 @@ from torch import Tensor
 
 from checks.support.asking import evidence_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
-from checks.support.wrong import (
-    FULLY_MASKED,
-    OBEYED,
-    SIZES,
-    Attention,
-    KeyMasked,
-    PairMasked,
-)
 from headway.checks.run import facts
+from mistakes.mistake import FULLY_MASKED, OBEYED
+from stepwise import SIZES, Attention, KeyMasked, PairMasked
 
 SMALL = SIZES["two heads"]
 

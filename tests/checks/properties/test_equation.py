@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import rows_of, said
-from checks.support.wrong import EQUATION, GRADIENTS, HALF, SIZES, Attention, split
+from mistakes.mistake import EQUATION, GRADIENTS, HALF
+from stepwise import SIZES, Attention, split
 
 SMALL = SIZES["two heads"]
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from checks.support.asking import said
-from checks.support.wrong import ORDER, SIZES, SUM, Attention
+from mistakes.mistake import ORDER, SUM
+from stepwise import SIZES, Attention
 
 SMALL = SIZES["two heads"]
 

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from checks.support.asking import said
-from checks.support.wrong import AGAIN, DROPOUT, SIZES, Attention, function
+from mistakes.mistake import AGAIN, DROPOUT
+from stepwise import SIZES, Attention, function
 
 SMALL = SIZES["two heads"]
 

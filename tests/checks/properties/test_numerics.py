@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from checks.support.asking import said
-from checks.support.wrong import GRADIENTS, HALF, LARGE, SIZES, Attention, function
+from mistakes.mistake import GRADIENTS, HALF, LARGE
+from stepwise import SIZES, Attention, function
 
 SMALL = SIZES["two heads"]
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from checks.support.asking import evidence_of, said
 from checks.support.right import STEPS
-from checks.support.wrong import CONTEXT, LONGER, SIZES, Attention
+from mistakes.mistake import CONTEXT, LONGER
+from stepwise import SIZES, Attention
 
 SMALL = SIZES["two heads"]
 

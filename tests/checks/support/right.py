@@ -12,15 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.wrong import (
-    Attention,
-    KeyMasked,
-    PairMasked,
-    Sizes,
-    Step,
-    allowed,
-    past,
-)
+from stepwise import Attention, KeyMasked, PairMasked, Sizes, Step, allowed, past
 
 # How a step may be done as well.
 
