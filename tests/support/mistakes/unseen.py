@@ -1,11 +1,11 @@
 """Mistakes that a check does not see, for it knows a module by its results alone.
 
-One who reads the weights off, or counts the digits, does.
+One who reads the weights off does.
 """
 
 import torch
 
-from mistakes.mistake import DROPOUT, HALF, Mistake
+from mistakes.mistake import DROPOUT, Mistake
 from stepwise import Step, merge
 
 
@@ -27,11 +27,4 @@ UNSEEN: dict[str, Mistake] = {
     "one dropout for all heads": Mistake(DROPOUT, of_one_pattern(1)),
     "one dropout for all queries": Mistake(DROPOUT, of_one_pattern(2)),
     "one dropout for all keys": Mistake(DROPOUT, of_one_pattern(3)),
-    "always in 32 bits": Mistake(
-        HALF,
-        {
-            "share": lambda m, *qkv: [part.float() for part in qkv],
-            "merge": lambda m, c: merge(m, c).to(m.W_query.weight),
-        },
-    ),
 }
