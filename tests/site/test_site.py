@@ -27,12 +27,6 @@ DOCS = ROOT / "docs"
 SOURCE = ROOT / "src/headway"
 # Where pages include files from.
 INCLUDED = [DOCS / "assets/figures", ROOT / "generated"]
-# Those of the checks share a page.
-MODULES = sorted(
-    path.relative_to(SOURCE).with_suffix("").as_posix()
-    for path in SOURCE.rglob("*.py")
-    if not path.stem.startswith("_") and "checks" not in path.parts
-)
 PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
 
 
@@ -52,15 +46,6 @@ def test_every_page_stands_in_the_nav_once():
     labs = DOCS.glob("labs/*.py")
     pages += [lab for lab in labs if not lab.with_suffix(".md").is_file()]
     assert sorted(sources()) == sorted(str(page.relative_to(DOCS)) for page in pages)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_each_module_has_a_reference_page(module):
-    page = (DOCS / f"reference/{module}.md").read_text()
-    name = f"headway.{module.replace('/', '.')}"
-    assert page.startswith(f"# `{name}`\n")
-    assert page.endswith(f"\n::: {name}\n")
-    assert len(re.findall(r"^:::", page, re.MULTILINE)) == 1
 
 
 @pytest.mark.parametrize(
