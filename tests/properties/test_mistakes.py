@@ -191,6 +191,7 @@ def test_order_counts_where_everything_is_seen() -> None:
 def test_every_property_finds_a_mistake() -> None:
     tried = {holds for holds, _ in pairs()} | {order_only_orders_the_result}
     assert tried == set(PROPERTIES)
+    assert NOT_SEEN_HERE | ELSEWHERE.keys() <= MISTAKES.keys()
 
 
 # Mistakes of a function with masks of other shapes than (T, T).
