@@ -105,7 +105,6 @@ options = {
     if name != "repeat"
 }
 TOGETHER = {"as it is": Attention} | STORED | MASKED
-TOGETHER.pop("packed by heads")  # as `packed`, and one layer less to draw
 
 
 CASES = {

@@ -13,9 +13,7 @@ from checks.support.asking import evidence_of, refused, row, rows_of, said
 from headway.checks import check
 from headway.checks.run import facts
 from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
-from stepwise import SIZES, Attention
-
-SMALL = SIZES["two heads"]
+from stepwise import SMALL, Attention
 
 
 class One(nn.Module):

@@ -29,6 +29,7 @@ SIZES = {
     "three heads": Sizes(11, 5, 3, 13, 19),
     "two heads": Sizes(13, 7, 2, 17, 11),
 }
+SMALL = SIZES["two heads"]
 GROUPED = {  # and how many heads the keys have
     "five heads": (Sizes(17, 3, 6, 19, 23), 2),
     "three heads": (Sizes(11, 5, 4, 13, 19), 2),

@@ -8,9 +8,7 @@ from checks.support.right import MASKED
 from headway.checks.evidence.masks import Mask, example_table
 from mistakes import GIVEN, build
 from sizes import B, T
-from stepwise import SIZES, Attention, PairMasked
-
-SMALL = SIZES["two heads"]
+from stepwise import SMALL, Attention, PairMasked
 
 
 @pytest.mark.parametrize(

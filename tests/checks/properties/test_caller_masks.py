@@ -9,9 +9,7 @@ from checks.support.asking import evidence_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
 from headway.checks.run import facts
 from mistakes.mistake import FULLY_MASKED, OBEYED
-from stepwise import SIZES, Attention, KeyMasked, PairMasked
-
-SMALL = SIZES["two heads"]
+from stepwise import SMALL, Attention, KeyMasked, PairMasked
 
 
 def test_padding_upside_down_is_found() -> None:

@@ -8,9 +8,7 @@ from torch import Tensor
 from checks.support.asking import rows_of, said
 from checks.support.right import Windowed
 from mistakes.mistake import LEAK, PAST
-from stepwise import SIZES, Attention, hide, past
-
-SMALL = SIZES["two heads"]
+from stepwise import SMALL, Attention, hide, past
 
 
 def test_a_window_that_is_named_is_reported() -> None:

@@ -163,19 +163,6 @@ class Packed(Attention):
         self.steps["project"] = lambda m, x: m.qkv(x).chunk(3, dim=-1)
 
 
-class PackedByHeads(Packed):
-    """One layer makes all three, head by head."""
-
-    def __init__(self, sizes: Sizes, **options: Any):
-        super().__init__(sizes, **options)
-
-        def project(m: Any, x: Tensor) -> list[Tensor]:
-            parts = m.qkv(x).unflatten(-1, (m.heads, 3, m.width)).unbind(-2)
-            return [part.flatten(-2) for part in parts]
-
-        self.steps["project"] = project
-
-
 class AsParameters(Attention):
     """Weights are parameters that tokens are multiplied by."""
 
@@ -230,7 +217,6 @@ class Fused(Attention):
 
 STORED = {
     "packed": Packed,
-    "packed by heads": PackedByHeads,
     "parameters": AsParameters,
     "time first": TimeFirst,
     "of three": OfThree,
