@@ -863,11 +863,6 @@ def test_every_sentence_has_the_same_form() -> None:
         )
 
 
-def test_no_case_stands_twice() -> None:
-    names = [name for name, _, _ in REFUSALS]
-    assert len(set(names)) == len(names)
-
-
 # The shape checks of the test run, which the refusals switch off.
 
 
@@ -892,9 +887,3 @@ def test_shapes_of_results_are_checked_in_this_run() -> None:
     module = MultiHeadAttention(D_IN, E, CONTEXT, 0.0, H, attend=loses_a_token)
     with pytest.raises(jaxtyping.TypeCheckError):
         module(zeros(T, D_IN))
-
-
-@pytest.mark.refusal
-def test_a_refusal_reaches_our_own_sentence() -> None:
-    with pytest.raises(ValueError, match=r"^key must have"):
-        attention(zeros(T, D), zeros(S, V), zeros(S, V))

@@ -15,7 +15,7 @@ from headway import (
     fused_attention,
 )
 from largest_tensor import Largest
-from random_inputs import EVERY_MASK, LEADING, mask_of, qkv, random_mask
+from random_inputs import EVERY_LEADING, EVERY_MASK, mask_of, qkv, random_mask
 from sizes import D_IN, B, D, E, H, S, T, V, draw
 
 SDPA = "scaled_dot_product_attention"
@@ -40,7 +40,7 @@ def test_fused_equals_plain_with_gradients(leading, kind, width) -> None:
         close(b.grad, a.grad)
 
 
-@pytest.mark.parametrize("leading", LEADING, ids=str)
+@EVERY_LEADING
 def test_the_causal_flag_is_the_causal_mask(leading: tuple[int, ...]) -> None:
     x = [draw(*leading, T, D).requires_grad_() for _ in range(3)]
     y = [tensor.detach().clone().requires_grad_() for tensor in x]

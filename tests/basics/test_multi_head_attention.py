@@ -1,12 +1,10 @@
 """Many heads from one projection: loops, PyTorch, stacked heads, padding, memory."""
 
-import copy
-import pickle
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
@@ -23,9 +21,9 @@ from headway import (
     split_heads,
 )
 from largest_tensor import Largest
+from random_inputs import EVERY_LEADING
 from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
-LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
 BIAS = pytest.mark.parametrize("qkv_bias", [False, True])
 
 
@@ -59,7 +57,7 @@ def build(
     return module.double()
 
 
-@LEADING
+@EVERY_LEADING
 def test_a_head_is_a_run_of_columns(leading: tuple[int, ...]) -> None:
     x = draw(*leading, T, E)
     heads = split_heads(x, H)
@@ -75,7 +73,7 @@ def test_splitting_copies_nothing() -> None:
     assert x[1, 3, 2 * D] == 100.0
 
 
-@LEADING
+@EVERY_LEADING
 def test_merging_is_the_inverse(leading: tuple[int, ...]) -> None:
     x, heads = draw(*leading, T, E), draw(*leading, H, T, D)
     assert torch.equal(merge_heads(split_heads(x, H)), x)
@@ -84,7 +82,7 @@ def test_merging_is_the_inverse(leading: tuple[int, ...]) -> None:
 
 @BIAS
 @ATTEND
-@LEADING
+@EVERY_LEADING
 def test_it_equals_the_loops(leading, attend, qkv_bias) -> None:
     module, x = build(qkv_bias, attend=attend), draw(*leading, T, D_IN)
     state = module.state_dict()
@@ -255,89 +253,6 @@ def test_the_dropout_layer_says_whether_it_acts(attend) -> None:
     module.train()
     module.dropout.eval()
     assert torch.equal(module(x), expected)
-
-
-def test_dropout_does_not_act_in_eval() -> None:
-    module = build(dropout=0.5).eval()
-    x = draw(B, T, D_IN)
-    state = module.state_dict()
-    close(module(x), oracles.self_attention(x, state, causal=True, num_heads=H))
-    assert not torch.allclose(module.train()(x), module(x))
-
-
-# Checkpoints.
-
-
-def saved_by_the_sources(module: MultiHeadAttention, length: int) -> dict[str, Tensor]:
-    """Make the checkpoint of a class that keeps its mask, one above the diagonal."""
-    mask = {"mask": torch.triu(torch.ones(length, length), diagonal=1)}
-    return mask | {
-        name: draw(*weight.shape) for name, weight in module.named_parameters()
-    }
-
-
-@BIAS
-def test_a_checkpoint_with_a_mask_loads_and_is_left_alone(qkv_bias: bool) -> None:
-    module = build(qkv_bias)
-    checkpoint = saved_by_the_sources(module, CONTEXT)
-    before = {name: tensor.clone() for name, tensor in checkpoint.items()}
-    status = module.load_state_dict(checkpoint, strict=True)
-    assert str(status) == "<All keys matched successfully>"
-    assert [*checkpoint] == [*before]
-    for name, tensor in checkpoint.items():
-        assert torch.equal(tensor, before[name])
-    x = draw(B, T, D_IN)
-    theirs = oracles.self_attention(x, checkpoint, causal=True, num_heads=H)
-    close(module(x), theirs)
-
-
-def test_a_mask_of_another_length_is_refused() -> None:
-    module = build()
-    with pytest.raises(RuntimeError) as refusal:
-        module.load_state_dict(saved_by_the_sources(module, T))
-    assert str(refusal.value) == (
-        "Error(s) in loading state_dict for MultiHeadAttention:\n"
-        f"\tmask must be torch.ones({CONTEXT}, {CONTEXT}).triu(1); "
-        f"got mask.shape=({T}, {T}), mask.sum()={T * (T - 1) // 2}."
-    )
-
-
-def test_no_mask_is_saved() -> None:
-    assert [*build(qkv_bias=False).state_dict()] == [
-        "W_query.weight",
-        "W_key.weight",
-        "W_value.weight",
-        "out_proj.weight",
-        "out_proj.bias",
-    ]
-
-
-def test_a_copy_loads_without_its_original() -> None:
-    module = build()
-    checkpoint = saved_by_the_sources(module, CONTEXT)
-    twins = [copy.deepcopy(module), pickle.loads(pickle.dumps(module))]  # noqa: S301
-    del module
-    x = draw(B, T, D_IN)
-    theirs = oracles.self_attention(x, checkpoint, causal=True, num_heads=H)
-    for twin in twins:
-        twin.load_state_dict(checkpoint)
-        close(twin(x), theirs)
-        assert twin.attend is fused_attention
-
-
-def test_it_loads_as_a_part_of_a_larger_model(tmp_path) -> None:
-    model = nn.ModuleDict({"block": nn.ModuleDict({"att": build()})})
-    checkpoint = {
-        f"block.att.{name}": tensor
-        for name, tensor in saved_by_the_sources(build(), CONTEXT).items()
-    }
-    torch.save(checkpoint, tmp_path / "model.pt")
-    model.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
-    for name, weight in model.named_parameters():
-        assert torch.equal(weight, checkpoint[name])
-    checkpoint["block.att.mask"] = checkpoint["block.att.mask"].T
-    with pytest.raises(RuntimeError, match=r"\tblock\.att\.mask must be torch\.ones"):
-        model.load_state_dict(checkpoint)
 
 
 # The figures of the sources.

@@ -1,5 +1,7 @@
 """Weights go to PyTorch's module, come back, and come from GPT-2, to the last bit."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import nn
@@ -115,37 +117,6 @@ def test_a_missing_bias_is_zero() -> None:
     assert ours.out_proj.bias.eq(0).all()
 
 
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_mode_type_and_dropout_are_kept(dtype, training) -> None:
-    theirs = to_torch(build(dropout=0.25).to(dtype).train(training))
-    assert theirs.dropout == 0.25
-    ours = from_torch(theirs, CONTEXT)
-    assert ours.dropout.p == 0.25
-    for module in (theirs, ours):
-        assert module.training == training
-        assert {weight.dtype for weight in module.parameters()} == {dtype}
-
-
-@BIAS
-def test_the_device_is_kept(bias: bool) -> None:
-    """A device that is not the default one, as far as a CPU can show it."""
-    theirs = to_torch(build(bias).to("meta"))
-    ours = from_torch(pytorch_module(bias).to("meta"), CONTEXT)
-    for module in (theirs, ours):
-        assert {weight.device.type for weight in module.parameters()} == {"meta"}
-
-
-def test_a_copy_has_weights_of_its_own() -> None:
-    ours = build()
-    theirs = to_torch(ours)
-    again = from_torch(theirs, CONTEXT)
-    seen = [w.data_ptr() for m in (ours, theirs, again) for w in m.parameters()]
-    assert len(set(seen)) == len(seen)
-    for module in (theirs, again):
-        assert all(w.requires_grad and w.is_leaf for w in module.parameters())
-
-
 def gpt2_block() -> dict[str, torch.Tensor]:
     return {
         "c_attn.weight": draw(E, 3 * E),
@@ -153,22 +124,6 @@ def gpt2_block() -> dict[str, torch.Tensor]:
         "c_proj.weight": draw(E, E),
         "c_proj.bias": draw(E),
     }
-
-
-def test_gpt2_equals_the_loops() -> None:
-    block = gpt2_block()
-    ours = from_gpt2(block, num_heads=H, context_length=CONTEXT)
-    x = draw(B, T, E)
-    layers = ("W_query", "W_key", "W_value")
-    state = {
-        "out_proj.weight": block["c_proj.weight"].T,
-        "out_proj.bias": block["c_proj.bias"],
-    }
-    for i, layer in enumerate(layers):
-        third = slice(i * E, (i + 1) * E)
-        state[f"{layer}.weight"] = block["c_attn.weight"][:, third].T
-        state[f"{layer}.bias"] = block["c_attn.bias"][third]
-    close(ours(x), oracles.self_attention(x, state, causal=True, num_heads=H))
 
 
 def test_gpt2_equals_its_own_formula() -> None:
@@ -280,24 +235,40 @@ def test_from_heads_gets_the_gradients_of_the_heads() -> None:
         close(module.get_parameter(name).grad, torch.cat(heads))
 
 
+# What all conversions of modules keep.
+
+CONVERSIONS: dict[str, tuple[Callable[[bool], nn.Module], Callable]] = {
+    "to_torch": (lambda bias: build(bias, 0.25), to_torch),
+    "from_torch": (
+        lambda bias: pytorch_module(bias, dropout=0.25),
+        lambda module: from_torch(module, CONTEXT),
+    ),
+    "from_heads": (lambda bias: stack(qkv_bias=bias), from_heads),
+    "from_one_head": (lambda bias: stack(1, bias), from_heads),
+}
+
+
+@BIAS
 @pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_from_heads_keeps_mode_and_type(dtype, training) -> None:
-    wrapper = stack().to(dtype).train(training)
-    module = from_heads(wrapper)
-    assert module.training == module.dropout.training == training
-    assert {weight.dtype for weight in module.parameters()} == {dtype}
-
-
-def test_from_heads_keeps_the_device() -> None:
-    """A device that is not the default one, as far as a CPU can show it."""
-    module = from_heads(stack().to("meta"))
-    assert {weight.device.type for weight in module.parameters()} == {"meta"}
-
-
-def test_from_heads_has_weights_of_its_own() -> None:
-    wrapper = stack(num_heads=1)
-    theirs = {weight.data_ptr() for weight in wrapper.parameters()}
-    module = from_heads(wrapper)
-    assert all(weight.requires_grad for weight in module.parameters())
-    assert not theirs & {weight.data_ptr() for weight in module.parameters()}
+@pytest.mark.parametrize(
+    ("dtype", "device"),
+    [(torch.float32, "cpu"), (torch.bfloat16, "cpu"), (torch.float64, "meta")],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", CONVERSIONS)
+def test_mode_dropout_type_and_device_are_kept(
+    kind, dtype, device, training, bias
+) -> None:
+    make, convert = CONVERSIONS[kind]
+    given = make(bias).to(device, dtype).train(training)
+    module = convert(given)
+    assert getattr(module.dropout, "p", module.dropout) == 0.25
+    assert {part.training for part in module.modules()} == {training}
+    for weight in module.parameters():
+        assert (weight.device.type, weight.dtype) == (device, dtype)
+        assert weight.requires_grad
+        assert weight.is_leaf
+    if device == "cpu":  # weights of its own
+        assert not {w.data_ptr() for w in module.parameters()} & {
+            w.data_ptr() for w in given.parameters()
+        }

@@ -13,9 +13,8 @@ from headway import (
     nine_words,
     six_tokens,
 )
-from sizes import D_IN, B, D, H, T, V, draw
-
-LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
+from random_inputs import EVERY_LEADING
+from sizes import D_IN, B, D, T, V, draw
 
 
 def as_layers(matrices: SelfAttentionV1) -> dict[str, Tensor]:
@@ -23,7 +22,7 @@ def as_layers(matrices: SelfAttentionV1) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("d_qk", [None, D])
-@LEADING
+@EVERY_LEADING
 def test_matrices_equal_the_loops(leading, d_qk) -> None:
     attend = SelfAttentionV1(D_IN, V, d_qk=d_qk).double()
     x = draw(*leading, T, D_IN)
@@ -31,7 +30,7 @@ def test_matrices_equal_the_loops(leading, d_qk) -> None:
 
 
 @pytest.mark.parametrize("qkv_bias", [False, True])
-@LEADING
+@EVERY_LEADING
 def test_layers_equal_the_loops(leading, qkv_bias) -> None:
     attend = SelfAttentionV2(D_IN, V, qkv_bias).double()
     x = draw(*leading, T, D_IN)

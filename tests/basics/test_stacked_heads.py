@@ -1,6 +1,4 @@
-"""Heads side by side: each of them alone, their weights, and old checkpoints."""
-
-import copy
+"""Heads side by side: each of them alone, and their weights."""
 
 import pytest
 import torch
@@ -9,9 +7,8 @@ from torch import Tensor
 import oracles
 from compare import close, printed
 from headway import CausalAttention, MultiHeadAttentionWrapper, six_tokens
-from sizes import CONTEXT, D_IN, B, D, H, T, draw
-
-LEADING = pytest.mark.parametrize("leading", [(), (B,), (B, H), (B, 1, H)], ids=str)
+from random_inputs import EVERY_LEADING
+from sizes import CONTEXT, D_IN, D, H, T, draw
 
 
 def build(num_heads: int = H, qkv_bias: bool = True) -> MultiHeadAttentionWrapper:
@@ -30,7 +27,7 @@ def head(state: dict[str, Tensor], h: int) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("qkv_bias", [False, True])
-@LEADING
+@EVERY_LEADING
 def test_it_is_each_head_alone_in_order(leading, qkv_bias) -> None:
     attend, x = build(H, qkv_bias), draw(*leading, T, D_IN)
     result = attend(x)
@@ -59,35 +56,6 @@ def test_every_head_gets_the_sizes_and_the_dropout() -> None:
         assert one.context_length == CONTEXT
         assert one.W_value.bias is None
         assert (one.W_value.in_features, one.W_value.out_features) == (D_IN, D)
-
-
-def test_a_checkpoint_with_a_mask_in_each_head_loads_and_is_left_alone() -> None:
-    attend = build()
-    checkpoint = {name: draw(*p.shape) for name, p in attend.named_parameters()}
-    for h in range(H):
-        checkpoint[f"heads.{h}.mask"] = torch.ones(CONTEXT, CONTEXT).triu(1)
-    names = [*checkpoint]
-    for module in (attend, copy.deepcopy(attend)):
-        status = module.load_state_dict(checkpoint)
-        assert str(status) == "<All keys matched successfully>"
-        assert [*checkpoint] == names
-        x = draw(B, T, D_IN)
-        for h, mine in enumerate(module(x).split(D, dim=-1)):
-            close(mine, oracles.self_attention(x, head(checkpoint, h), causal=True))
-    assert not any(name.endswith("mask") for name in attend.state_dict())
-
-
-def test_a_wrong_mask_in_one_head_is_named() -> None:
-    attend = build()
-    checkpoint = attend.state_dict()
-    checkpoint["heads.1.mask"] = torch.ones(T, T).triu(1)
-    with pytest.raises(RuntimeError) as refusal:
-        attend.load_state_dict(checkpoint)
-    assert str(refusal.value) == (
-        "Error(s) in loading state_dict for MultiHeadAttentionWrapper:\n"
-        f"\theads.1.mask must be torch.ones({CONTEXT}, {CONTEXT}).triu(1); "
-        f"got heads.1.mask.shape=({T}, {T}), heads.1.mask.sum()={T * (T - 1) // 2}."
-    )
 
 
 FIGURES = {

@@ -7,14 +7,13 @@ import inspect
 import itertools
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from pytest_codeblocks import extract_from_file
 
 import headway
+from book_nav import titles
 from proofread.page.markdown import programs
 
 ROOT = Path(__file__).parents[2]
@@ -46,31 +45,7 @@ ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
 
 
-class AnyTag(yaml.SafeLoader):
-    """Reads what MkDocs reads, without looking behind its tags."""
-
-
-AnyTag.add_multi_constructor("", lambda loader, tag, node: None)
-
-
-def titles() -> dict[str, str]:
-    """Give all pages of the book, and their titles, in the order of the nav."""
-    nav = yaml.load((ROOT / "mkdocs.yml").read_text(), AnyTag)["nav"]  # noqa: S506
-
-    def leaves(entry: object, title: str = "") -> Iterator[tuple[str, str]]:
-        if isinstance(entry, str):
-            yield entry, title
-        elif isinstance(entry, dict):
-            for name, part in entry.items():
-                yield from leaves(part, name)
-        elif isinstance(entry, list):
-            for part in entry:
-                yield from leaves(part)
-
-    return {page.removesuffix(".md"): title for page, title in leaves(nav)}
-
-
-TITLES = titles()
+TITLES = {page.removesuffix(".md"): title for page, title in titles().items()}
 CHAPTERS = [page for page in TITLES if page.partition("/")[0] in PARTS]
 REFERENCE = [
     page.removeprefix("reference/") for page in TITLES if page.startswith("reference/")
@@ -124,12 +99,6 @@ def test_a_chapter_ends_with_a_link_to_the_next(chapter: str, following: str) ->
     last = page.rstrip().splitlines()[-1]
     address = os.path.relpath(f"{following}.md", Path(chapter).parent)
     assert re.fullmatch(rf"\[Next: .+\]\({re.escape(address)}\)", last), last
-
-
-def test_every_page_is_in_the_nav() -> None:
-    docs = ROOT / "docs"
-    files = {p.relative_to(docs).with_suffix("").as_posix() for p in docs.rglob("*.md")}
-    assert files <= set(TITLES)
 
 
 def test_every_module_has_its_test_file() -> None:

@@ -10,11 +10,12 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from checks.support.asking import evidence_of, refused, row, said
 from checks.support.right import MASKED, NAMED, OfThree
-from checks.support.wrong import EQUATION, LEAK, SIZES, SUM, Attention, function, past
 from headway import MultiHeadAttention
 from headway.checks import check
 from headway.checks.run import facts
+from mistakes.mistake import EQUATION, LEAK, SUM
 from sizes import CONTEXT, D_IN, E, H
+from stepwise import SIZES, Attention, function, past
 
 LONG = "longer than the context"
 
@@ -202,11 +203,6 @@ class Refusing(nn.Module):
         raise RuntimeError("it does not want to")
 
 
-class NotCopied(Attention):
-    def __deepcopy__(self, memo: Any) -> Any:
-        raise TypeError("it is one of a kind")
-
-
 class Counting(Refusing):
     def forward(self, x: Tensor) -> Tensor:
         return x.long()
@@ -226,17 +222,6 @@ class Single(Attention):
     ("target", "sentence"),
     [
         (
-            Attention,
-            "module_or_function must be a function, or a module that is built; "
-            f"got module_or_function={Attention!r}.",
-        ),
-        (
-            "attend",
-            "module_or_function must be a function, or a module that is built; "
-            "got module_or_function='attend'.",
-        ),
-        (lambda x: x, "d_in must be given for <lambda>; got d_in=None."),
-        (
             Refusing(),
             "call must say how Refusing takes tokens of shape (texts, tokens, d_in); "
             "got call=None, and m(x) raised RuntimeError: it does not want to.",
@@ -246,13 +231,8 @@ class Single(Attention):
             "call must say how Counting takes tokens of shape (texts, tokens, d_in); "
             "got call=None, and m(x) raised no error, but returned torch.int64.",
         ),
-        (
-            NotCopied(SIZES["two heads"]),
-            "call must say how NotCopied takes tokens of shape (texts, tokens, d_in); "
-            "got call=None, and copying it raised TypeError: it is one of a kind.",
-        ),
     ],
-    ids=["class", "no code", "width", "refuses", "no numbers", "no copy"],
+    ids=["refuses", "no numbers"],
 )
 def test_what_cannot_be_checked_is_refused(target: Any, sentence: str) -> None:
     with refused(sentence):

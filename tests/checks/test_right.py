@@ -10,16 +10,9 @@ from torch import nn
 
 from checks.support.asking import rotated
 from checks.support.right import MASKED, NAMED, STEPS, STORED, by_adding
-from checks.support.wrong import (
-    EQUATION,
-    GROUPED,
-    ORDER,
-    SIZES,
-    SUM,
-    Attention,
-    function,
-)
 from headway.checks import Report, check
+from mistakes.mistake import EQUATION, ORDER, SUM
+from stepwise import GROUPED, SIZES, Attention, function
 
 FUTURES = [True, False]  # hidden, or seen
 
@@ -112,7 +105,6 @@ options = {
     if name != "repeat"
 }
 TOGETHER = {"as it is": Attention} | STORED | MASKED
-TOGETHER.pop("packed by heads")  # as `packed`, and one layer less to draw
 
 
 CASES = {

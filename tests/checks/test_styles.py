@@ -10,20 +10,10 @@ from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
 
 from checks.support.asking import evidence_of, refused, row, rows_of, said
-from checks.support.wrong import (
-    AGAIN,
-    DROPOUT,
-    EQUATION,
-    OBEYED,
-    ORDER,
-    SIZES,
-    TRAINING,
-    Attention,
-)
 from headway.checks import check
 from headway.checks.run import facts
-
-SMALL = SIZES["two heads"]
+from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
+from stepwise import SMALL, Attention
 
 
 class One(nn.Module):

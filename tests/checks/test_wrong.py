@@ -7,21 +7,11 @@ from typing import Any
 import pytest
 
 from checks.support.asking import rotated, rows_of
-from checks.support.wrong import (
-    EQUATION,
-    GIVEN,
-    MISTAKES,
-    OF_FUNCTIONS,
-    SIZES,
-    Attention,
-    KeyMasked,
-    Mistake,
-    PairMasked,
-    build,
-    function,
-)
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
+from mistakes import GIVEN, MISTAKES, build
+from mistakes.mistake import EQUATION, Mistake
+from stepwise import OF_FUNCTIONS, SIZES, Attention, KeyMasked, PairMasked, function
 
 
 def explained(target: Any, **options: Any) -> str:

@@ -1,18 +1,32 @@
 """Each property finds the mistakes that break it.
 
-A leak, a wrong axis or a lost scale changes no shape and seldom a training curve. So
-small mistakes stand here, most of them found in published code, each with the
-properties that must find it.
+A leak, a wrong axis or a lost scale changes no shape and seldom a training curve. The
+mistakes are those that the checks of others' modules are tried on.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from headway import attention, causal_mask, merge_heads, split_heads
+from headway import attention
+from mistakes import MISTAKES, UNSEEN
+from mistakes.mistake import (
+    AGAIN,
+    ALONE,
+    DROPOUT,
+    EQUATION,
+    EVAL,
+    HALF,
+    LEAK,
+    ORDER,
+    PAST,
+    SUM,
+    TEXTS,
+    Mistake,
+)
 from properties.of_attention import (
     PROPERTIES,
     Property,
@@ -40,324 +54,147 @@ from properties.of_masks import (
     the_last_query_belongs_to_the_last_key,
     who_sees_nothing_gets_nothing,
 )
-from properties.subjects import WIDTH, OnWeights, Subject, function, scaled, unmasked
+from properties.subjects import D_IN, WIDTH, Subject, Weights, in_layers, scaled
 from sizes import H, S, T
-
-# Small mistakes. Each must be caught by the properties named beside it.
-
-
-def softmax(q, k, v, *, axis: int = -1, scale: float = WIDTH**-0.5, hide=None):
-    """Attend correctly, unless told otherwise."""
-    scores = scale * q @ k.mT
-    if hide is None:
-        scores = scores.masked_fill(~causal_mask(T), -torch.inf)
-    else:
-        scores = hide(scores)
-    return scores.softmax(dim=axis)
+from stepwise import Attention, Sizes
 
 
-def drop_the_masked_scores(scores: Tensor) -> Tensor:
-    scores.masked_fill(~causal_mask(T), -torch.inf)  # a new tensor, and nobody has it
-    return scores
+class OfAnyShape(nn.Module):
+    """Attention in steps, of a batch or of a single text."""
 
-
-def mask_after_the_softmax(q, k, v, p):
-    return (softmax(q, k, v, hide=lambda scores: scores) * causal_mask(T)) @ v
-
-
-def without_own_place(scores: Tensor) -> Tensor:
-    visible = causal_mask(T).tril(-1)
-    visible[0, 0] = True
-    return scores.masked_fill(~visible, -torch.inf)
-
-
-def mistake(wrong: Callable[..., Tensor], **expected) -> Subject:
-    return function(wrong, causal=True, **expected)
-
-
-def hide_wrongly(hide: Callable[[Tensor], Tensor]) -> Subject:
-    return mistake(lambda q, k, v, p: softmax(q, k, v, hide=hide) @ v)
-
-
-def drop_wrongly(wrong: Callable[..., Tensor]) -> Subject:
-    return mistake(wrong, drops=True)
-
-
-def of_one_pattern(weights: Tensor, axis: int, p: float) -> Tensor:
-    """Drop the same for all places along an axis."""
-    return weights * dropout(torch.ones_like(weights.narrow(axis, 0, 1)), p)
-
-
-def split_by_a_reshape(x: Tensor) -> Tensor:
-    return merge_heads(x).reshape(x.shape)
-
-
-def merged_by_a_reshape(x: Tensor) -> Tensor:
-    return split_heads(x.reshape(*x.shape[:-3], T, -1), H)
-
-
-class NotInEval(OnWeights):
-    """The mask is on in training only, as when a flag is bound to `self.training`."""
+    def __init__(self, inner: nn.Module):
+        super().__init__()
+        self.inner = inner
 
     def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (x.unsqueeze(-3) @ matrix for matrix in self.weights)
-        context = scaled_dot_product_attention(q, k, v, is_causal=self.training)
-        return torch.cat(context.unbind(-3), dim=-1)
+        return self.inner(x) if x.ndim == 3 else self.inner(x.unsqueeze(0))[0]
 
 
-class KeepsItsWeights(OnWeights):
-    """The weights stay on the module, to be looked at, and in memory."""
+def subject(mistake: Mistake, **options: Any) -> Subject:
+    causal = (mistake.options | options).get("causal", True)
 
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (x.unsqueeze(-3) @ matrix for matrix in self.weights)
-        self.last = softmax(q, k, v)
-        return torch.cat((self.last @ v).unbind(-3), dim=-1)
+    def build(weights: Weights, p: float) -> nn.Module:
+        sizes = Sizes(D_IN, WIDTH, H, T, H * WIDTH)
+        module = Attention(sizes, causal=causal, bias=False, p=p, **mistake.steps)
+        in_layers(module.double(), weights)
+        return OfAnyShape(module)
 
-
-class ScalesItsInput(OnWeights):
-    """An operation in place reaches the caller's tensor."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x.mul_(0.5))
+    return Subject(build, causal=causal, heads=H, drops=True)
 
 
-class CountsCalls(OnWeights):
-    """A buffer that changes with each call."""
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.calls += 1
-        return super().forward(x)
-
-
-def correct(q, k, v, p):
-    return dropout(softmax(q, k, v), p) @ v
-
-
-def subclass(kind: type[OnWeights]) -> Subject:
-    return Subject(lambda w, p: kind(correct, w, p), causal=True, heads=H)
-
-
-MISTAKES: dict[str, tuple[Subject, list[Property]]] = {
-    "the result of masked_fill is dropped": (
-        hide_wrongly(drop_the_masked_scores),
-        [the_future_moves_nothing, shares_sum_to_one],
-    ),
-    "True means hidden": (
-        hide_wrongly(lambda s: s.masked_fill(causal_mask(T), -torch.inf)),
-        [the_future_moves_nothing, every_visible_token_counts],
-    ),
-    "the mask is transposed": (
-        hide_wrongly(lambda s: s.masked_fill(~causal_mask(T).mT, -torch.inf)),
-        [the_future_moves_nothing, every_visible_token_counts],
-    ),
-    "a float mask is added": (
-        hide_wrongly(lambda s: s + causal_mask(T)),
-        [the_future_moves_nothing, shares_sum_to_one],
-    ),
-    "hidden is only -1e4": (
-        hide_wrongly(lambda s: s.masked_fill(~causal_mask(T), -1e4)),
-        [the_future_moves_nothing],
-    ),
-    "hidden is zero": (
-        hide_wrongly(lambda s: s.masked_fill(~causal_mask(T), 0.0)),
-        [shares_sum_to_one],
-    ),
-    "one's own place is hidden": (
-        hide_wrongly(without_own_place),
-        [every_visible_token_counts, shares_sum_to_one],
-    ),
-    "the past is forgotten after three tokens": (
-        hide_wrongly(
-            lambda s: s.masked_fill(~causal_mask(T).triu(-2), -torch.inf),
-        ),
-        [every_visible_token_counts, shares_sum_to_one],
-    ),
-    "the mask comes after the softmax": (
-        mistake(mask_after_the_softmax),
-        [the_future_moves_nothing, shares_sum_to_one],
-    ),
-    "the mask is off in eval": (
-        subclass(NotInEval),
-        [the_future_moves_nothing],
-    ),
-    "softmax over the queries": (
-        mistake(lambda q, k, v, p: softmax(q, k, v, axis=-2) @ v),
-        [the_future_moves_nothing, shares_sum_to_one],
-    ),
-    "softmax over the heads": (
-        mistake(
-            lambda q, k, v, p: (
-                (softmax(q, k, v, axis=-3, hide=lambda s: s) * causal_mask(T)) @ v
-            )
-        ),
-        [
-            shares_sum_to_one,
-            a_shift_of_all_scores_changes_nothing,
-            contexts_lie_between_the_values,
-        ],
-    ),
-    "no scale": (
-        mistake(lambda q, k, v, p: softmax(q, k, v, scale=1.0) @ v),
-        [shares_follow_the_scaled_scores],
-    ),
-    "scaled twice": (
-        mistake(lambda q, k, v, p: softmax(q, k, v, scale=1 / WIDTH) @ v),
-        [shares_follow_the_scaled_scores],
-    ),
-    "scaled by the width of all heads": (
-        mistake(lambda q, k, v, p: softmax(q, k, v, scale=(H * WIDTH) ** -0.5) @ v),
-        [shares_follow_the_scaled_scores],
-    ),
-    "scaled after the softmax": (
-        mistake(lambda q, k, v, p: softmax(q, k, v, scale=1.0) @ v / WIDTH**0.5),
-        [shares_sum_to_one, shares_follow_the_scaled_scores],
-    ),
-    "heads merged without the transpose": (
-        mistake(lambda q, k, v, p: merged_by_a_reshape(correct(q, k, v, p))),
-        [the_future_moves_nothing, every_visible_token_counts],
-    ),
-    "heads split by a reshape": (
-        mistake(lambda q, k, v, p: correct(*map(split_by_a_reshape, (q, k, v)), p)),
-        [the_future_moves_nothing, every_visible_token_counts],
-    ),
-    "all heads use the first queries": (
-        mistake(lambda q, k, v, p: correct(q[..., :1, :, :].expand_as(q), k, v, p)),
-        [shares_follow_the_scaled_scores],
-    ),
-    "keys and values swapped": (
-        mistake(lambda q, k, v, p: correct(q, v, k, p)),
-        [shares_sum_to_one, contexts_lie_between_the_values],
-    ),
-    "the mean of the batch leaks in": (
-        mistake(
-            lambda q, k, v, p: correct(
-                q, k, v if v.ndim == 3 else v - v.mean(0, keepdim=True), p
-            )
-        ),
-        [texts_do_not_touch_each_other, a_batch_is_each_text_alone],
-    ),
-    "a position is added to the keys": (
-        mistake(lambda q, k, v, p: correct(q, k + torch.arange(T)[:, None], v, p)),
-        [the_past_has_no_order, shares_follow_the_scaled_scores],
-    ),
-    "a position is added, no mask": (
-        function(
-            lambda q, k, v, p: unmasked(attention)(
-                q, k + torch.arange(T)[:, None], v, p
-            )
-        ),
-        [order_only_orders_the_result],
-    ),
-    "values grow with the text": (
-        mistake(lambda q, k, v, p: T * correct(q, k, v, p)),
-        [contexts_lie_between_the_values],
-    ),
-    "always in 32 bits": (
-        mistake(
-            lambda q, k, v, p: correct(q.float(), k.float(), v.float(), p).double()
-        ),
-        [every_precision_works],
-    ),
-    "the type is not kept": (
-        mistake(lambda q, k, v, p: correct(q, k, v, p).float()),
-        [every_precision_works],
-    ),
-    "dropout in eval": (
-        drop_wrongly(lambda q, k, v, p: dropout(softmax(q, k, v), 0.5) @ v),
-        [dropout_is_off_in_use, a_call_leaves_no_trace],
-    ),
-    "no dropout at all": (
-        drop_wrongly(lambda q, k, v, p: softmax(q, k, v) @ v),
-        [dropout_is_off_in_use],
-    ),
-    "dropout of the context": (
-        drop_wrongly(lambda q, k, v, p: dropout(softmax(q, k, v) @ v, p)),
-        [dropout_drops_whole_shares],
-    ),
-    "dropout of the values": (
-        drop_wrongly(lambda q, k, v, p: softmax(q, k, v) @ dropout(v, p)),
-        [dropout_drops_whole_shares],
-    ),
-    "dropout of the scores": (
-        drop_wrongly(
-            lambda q, k, v, p: softmax(q, k, v, hide=lambda s: dropout(s, p)) @ v
-        ),
-        [dropout_drops_whole_shares, dropout_keeps_the_mean],
-    ),
-    "dropout without growth": (
-        drop_wrongly(
-            lambda q, k, v, p: (
-                (softmax(q, k, v) * dropout(torch.ones(T, T), p).sign()) @ v
-            )
-        ),
-        [dropout_drops_whole_shares, dropout_keeps_the_mean],
-    ),
-    "dropout, then renormalised": (
-        drop_wrongly(
-            lambda q, k, v, p: (
-                nn.functional.normalize(dropout(softmax(q, k, v), p), p=1, dim=-1) @ v
-            )
-        ),
-        [dropout_drops_whole_shares, dropout_keeps_the_mean],
-    ),
-    "dropout by the rate kept": (
-        drop_wrongly(
-            lambda q, k, v, p: dropout(softmax(q, k, v), 1 - p if p else p) @ v
-        ),
-        [dropout_drops_whole_shares],
-    ),
-    "one dropout for all heads": (
-        drop_wrongly(lambda q, k, v, p: of_one_pattern(softmax(q, k, v), -3, p) @ v),
-        [dropout_drops_whole_shares],
-    ),
-    "one dropout for all queries": (
-        drop_wrongly(lambda q, k, v, p: of_one_pattern(softmax(q, k, v), -2, p) @ v),
-        [dropout_drops_whole_shares],
-    ),
-    "one dropout for all keys": (
-        drop_wrongly(lambda q, k, v, p: of_one_pattern(softmax(q, k, v), -1, p) @ v),
-        [dropout_drops_whole_shares],
-    ),
-    "one dropout for all texts": (
-        drop_wrongly(lambda q, k, v, p: of_one_pattern(softmax(q, k, v), 0, p) @ v),
-        [dropout_drops_whole_shares],
-    ),
-    "weights are kept": (subclass(KeepsItsWeights), [a_call_leaves_no_trace]),
-    "the input is changed": (subclass(ScalesItsInput), [a_call_leaves_no_trace]),
-    "calls are counted": (subclass(CountsCalls), [a_call_leaves_no_trace]),
+# What a check asks, and the property that asks it here.
+ASKED_HERE = {
+    EQUATION: shares_follow_the_scaled_scores,
+    LEAK: the_future_moves_nothing,
+    PAST: every_visible_token_counts,
+    SUM: shares_sum_to_one,
+    ORDER: the_past_has_no_order,
+    TEXTS: texts_do_not_touch_each_other,
+    ALONE: a_batch_is_each_text_alone,
+    AGAIN: a_call_leaves_no_trace,
+    EVAL: dropout_is_off_in_use,
+    DROPOUT: dropout_drops_whole_shares,
+    HALF: every_precision_works,
+}
+# What shows in another property.
+ELSEWHERE = {
+    "scale: scaled before and after the softmax": shares_sum_to_one,
+    "axis: softmax over all heads": shares_sum_to_one,
+    "axis: divided by the number of tokens": contexts_lie_between_the_values,
+    "axis: the naive softmax": the_future_moves_nothing,
+    "mask: in training only": the_future_moves_nothing,
+    "mask: in eval only": the_future_moves_nothing,
+    "mask: of the first call": a_call_leaves_no_trace,
+    "heads: shared v": contexts_lie_between_the_values,
+    "dropout: dropout of a fixed rate": dropout_drops_whole_shares,
+    "dropout: dropout by the rate kept": dropout_keeps_the_mean,
+}
+# The subjects have one size, float64, no biases, and a projection that does nothing.
+NOT_SEEN_HERE = {
+    "mask: shorter than the text",
+    "mask: in 32 bits",  # raises an error of PyTorch's
+    "mask: too low for 16 bits",
+    "heads: out_proj is never used",
+    "heads: biases are lost",
+    "heads: groups are tiled",
+    "call: fixed sizes",
+    "call: detached",
+    "call: the input is detached",
+}
+# And what more than one property finds.
+ALSO: dict[Property, list[str]] = {
+    the_future_moves_nothing: ["axis: softmax over the queries"],
+    every_visible_token_counts: [
+        "mask: inverted",
+        "mask: flipped",
+        "heads: split by a view",
+        "heads: merged by a view",
+    ],
+    shares_sum_to_one: [
+        "mask: the result of masked_fill is lost",
+        "mask: zeros",
+        "mask: its own place is hidden",
+        "heads: roles qvk",
+    ],
+    a_shift_of_all_scores_changes_nothing: [
+        "axis: softmax over the heads",
+        "axis: softmax over the queries, unmasked",
+        "heads: roles kkv",
+    ],
+    contexts_lie_between_the_values: [
+        "axis: softmax over the heads",
+        "heads: roles qvk",
+    ],
+    a_batch_is_each_text_alone: ["call: the mean of the batch"],
+    dropout_is_off_in_use: ["dropout: no dropout at all"],
+    dropout_keeps_the_mean: [
+        "dropout: dropout of scores",
+        "dropout: dropout without growth",
+        "dropout: dropout, then renormalised",
+        "dropout: dropout grows too much",
+    ],
+    a_call_leaves_no_trace: ["call: a mean is kept"],
 }
 
 
-def test_without_a_mistake_every_property_holds() -> None:
-    subject = function(correct, causal=True, drops=True)
+def pairs() -> Iterable[tuple[Property, str]]:
+    for name, mistake in (MISTAKES | UNSEEN).items():
+        if name not in NOT_SEEN_HERE:
+            yield ELSEWHERE.get(name) or ASKED_HERE[mistake.fails], name
+    for holds, names in ALSO.items():
+        yield from ((holds, name) for name in names)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_without_a_mistake_every_property_holds(causal: bool) -> None:
+    correct = subject(Mistake("", {}), causal=causal)
     for holds, applies in PROPERTIES.items():
-        if applies(subject):
-            holds(subject)
+        if applies(correct):
+            holds(correct)
 
 
 @pytest.mark.parametrize(
     ("holds", "name"),
-    [
-        pytest.param(holds, name, id=f"{holds.__name__}: {name}")
-        for name, (_, properties) in MISTAKES.items()
-        for holds in properties
-    ],
+    [pytest.param(*pair, id=f"{pair[0].__name__}: {pair[1]}") for pair in pairs()],
 )
 def test_property_finds_the_mistake(holds: Property, name: str) -> None:
     with pytest.raises(AssertionError):
-        holds(MISTAKES[name][0])
+        holds(subject((MISTAKES | UNSEEN)[name]))
+
+
+def test_order_counts_where_everything_is_seen() -> None:
+    positions = MISTAKES["call: positions that nobody names"]
+    with pytest.raises(AssertionError):
+        order_only_orders_the_result(subject(positions, causal=False))
 
 
 def test_every_property_finds_a_mistake() -> None:
-    assert {
-        holds for _, properties in MISTAKES.values() for holds in properties
-    } == set(PROPERTIES)
+    tried = {holds for holds, _ in pairs()} | {order_only_orders_the_result}
+    assert tried == set(PROPERTIES)
+    assert NOT_SEEN_HERE | ELSEWHERE.keys() <= MISTAKES.keys()
 
 
+# Mistakes of a function with masks of other shapes than (T, T).
 MASK_MISTAKES: dict[str, tuple[Attend, MaskProperty]] = {
     "aligned to the first key": (
         lambda q, k, v, mask: attention(

@@ -9,6 +9,7 @@ from torch import Tensor
 from sizes import B, D, H, S, T, V, draw
 
 LEADING = [(), (B,), (B, H), (B, 1, H)]
+EVERY_LEADING = pytest.mark.parametrize("leading", LEADING, ids=str)
 
 
 def qkv(leading: tuple[int, ...], width: int = V) -> tuple[Tensor, Tensor, Tensor]:

@@ -8,9 +8,7 @@ from torch import Tensor
 
 from checks.support.asking import evidence_of
 from checks.support.right import NAMED
-from checks.support.wrong import SIZES, Attention, function, past
-
-SMALL = SIZES["two heads"]
+from stepwise import SMALL, Attention, function, past
 
 
 @pytest.mark.parametrize("causal", [True, False])

@@ -5,11 +5,10 @@ import torch
 
 from checks.support.asking import evidence_of
 from checks.support.right import MASKED
-from checks.support.wrong import GIVEN, SIZES, Attention, PairMasked, build
 from headway.checks.evidence.masks import Mask, example_table
+from mistakes import GIVEN, build
 from sizes import B, T
-
-SMALL = SIZES["two heads"]
+from stepwise import SMALL, Attention, PairMasked
 
 
 @pytest.mark.parametrize(

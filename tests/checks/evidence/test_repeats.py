@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from checks.support.asking import evidence_of
-from checks.support.wrong import MISTAKES, SIZES, Attention, build
 from headway.checks.evidence.repeats import repeat
 from headway.checks.subject import Options, discover
 from headway.checks.subject.dropout import rate_attributes
+from mistakes import MISTAKES, build
+from stepwise import SIZES, Attention
 
 
 def test_what_is_right_is_called_as_it_is() -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from checks.support.asking import evidence_of
-from checks.support.wrong import MISTAKES, SIZES, Attention, build
 from headway.checks.evidence import gather
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.oracle.recipe import Recipe
@@ -18,6 +17,8 @@ from headway.checks.oracle.search import (
     smallest_difference,
 )
 from headway.checks.subject import Options, discover
+from mistakes import MISTAKES, build
+from stepwise import SIZES, Attention
 
 
 def square() -> torch.nn.Module:

@@ -7,17 +7,9 @@ from torch import Tensor
 
 from checks.support.asking import evidence_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
-from checks.support.wrong import (
-    FULLY_MASKED,
-    OBEYED,
-    SIZES,
-    Attention,
-    KeyMasked,
-    PairMasked,
-)
 from headway.checks.run import facts
-
-SMALL = SIZES["two heads"]
+from mistakes.mistake import FULLY_MASKED, OBEYED
+from stepwise import SMALL, Attention, KeyMasked, PairMasked
 
 
 def test_padding_upside_down_is_found() -> None:

@@ -1,18 +1,11 @@
 """What is said of the equation, whatever the code does."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from checks.support.asking import rows_of, said
-from checks.support.wrong import EQUATION, GRADIENTS, HALF, SIZES, Attention, split
-
-SMALL = SIZES["two heads"]
-
-
-def calling(wrong: Any, **options: Any) -> Attention:
-    return Attention(SMALL, call=wrong, **options)
+from checks.support.asking import calling, rows_of, said
+from mistakes.mistake import EQUATION, GRADIENTS, HALF
+from stepwise import SMALL, Attention, split
 
 
 def test_one_small_layer_for_all_heads_is_found() -> None:

@@ -5,14 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from checks.support.asking import said
-from checks.support.wrong import ORDER, SIZES, SUM, Attention
-
-SMALL = SIZES["two heads"]
-
-
-def calling(wrong: Any, **options: Any) -> Attention:
-    return Attention(SMALL, call=wrong, **options)
+from checks.support.asking import calling, said
+from mistakes.mistake import ORDER, SUM
+from stepwise import SMALL, Attention
 
 
 def test_positions_without_a_name_are_found() -> None:

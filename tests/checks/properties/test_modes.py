@@ -6,14 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from checks.support.asking import said
-from checks.support.wrong import AGAIN, DROPOUT, SIZES, Attention, function
-
-SMALL = SIZES["two heads"]
-
-
-def calling(wrong: Any, **options: Any) -> Attention:
-    return Attention(SMALL, call=wrong, **options)
+from checks.support.asking import calling, said
+from mistakes.mistake import AGAIN, DROPOUT
+from stepwise import function
 
 
 def test_what_cannot_be_called_again_is_found() -> None:

@@ -5,14 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from checks.support.asking import said
-from checks.support.wrong import GRADIENTS, HALF, LARGE, SIZES, Attention, function
-
-SMALL = SIZES["two heads"]
-
-
-def calling(wrong: Any, **options: Any) -> Attention:
-    return Attention(SMALL, call=wrong, **options)
+from checks.support.asking import calling, said
+from mistakes.mistake import GRADIENTS, HALF, LARGE
+from stepwise import SMALL, Attention, function
 
 
 def test_a_function_without_gradients_is_not_judged() -> None:

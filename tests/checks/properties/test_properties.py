@@ -8,11 +8,12 @@ from torch import nn
 
 from checks.support.asking import evidence_of, rows_of
 from checks.support.right import MASKED
-from checks.support.wrong import MISTAKES, SIZES, Attention, build, function
 from headway.checks import check
 from headway.checks.evidence import Evidence
 from headway.checks.properties import PROPERTIES
 from headway.checks.run import ask, facts, restoring_random_state_and_threads
+from mistakes import MISTAKES, build
+from stepwise import SIZES, Attention, function
 
 NAMES = [one.name for one in PROPERTIES]
 SUBJECTS: dict[str, Any] = {

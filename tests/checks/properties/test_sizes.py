@@ -6,15 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from checks.support.asking import evidence_of, said
+from checks.support.asking import calling, evidence_of, said
 from checks.support.right import STEPS
-from checks.support.wrong import CONTEXT, LONGER, SIZES, Attention
-
-SMALL = SIZES["two heads"]
-
-
-def calling(wrong: Any, **options: Any) -> Attention:
-    return Attention(SMALL, call=wrong, **options)
+from mistakes.mistake import CONTEXT, LONGER
+from stepwise import SIZES, SMALL, Attention
 
 
 def test_a_text_beyond_the_context_may_be_refused() -> None:

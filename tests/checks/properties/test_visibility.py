@@ -7,9 +7,8 @@ from torch import Tensor
 
 from checks.support.asking import rows_of, said
 from checks.support.right import Windowed
-from checks.support.wrong import LEAK, PAST, SIZES, Attention, hide, past
-
-SMALL = SIZES["two heads"]
+from mistakes.mistake import LEAK, PAST
+from stepwise import SMALL, Attention, hide, past
 
 
 def test_a_window_that_is_named_is_reported() -> None:

@@ -13,6 +13,7 @@ from headway.checks.oracle import choose_weights
 from headway.checks.properties import PROPERTIES
 from headway.checks.run import ask, restoring_random_state_and_threads
 from headway.checks.subject import Options, discover
+from stepwise import SMALL, Attention
 
 
 def evidence_of(target: Any, **options: Any) -> Evidence:
@@ -33,6 +34,11 @@ def said(target: Any, name: str, **options: Any) -> tuple[str, str]:
     """Give the verdict on one property, and its sentence."""
     [row] = rows_of(target, name, **options)
     return row.verdict, row.sentence
+
+
+def calling(wrong: Any, **options: Any) -> Attention:
+    """Make a small module that does something around its work."""
+    return Attention(SMALL, call=wrong, **options)
 
 
 def row(report: Report, name: str) -> Row:

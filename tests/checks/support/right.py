@@ -12,15 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.wrong import (
-    Attention,
-    KeyMasked,
-    PairMasked,
-    Sizes,
-    Step,
-    allowed,
-    past,
-)
+from stepwise import Attention, KeyMasked, PairMasked, Sizes, Step, allowed, past
 
 # How a step may be done as well.
 
@@ -171,19 +163,6 @@ class Packed(Attention):
         self.steps["project"] = lambda m, x: m.qkv(x).chunk(3, dim=-1)
 
 
-class PackedByHeads(Packed):
-    """One layer makes all three, head by head."""
-
-    def __init__(self, sizes: Sizes, **options: Any):
-        super().__init__(sizes, **options)
-
-        def project(m: Any, x: Tensor) -> list[Tensor]:
-            parts = m.qkv(x).unflatten(-1, (m.heads, 3, m.width)).unbind(-2)
-            return [part.flatten(-2) for part in parts]
-
-        self.steps["project"] = project
-
-
 class AsParameters(Attention):
     """Weights are parameters that tokens are multiplied by."""
 
@@ -238,7 +217,6 @@ class Fused(Attention):
 
 STORED = {
     "packed": Packed,
-    "packed by heads": PackedByHeads,
     "parameters": AsParameters,
     "time first": TimeFirst,
     "of three": OfThree,

@@ -1,5 +1,4 @@
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -204,10 +203,3 @@ def test_where_each_character_counts(
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(settings)
     assert is_exact(how, tmp_path) is exact
-
-
-def test_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "proofread", "reader", "docs", "site"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.startswith("site must be a built site; got site=site.")

@@ -171,24 +171,6 @@ def test_each_block_is_alone() -> None:
     assert "NameError: name 'y' is not defined" in problem
 
 
-def test_a_block_that_ends_python_costs_no_other_its_result() -> None:
-    code = "import os; os.kill(os.getpid(), 9)"
-    text = f"# P\n\n```python\n{code}\n```\n\n```python\n1 / 0\n```\n"
-    first, second = block_problems(READER, [page(text)])
-    sentence = "docs/a.md, p: the program must not end Python; it ended by SIGKILL"
-    assert first == sentence
-    assert second.endswith("ZeroDivisionError: division by zero")
-
-
-def test_a_block_that_does_not_end_is_found() -> None:
-    text = (
-        "# P\n\n<!--pytest.mark.timeout(0.5)-->\n```python\nwhile True: pass\n```\n"
-        "\n```python\n```\n"
-    )
-    [problem] = block_problems(READER, [page(text)])
-    assert problem.startswith("docs/a.md, p: the program must end within 0.5 s")
-
-
 def test_a_file_that_does_not_end_is_found(tmp_path: Path) -> None:
     text = "# P\n\n```python\nwhile True: pass\n```\n"
     reader = Reader(Path(sys.executable), limit=1.0)
