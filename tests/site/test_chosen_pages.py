@@ -22,8 +22,8 @@ CHANGES = {
     "overrides/main.html": [],
     "README.md": [],
 }
-KINDS = ["404.html", "basics", "index.html", "labs", "made", "museum", "notation"]
-KINDS += ["notebook", "reference", "sources"]
+KINDS = ["404.html", "basics", "index.html", "labs", "museum"]
+KINDS += ["notebook", "reference", "single page", "sources"]
 
 
 def page_of(source):

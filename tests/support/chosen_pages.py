@@ -27,9 +27,14 @@ def all_pages(site: Path = SITE) -> list[str]:
 
 
 def kind(page: str) -> str:
-    """Return what kind of page one is: its folder, or how it is made."""
-    if page.replace("/index.html", ".py") in nav_sources():
+    """Return what kind of page one is: its folder, if it has one, or how it is made."""
+    found = nav_sources()
+    if page.replace("/index.html", ".py") in found:
         return "notebook"
+    source = page.replace("/index.html", ".md")
+    alone = not any(one.startswith(source.replace(".md", "/")) for one in found)
+    if "/" not in source and source in found and alone:
+        return "single page"
     folder, _, name = page.rpartition("/")
     top = folder.partition("/")[0]
     return top if name == "index.html" and top else name

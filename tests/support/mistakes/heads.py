@@ -42,7 +42,7 @@ ROLES = ("kqv", "qvk", "vkq", "kkv", "qqv", "qkk", "qkq", "kvq", "vqk")
 HEADS: dict[str, Mistake] = {
     **{
         f"roles {roles}": Mistake(
-            EQUATION, with_roles(roles), {"roles": roles}, function=False
+            EQUATION, with_roles(roles), {"projections": roles}, function=False
         )
         for roles in ROLES
     },
@@ -72,7 +72,7 @@ HEADS: dict[str, Mistake] = {
             "share": lambda m, *qkv: [part.transpose(1, 2) for part in qkv],
             "merge": lambda m, c: c.flatten(2),
         },
-        {"attend": "heads"},
+        {"attend_over": "heads"},
         function=False,
     ),
     "out_proj is never used": Mistake(

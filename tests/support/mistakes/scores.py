@@ -50,12 +50,12 @@ SCALES: dict[str, Mistake] = {
             **scaled(lambda m, T: 1),
             "softmax": lambda m, s: s.softmax(-1) * m.width**-0.5,
         },
-        {"scale": "1", "after": "1/sqrt(D)"},
+        {"scale": "1", "scale_after_softmax": "1/sqrt(D)"},
     ),
     "scaled before and after the softmax": Mistake(
         EQUATION,
         {"softmax": lambda m, s: s.softmax(-1) * m.width**-0.5},
-        {"after": "1/sqrt(D)"},
+        {"scale_after_softmax": "1/sqrt(D)"},
     ),
 }
 
