@@ -31,7 +31,7 @@ def test_matrices_equal_the_loops(leading, d_qk) -> None:
 
 @pytest.mark.parametrize("qkv_bias", [False, True])
 def test_all_three_projections_have_a_bias_or_none(qkv_bias) -> None:
-    """A bias of the keys changes no result, and belongs to a checkpoint all the same."""
+    """A bias of the keys changes no result, but a checkpoint holds it."""
     names = SelfAttentionV2(D_IN, V, qkv_bias).state_dict().keys()
     assert {name.partition(".")[0] for name in names if "bias" in name} == (
         {"W_query", "W_key", "W_value"} if qkv_bias else set()
