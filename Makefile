@@ -52,7 +52,7 @@ help:  ## list the targets
 	@echo '  JOBS=2            how many processes run tests at once'
 	@echo '  ALL=1             have the browser and Lighthouse try each page'
 	@echo '  SINCE=REVISION    else they try one of each kind, and those that changed since'
-	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11 or newer'
+	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11.5 or newer'
 	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
 	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
 	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
@@ -206,9 +206,9 @@ distclean: clean  ## remove .venv too
 python:
 	@command -v $(BASE) >/dev/null || { \
 	  echo 'PYTHON must be a program; got PYTHON=$(BASE).' >&2; exit 1; }
-	@$(BASE) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
-	  "PYTHON must be 3.11 or newer; got PYTHON=$(BASE), which is %d.%d." \
-	  % sys.version_info[:2])'
+	@$(BASE) -c 'import sys; sys.version_info >= (3, 11, 5) or sys.exit( \
+	  "PYTHON must be 3.11.5 or newer; got PYTHON=$(BASE), which is %d.%d.%d." \
+	  % sys.version_info[:3])'
 
 # Before anything slow: nobody should wait to hear that a port is taken.
 port: python
