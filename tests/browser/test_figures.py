@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAGES = {
     "words": "",
     "query": "basics/scaled_dot_product/",
-    "saturation": "basics/scaled_dot_product/",
+    "saturation": "basics/scaling/",
     "leak": "basics/masks/",
     "heads": "basics/multi_head_attention/",
     "dropout": "basics/dropout/",
