@@ -230,7 +230,6 @@ SCROLL_TO_RESULT = """
         ("scaled_dot", "reference/basics/scaled_dot_product/"),
         ("MultiHead", "basics/multi_head_attention/"),
         ("MultiHead", "reference/basics/multi_head_attention/"),
-        ("W_query", "basics/scaled_dot_product/"),
         ("query may look got mask.dtype", "basics/masks/"),
     ],
 )
