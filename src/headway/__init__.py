@@ -34,6 +34,7 @@ from headway.basics.causal_attention import CausalAttention
 from headway.basics.stacked_heads import MultiHeadAttentionWrapper
 from headway.basics.multi_head_attention import (
     AttentionFunction,
+    Cache,
     split_heads,
     merge_heads,
     MultiHeadAttention,
@@ -72,6 +73,7 @@ __all__ = [
     "CausalAttention",
     "MultiHeadAttentionWrapper",
     "AttentionFunction",
+    "Cache",
     "split_heads",
     "merge_heads",
     "MultiHeadAttention",

@@ -75,6 +75,49 @@ def tokens(x: Tensor, d_in: int, context_length: int | None = None) -> None:
         )
 
 
+def room(x: Tensor, kept: int, context_length: int) -> None:
+    """Check that there are positions for the tokens of x behind those in a cache."""
+    if kept + x.shape[-2] > context_length:
+        count, found = "", ""
+        if kept:
+            count, found = ", with those in cache", f", cache.length={kept}"
+        raise ValueError(
+            f"x must have at most context_length={context_length} tokens{count}; "
+            f"got x.shape={_shape(x)}{found}."
+        )
+
+
+def positions(
+    positions: Tensor, tokens_shape: tuple[int, ...], context_length: int
+) -> None:
+    """Check integers in [0, context_length), one for each token or for each column."""
+    integers(positions=positions)
+    pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
+    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
+        raise ValueError(
+            f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
+            f"got positions.shape={_shape(positions)}."
+        )
+    if torch.compiler.is_compiling():  # numbers are not known while it compiles
+        return
+    outside = positions[(positions < 0) | (positions >= context_length)]
+    if outside.numel():
+        raise ValueError(
+            f"positions must be in [0, context_length={context_length}); "
+            f"got positions with {int(outside[0])}."
+        )
+
+
+def cache_keeps(cache: object, window: int | None) -> None:
+    """Check that a cache which forgets keeps the window of the module at least."""
+    kept = getattr(cache, "window", None)
+    if kept is not None and (window is None or kept < window):
+        raise ValueError(
+            "cache must keep all that the module may look at; "
+            f"got cache.window={kept}, window={window}."
+        )
+
+
 def memory(memory: Tensor, d_memory: int) -> None:
     """Check what is asked in cross-attention: float, (*B, S, d_memory), 0 < S."""
     floating(memory=memory)

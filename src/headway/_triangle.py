@@ -21,3 +21,10 @@ def and_past(
         return past
     _require.mask_fits(mask, scores_shape)
     return mask & past
+
+
+def band(
+    T: int, S: int, window: int, device: torch.device | str | None = None
+) -> Tensor:
+    """Allow each query the newest `window` keys of its past, itself among them."""
+    return triangle(T, S, device).triu(S - T - window + 1)

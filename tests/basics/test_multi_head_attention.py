@@ -129,7 +129,7 @@ def test_the_attention_function_is_given_what_its_signature_says() -> None:
     module.eval()(x)
     for query, options in calls:
         assert query.shape == (B, H, T, D)
-        assert {*options} == {"mask", "causal", "dropout_p"}
+        assert {*options} == {"mask", "bias", "causal", "dropout_p"}
         assert options["causal"] is True
     assert [options["dropout_p"] for _, options in calls] == [0.25, 0.25, 0.0]
     masks = [options["mask"] for _, options in calls]

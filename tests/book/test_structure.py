@@ -40,9 +40,9 @@ CHAPTER_WITHOUT_MODULE = [
 ]
 # All chapters work on the first; the second is explained beside `attention`.
 MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
-# Two types, and the part of `attention_weights` that has no chapter of its own.
-ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "masked_softmax"}
-WITHOUT_EXAMPLE = {"Example", "AttentionFunction"}  # types
+# Three types, and the part of `attention_weights` that has no chapter of its own.
+ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "Cache", "masked_softmax"}
+WITHOUT_EXAMPLE = {"Example", "AttentionFunction", "Cache"}  # types
 
 
 TITLES = {page.removesuffix(".md"): title for page, title in titles().items()}

@@ -1,12 +1,13 @@
 """Several heads from one projection: heads are one more leading axis."""
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway import _dropout, _require, _saved_mask
+from headway import _dropout, _heads, _require, _saved_mask
 from headway.basics.fused import fused_attention
 
 
@@ -27,6 +28,25 @@ class AttentionFunction(Protocol):
         scale: float | None = None,
     ) -> Tensor:
         """Let each query collect the values of the keys it listens to."""
+
+
+@runtime_checkable
+class Cache(Protocol):
+    """What keeps keys and values while a text is written: one object for each layer.
+
+    A module that is given one appends to it, and attends to what it hands back. A cache
+    that forgets, and hands back the newest keys only, says how many a token may see in
+    an attribute `window`.
+    """
+
+    @property
+    def length(self) -> int:
+        """Number of tokens appended so far, those forgotten included."""
+
+    def append(  # noqa: DOC101, DOC103, DOC201
+        self, key: Tensor, value: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Keep what tokens have; give that of all tokens kept, these at the end."""
 
 
 def split_heads(
@@ -92,15 +112,21 @@ class MultiHeadAttention(nn.Module):
 
     One projection makes the queries of all heads, which are then split. With the fused
     kernel, the default, no $T \times T$ tensor is held unless there is dropout (on a
-    CPU) or a further `mask`.
+    CPU), a `bias`, a further `mask`, or a cache. The module keeps no state: a cache is
+    the caller's, and holds keys that are rotated already.
 
     Args:
         d_in: Width of the tokens.
         d_out: Width of all heads together, and of the result.
-        context_length: The largest number of tokens in a text.
+        context_length: The largest number of tokens in a text, and so of positions.
         dropout: Probability with which a weight is dropped in training.
         num_heads: Number of heads $H$; must divide `d_out`.
         qkv_bias: Whether the three projections add a bias; the last always does.
+        causal: Whether to hide the future.
+        rotate: What turns queries and keys, (*B, H, T, D), by the positions of their
+            tokens, (*B, 1, T), such as `Rotary`; `None` turns nothing.
+        bias: What makes numbers to add to the scores, (*B, H, T, S), of the positions
+            of queries, (*B, T), and keys, (*B, S), such as `ALiBi`; `None` adds nothing.
         attend: The attention function; any with the signature of `attention`.
         device: Where the weights are; `None` means torch's default.
         dtype: Their type; `None` means torch's default.
@@ -129,6 +155,9 @@ class MultiHeadAttention(nn.Module):
         num_heads: int,
         qkv_bias: bool = False,
         *,
+        causal: bool = True,
+        rotate: Callable[[Tensor, Tensor], Tensor] | None = None,
+        bias: Callable[[Tensor, Tensor], Tensor] | None = None,
         attend: AttentionFunction = fused_attention,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -140,6 +169,9 @@ class MultiHeadAttention(nn.Module):
         _require.probability(dropout=dropout)
         self.num_heads = num_heads
         self.context_length = context_length
+        self.causal = causal
+        self.rotate = rotate
+        self.bias = bias
         self.attend = attend
         self.W_query = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
         self.W_key = nn.Linear(d_in, d_out, qkv_bias, device, dtype)
@@ -152,32 +184,51 @@ class MultiHeadAttention(nn.Module):
         self,
         x: Float[Tensor, "*B T d_in"],
         *,
-        mask: Bool[Tensor, "*#B #T T"] | None = None,
+        mask: Bool[Tensor, "*#B #T #S"] | None = None,
+        positions: Int[Tensor, "*#B #T"] | None = None,
+        cache: Cache | None = None,
     ) -> Float[Tensor, "*B T d_out"]:
         """Give each token its context vector.
 
         Args:
             x: The tokens, with any number of leading batch axes.
             mask: Further keys to hide besides the future, such as `padding_mask`;
-                `True` where a token may look. It is the same for all heads.
+                `True` where a token may look. It is the same for all heads. With a
+                cache it is over all keys, those before `x` first.
+            positions: Where the tokens stand; `None` counts on from those in `cache`.
+            cache: What keeps keys and values from call to call; those of `x` are
+                appended to it.
 
         Returns:
             One context vector for each token.
 
         Raises:
-            ValueError: If `x` is not floating-point, not `d_in` wide, or longer than
-                `context_length`, or if `mask` is not boolean or does not fit.
+            ValueError: If `x` is not floating-point or not `d_in` wide, a position is
+                not in [0, `context_length`), `mask` is not boolean or does not fit, or
+                `cache` forgets.
         """
-        _require.tokens(x, self.W_query.in_features, self.context_length)
+        _require.tokens(x, self.W_query.in_features)
+        kept = 0 if cache is None else cache.length
+        positions = _heads.positions(x, positions, kept, self.context_length)
+        _heads.check_mask(mask, x, kept)
         query, key, value = (
             split_heads(project(x), self.num_heads)
             for project in (self.W_query, self.W_key, self.W_value)
         )
-        if mask is not None:
-            _require.mask_fits(mask, (*x.shape[:-1], x.shape[-2]))
-            mask = mask.unsqueeze(-3)
-        dropout_p = _dropout.probability(self.dropout)
+        if self.rotate is not None:
+            query = self.rotate(query, positions.unsqueeze(-2))
+            key = self.rotate(key, positions.unsqueeze(-2))
+        key_positions = positions
+        if cache is not None:
+            _require.cache_keeps(cache, window=None)
+            key, value, key_positions = cache.append(key, value, positions)
         context = self.attend(
-            query, key, value, mask=mask, causal=True, dropout_p=dropout_p
+            query,
+            key,
+            value,
+            mask=_heads.mask_of_newest(mask, key.shape[-2]),
+            bias=None if self.bias is None else self.bias(positions, key_positions),
+            causal=self.causal,
+            dropout_p=_dropout.probability(self.dropout),
         )
         return self.out_proj(merge_heads(context))

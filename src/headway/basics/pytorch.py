@@ -78,7 +78,8 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
     $$W_{in} = \begin{bmatrix} W_q \\ W_k \\ W_v \end{bmatrix}$$
 
     The result knows nothing of the future: call it with
-    `attn_mask=~causal_mask(T)`, since its `True` means *may not look*.
+    `attn_mask=~causal_mask(T)`, since its `True` means *may not look*, unless ours was
+    made with `causal=False`.
 
     Args:
         module: Ours, with `d_in` equal to `d_out`, which PyTorch's requires.
@@ -88,7 +89,8 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
         biases are zero.
 
     Raises:
-        ValueError: If `module` is of another class, or `d_in` differs from `d_out`.
+        ValueError: If `module` is of another class, `d_in` differs from `d_out`, or it
+            has `rotate` or `bias`.
 
     Examples:
         >>> theirs = to_torch(MultiHeadAttention(6, 6, 7, 0.0, num_heads=2))
@@ -96,6 +98,11 @@ def to_torch(module: MultiHeadAttention) -> nn.MultiheadAttention:
         torch.Size([18, 6])
     """
     _require.module_is(MultiHeadAttention, module=module)
+    if module.rotate is not None or module.bias is not None:
+        raise ValueError(
+            "module must have no rotate and no bias, which PyTorch's does not take; "
+            f"got rotate={module.rotate!r}, bias={module.bias!r}."
+        )
     d_in, d_out = module.W_query.in_features, module.W_query.out_features
     if d_in != d_out:
         raise ValueError(

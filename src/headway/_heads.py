@@ -1,0 +1,50 @@
+"""What modules with heads share: where tokens stand, and which keys they may see."""
+
+import torch
+from torch import Tensor
+
+from headway import _require
+
+
+def positions(
+    x: Tensor, given: Tensor | None, kept: int, context_length: int
+) -> Tensor:
+    """Say where tokens stand: where the caller says, or behind those that are kept.
+
+    Args:
+        x: The tokens, (*B, T, d_in).
+        given: What the caller says, (*#B, #T), or `None`.
+        kept: Number of tokens that a cache has seen.
+        context_length: Number of positions there are.
+
+    Returns:
+        Integers, which broadcast to (*B, T).
+
+    Raises:
+        ValueError: If a position is not an integer in [0, context_length).
+    """
+    if given is not None:
+        _require.positions(given, x.shape[:-1], context_length)
+        return given
+    _require.room(x, kept, context_length)
+    return torch.arange(kept, kept + x.shape[-2], device=x.device)
+
+
+def check_mask(mask: Tensor | None, x: Tensor, kept: int) -> None:
+    """Check a mask over all keys, old and new, before anything is kept.
+
+    Args:
+        mask: What the caller hands over.
+        x: The tokens, (*B, T, d_in).
+        kept: Number of tokens that a cache has seen.
+
+    Raises:
+        ValueError: If it is not boolean or does not broadcast to (*B, T, kept + T).
+    """
+    if mask is not None:
+        _require.mask_fits(mask, (*x.shape[:-1], kept + x.shape[-2]))
+
+
+def mask_of_newest(mask: Tensor | None, S: int) -> Tensor | None:
+    """Cut a mask to the newest S keys, which are kept, and make an axis for heads."""
+    return None if mask is None else mask[..., -S:].unsqueeze(-3)

@@ -1,0 +1,1 @@
+"""Part three: what is kept while writing."""

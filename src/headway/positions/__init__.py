@@ -1,0 +1,1 @@
+"""Part two: where a token stands."""
