@@ -122,7 +122,7 @@ takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'
-	@.cache/peers/bin/python -m pytest --noconftest tests/peers/no_false_alarm.py
+	@.cache/peers/bin/python -m pytest -q $(PARALLEL) --noconftest tests/peers
 
 browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed; ALL=1 tries each page
 	@echo '== The site in a browser'

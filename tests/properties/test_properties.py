@@ -22,6 +22,7 @@ NO_ATTENTION = {
     "causal_mask",
     "padding_mask",
     "AttentionFunction",
+    "Cache",
     "pack",
     "document_mask",
     "unpack",
