@@ -27,6 +27,7 @@ NOT_SEEN_BY_CHECK = {
     "longer-than-the-ring": "itself and the past, no more",
     "the-rest-of-the-page": "freed pages are not read",
     "hidden-but-read": "freed pages are not read",
+    "pages-in-a-row": "where pages lie is no matter",
     "tiled-heads": "neighbours share",
     "repeated-tokens": "neighbours share",
     "groups-inside-out": "neighbours share",
