@@ -121,7 +121,7 @@ def test_a_learned_row_is_a_row_of_the_table() -> None:
             lambda: sinusoidal_positions(torch.zeros(3), 4),
             "positions must hold integers; got positions.dtype=torch.float32.",
         ),
-        (lambda: waves_of(5), "width must be a positive even integer; got width=5."),
+        (lambda: waves_of(5), "width must be even; got width=5."),
         (lambda: waves_of(0), "width must be a positive integer; got width=0."),
         (
             lambda: waves_of(4, base=-1.0),

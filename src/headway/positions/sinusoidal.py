@@ -41,10 +41,10 @@ def sinusoidal_positions(
             integer, or `base` is not positive and finite.
 
     Examples:
-        >>> sinusoidal_positions(torch.arange(3), 4)
-        tensor([[0.0000, 1.0000, 0.0000, 1.0000],
-                [0.8415, 0.5403, 0.0100, 0.9999],
-                [0.9093, -0.4161, 0.0200, 0.9998]])
+        >>> sinusoidal_positions(torch.arange(3), 2)
+        tensor([[ 0.0000,  1.0000],
+                [ 0.8415,  0.5403],
+                [ 0.9093, -0.4161]])
 
     References:
         Vaswani et al. (2017), section 3.5,
