@@ -42,6 +42,7 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.sinusoidal import LearnedPositions, sinusoidal_positions
 from headway.positions.rotary import (
     rotary_frequencies,
     Rotary,
@@ -93,6 +94,8 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "sinusoidal_positions",
+    "LearnedPositions",
     "rotary_frequencies",
     "Rotary",
     "pairs_to_halves",

@@ -720,3 +720,16 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert len(rects) == visible
         assert sum("stroke-dasharray" in rect.attrib for rect in rects) == dashed
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
+
+
+def test_hands_point_where_their_positions_say() -> None:
+    root = panels(FIGURES / "clock-hands.svg")[0]
+    drawn = []
+    for path in root.iter("path"):
+        ends = re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", path.attrib["d"])
+        (x, y), (to_x, to_y) = ((float(a), float(b)) for a, b in ends)
+        drawn.append(math.atan2(to_x - x, y - to_y))
+    angles = [p * 10000 ** (-2 * i / 6) for p in range(8) for i in range(3)]
+    assert len(drawn) == len(angles)
+    for found, angle in zip(drawn, angles, strict=True):
+        assert math.cos(found - angle) > 0.999
