@@ -42,6 +42,12 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.relative_bias import (
+    alibi_slopes,
+    ALiBi,
+    relative_buckets,
+    T5Bias,
+)
 
 __all__ = [
     "Example",
@@ -85,4 +91,8 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
 ]

@@ -26,6 +26,10 @@ NO_ATTENTION = {
     "pack",
     "document_mask",
     "unpack",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
 }
 
 
