@@ -199,7 +199,7 @@ def test_the_future_of_a_decoder_is_distance_zero() -> None:
 
 
 def test_whole_powers_are_not_rounded_down() -> None:
-    # 8 * 2^k, and 3^k: logarithms in 32 bits would miss some of the latter.
+    # A logarithm that is rounded down would leave them in the bucket before.
     distances = torch.tensor([8, 16, 32, 64])
     found = relative_buckets(distances, torch.tensor([0]), bidirectional=True)
     assert found.flatten().tolist() == [8, 10, 12, 14]
