@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import distance
 import heads
 import hiding
 import modules
@@ -28,6 +29,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **distance.PICTURES,
     **stages.PICTURES,
 }
 
