@@ -9,12 +9,7 @@ from svg import ACCENT, ACCENT_2, MUTED, Panel, figure, shade
 from headway import alibi_slopes, relative_buckets
 
 LONGEST = 140
-COLUMNS = 12
-
-
-def _share(slope: float, distance: int) -> float:
-    """Give the weight at a distance in a long text whose scores are equal."""
-    return (1 - math.exp(-slope)) * math.exp(-slope * distance)
+COLUMNS = 7
 
 
 def _heads() -> Panel:
@@ -24,12 +19,13 @@ def _heads() -> Panel:
         f"slope 1/{1 / slope:g}, {half}"
         for slope, half in zip(slopes, halves, strict=True)
     )
-    size, left, top = 17, 52, 56
+    size, left, top = 28, 52, 56
     panel = Panel(
         308,
         top + 8 * 24 + 6,
-        "A row for each of eight heads, a square for each of the newest twelve keys, "
-        "the fuller the larger its weight where scores are equal. How many of the "
+        f"A row for each of eight heads, a square for each of the newest {COLUMNS} "
+        "keys, the fuller the larger its weight beside that of the newest, where "
+        "scores are equal. How many of the "
         f"newest tokens hold half of the weight: {listed}.",
     )
     panel.text(154, 14, "ALiBi, eight heads", font_weight="700")
@@ -41,7 +37,7 @@ def _heads() -> Panel:
         panel.text(left - 8, y + 9, f"1/{1 / slope:g}", text_anchor="end")
         panel.text(300, y + 9, str(half), text_anchor="end")
         for column in range(COLUMNS):
-            weight = _share(slope, COLUMNS - 1 - column) / _share(slopes[0], 0)
+            weight = math.exp(-slope * (COLUMNS - 1 - column))
             panel.rect(
                 left + column * size + 1,
                 y,
@@ -107,9 +103,9 @@ def distance_bias() -> str:
     last = [starts(bidirectional)[-1] for bidirectional in (False, True)]
     return figure(
         [[_heads(), _buckets()]],
-        "Left: where scores are equal, each head of ALiBi prefers what is near, a steep "
-        "slope more than a flat one. Right: T5 learns a number for each bucket; the "
-        f"last one starts at {last[0]} or {last[1]}, before 128.",
+        "Left: how much older keys weigh beside the newest, where scores are equal, "
+        "and how many tokens hold half of the weight. Right: T5 learns a number for "
+        f"each bucket; the last one starts at {last[0]} or {last[1]}, before 128.",
     )
 
 

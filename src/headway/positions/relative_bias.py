@@ -48,10 +48,10 @@ class ALiBi:
 
     $$B_{hts} = -m_h \, |p_t - p_s|$$
 
-    Nothing is learned. The numbers are made of integers in 64 bits, and attention turns
-    them into the type of the query only then: those of near keys are small, and so
-    exact where it matters. The rule of the paper is for tokens that see their past
-    only; the distance into the future counts as much here.
+    Nothing is learned. The numbers are made from integers in 64 bits, and attention
+    rounds them to the type of its queries last: near keys have small numbers, and so
+    exact ones. The paper's rule is for tokens that see only their past; here a step
+    into the future counts as much as one into the past.
 
     Args:
         num_heads: Number of heads $H$.
@@ -62,7 +62,7 @@ class ALiBi:
     Examples:
         >>> bias = ALiBi(num_heads=8)
         >>> bias(torch.tensor([2]), torch.arange(3))[0]
-        tensor([[-1.0000, -0.5000, -0.0000]], dtype=torch.float64)
+        tensor([[-1.0000, -0.5000,  0.0000]], dtype=torch.float64)
 
     References:
         Press et al. (2022), section 3,
@@ -90,7 +90,7 @@ class ALiBi:
             ValueError: If positions are not integers, or do not fit together.
         """
         distance = _offsets(query_positions, key_positions).abs().unsqueeze(-3)
-        return -self.slopes.to(distance.device)[:, None, None] * distance
+        return self.slopes.to(distance.device)[:, None, None] * -distance
 
 
 def relative_buckets(
