@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import distance
 import hands
 import heads
 import hiding
@@ -31,6 +32,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **two_texts.PICTURES,
     **hands.PICTURES,
     **stages.PICTURES,
+    **distance.PICTURES,
 }
 
 
