@@ -50,6 +50,13 @@ from headway.positions.rotary import (
     pairs_to_halves_weight,
     halves_to_pairs_weight,
 )
+from headway.positions.rotary_scaling import (
+    linear_frequencies,
+    ntk_frequencies,
+    yarn_frequencies,
+    yarn_magnitude,
+    llama3_frequencies,
+)
 
 __all__ = [
     "Example",
@@ -99,4 +106,9 @@ __all__ = [
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "linear_frequencies",
+    "ntk_frequencies",
+    "yarn_frequencies",
+    "yarn_magnitude",
+    "llama3_frequencies",
 ]
