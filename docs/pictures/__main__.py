@@ -10,6 +10,7 @@ from pathlib import Path
 
 import heads
 import hiding
+import longer
 import modules
 import queries
 import stages
@@ -29,6 +30,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **heads.PICTURES,
     **two_texts.PICTURES,
     **stages.PICTURES,
+    **longer.PICTURES,
 }
 
 
