@@ -12,7 +12,6 @@ from headway import (
     rotary_frequencies,
     yarn_frequencies,
 )
-from proofread.generated import fixed
 
 WIDTH, FACTOR, LENGTH, FAST, SLOW = 128, 16.0, 4096, 32.0, 1.0
 LEFT, TOP, STEP, HIGH = 34, 44, 4.3, 150
@@ -45,9 +44,22 @@ def _place(pair: float, quotient: float) -> tuple[float, float]:
     return LEFT + (pair + 0.5) * STEP, TOP + HIGH * (1 - share)
 
 
+def _bend(*heights: tuple[float, float]) -> float:
+    before, here, after = (y for _, y in heights)
+    return before - 2 * here + after
+
+
 def _curve(panel: Panel, quotients: Sequence[float], **style: float | str) -> None:
-    points = (_place(pair, one) for pair, one in enumerate(quotients))
-    written = (f"{coordinate(x)} {coordinate(y)}" for x, y in points)
+    points = [_place(pair, one) for pair, one in enumerate(quotients)]
+    corners = [
+        here
+        for before, here, after in zip(
+            [points[0], *points], points, [*points[1:], points[-1]], strict=False
+        )
+        # The ends, and wherever the line bends.
+        if before == here or here == after or abs(_bend(before, here, after)) > 1e-6
+    ]
+    written = (f"{coordinate(x)} {coordinate(y)}" for x, y in corners)
     panel.path("M" + "L".join(written), stroke_width=2.2, **style)
 
 
@@ -65,8 +77,8 @@ def _panel(title: str, rules: Sequence[str]) -> Panel:
         f"first. The first {kept} complete {FAST:.0f} turns or more in training, the "
         f"last {new} not one. "
         + " ".join(
-            f"{rule}: {fixed(one[0], 2)} at the first pair, {fixed(one[middle], 2)} at "
-            f"pair {middle}, {fixed(one[-1], 2)} at the last."
+            f"{rule}: {one[0]:.0f} at the first pair, about {one[middle]:.0f} at "
+            f"pair {middle}, {one[-1]:.0f} at the last."
             for rule, one in curves.items()
         ),
     )
@@ -90,7 +102,7 @@ def _panel(title: str, rules: Sequence[str]) -> Panel:
         {"stroke": ACCENT},
         {"stroke": ACCENT_2, "stroke_dasharray": "6 4"},
     ]
-    for (rule, quotients), look in zip(curves.items(), looks, strict=True):
+    for quotients, look in zip(curves.values(), looks, strict=True):
         _curve(panel, quotients, **look)
     for x, look, rule in zip((LEFT, LEFT + wide / 2), looks, rules, strict=True):
         panel.line(x, 32, x + 22, 32, stroke_width=2.2, **look)
