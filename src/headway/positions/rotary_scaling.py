@@ -73,8 +73,8 @@ def ntk_frequencies(
 
     References:
         Peng et al. (2023), section 3.1,
-        [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), for the user bloc97, who
-        had published it before.
+        [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), who credit a post by
+        bloc97.
     """
     _require.at_least_one(factor=factor)
     _require.two_pairs(width)
