@@ -1,6 +1,7 @@
 """Bad input gets one sentence, the same to the last letter, at every public door."""
 
 import functools
+import math
 import re
 from collections.abc import Callable
 
@@ -34,9 +35,12 @@ from headway import (
     halves_to_pairs_weight,
     hide_by_minus_infinity,
     hide_by_renormalising,
+    linear_frequencies,
+    llama3_frequencies,
     masked_softmax,
     merge_heads,
     naive_softmax,
+    ntk_frequencies,
     pack,
     padding_mask,
     pairs_to_halves,
@@ -49,6 +53,8 @@ from headway import (
     to_torch,
     unpack,
     weight_of,
+    yarn_frequencies,
+    yarn_magnitude,
 )
 from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
@@ -922,6 +928,87 @@ def of_scores() -> list[Case]:
     ]
 
 
+def of_rotary_scaling() -> list[Case]:
+    width = 2 * D
+    by_parts = {
+        "yarn_frequencies": (yarn_frequencies, ("fast", "slow")),
+        "llama3_frequencies": (llama3_frequencies, ("high", "low")),
+    }
+    all_four = [
+        linear_frequencies,
+        ntk_frequencies,
+        functools.partial(yarn_frequencies, original_length=4096),
+        llama3_frequencies,
+    ]
+    return [
+        *(
+            (
+                f"rule {number}, factor={factor}",
+                functools.partial(rule, width, factor=factor),
+                f"factor must be finite and at least 1; got factor={factor!r}.",
+            )
+            for number, rule in enumerate(all_four)
+            for factor in (0.5, -8.0, math.inf, math.nan)
+        ),
+        *(
+            (
+                f"rule {number}, odd",
+                functools.partial(rule, T, factor=8.0),
+                f"width must be even; got width={T}.",
+            )
+            for number, rule in enumerate(all_four)
+        ),
+        (
+            "yarn_magnitude",
+            _called(yarn_magnitude, 0.5),
+            "factor must be finite and at least 1; got factor=0.5.",
+        ),
+        (
+            "ntk_frequencies, one pair",
+            functools.partial(ntk_frequencies, 2, factor=8.0),
+            "width must be at least 4; got width=2.",
+        ),
+        (
+            "ntk_frequencies, a broken width",
+            functools.partial(ntk_frequencies, 2.5, factor=8.0),
+            "width must be a positive integer; got width=2.5.",
+        ),
+        (
+            "yarn_frequencies, base",
+            functools.partial(
+                yarn_frequencies, width, base=1.0, factor=8.0, original_length=4096
+            ),
+            "base must be finite and greater than 1; got base=1.0.",
+        ),
+        *(
+            (
+                f"{name}, original_length={length}",
+                functools.partial(rule, width, factor=8.0, original_length=length),
+                "original_length must be a positive integer; "
+                f"got original_length={length}.",
+            )
+            for name, (rule, _) in by_parts.items()
+            for length in (0, -1, 8.5)
+        ),
+        *(
+            (
+                f"{name}, {above}={more}, {below}={less}",
+                functools.partial(
+                    rule,
+                    width,
+                    factor=8.0,
+                    original_length=4096,
+                    **{above: more, below: less},
+                ),
+                f"{above} must be greater than {below}, and both positive and finite; "
+                f"got {above}={more}, {below}={less}.",
+            )
+            for name, (rule, (above, below)) in by_parts.items()
+            for more, less in ((1.0, 32.0), (2.0, 2.0), (32.0, 0.0), (math.inf, 1.0))
+        ),
+    ]
+
+
 def refusals() -> list[Case]:
     scores = zeros(B, T, S)
     query, key = zeros(B, T, D), zeros(B, S, D)
@@ -954,6 +1041,7 @@ def refusals() -> list[Case]:
         *of_cross_attention(),
         *of_packing(),
         *of_rotary(),
+        *of_rotary_scaling(),
     ]
 
 

@@ -12,6 +12,7 @@ import distance
 import hands
 import heads
 import hiding
+import longer
 import modules
 import queries
 import stages
@@ -33,6 +34,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hands.PICTURES,
     **stages.PICTURES,
     **distance.PICTURES,
+    **longer.PICTURES,
 }
 
 

@@ -51,6 +51,13 @@ from headway.positions.rotary import (
     pairs_to_halves_weight,
     halves_to_pairs_weight,
 )
+from headway.positions.rotary_scaling import (
+    linear_frequencies,
+    ntk_frequencies,
+    yarn_frequencies,
+    yarn_magnitude,
+    llama3_frequencies,
+)
 from headway.positions.relative_bias import (
     alibi_slopes,
     ALiBi,
@@ -110,6 +117,11 @@ __all__ = [
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "linear_frequencies",
+    "ntk_frequencies",
+    "yarn_frequencies",
+    "yarn_magnitude",
+    "llama3_frequencies",
     "alibi_slopes",
     "ALiBi",
     "relative_buckets",

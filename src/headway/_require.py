@@ -343,3 +343,36 @@ def module_is(kind: type[nn.Module], **modules: nn.Module) -> None:
             raise ValueError(
                 f"{name} must be a {kind.__name__}; got {name}={type(module).__name__}."
             )
+
+
+def at_least_one(**factors: float) -> None:
+    for name, factor in factors.items():
+        if not 1.0 <= factor < math.inf:
+            raise ValueError(
+                f"{name} must be finite and at least 1; got {name}={factor!r}."
+            )
+
+
+def more_than_one(**bases: float) -> None:
+    for name, base in bases.items():
+        if not 1.0 < base < math.inf:
+            raise ValueError(
+                f"{name} must be finite and greater than 1; got {name}={base!r}."
+            )
+
+
+def two_pairs(width: int) -> None:
+    """Check that the fastest pair is not the slowest."""
+    positive(width=width)
+    if width < 4:
+        raise ValueError(f"width must be at least 4; got width={width}.")
+
+
+def greater(**limits: float) -> None:
+    """Check two limits, the greater first: finite, positive, and not the same."""
+    (above, more), (below, less) = limits.items()
+    if not 0.0 < less < more < math.inf:
+        raise ValueError(
+            f"{above} must be greater than {below}, and both positive and finite; "
+            f"got {above}={more!r}, {below}={less!r}."
+        )

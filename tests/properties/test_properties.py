@@ -36,6 +36,11 @@ NO_ATTENTION = {
     "ALiBi",
     "relative_buckets",
     "T5Bias",
+    "linear_frequencies",
+    "ntk_frequencies",
+    "yarn_frequencies",
+    "yarn_magnitude",
+    "llama3_frequencies",
 }
 
 
