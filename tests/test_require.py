@@ -19,6 +19,7 @@ from headway import (
     SelfAttentionV1,
     SelfAttentionV2,
     Vocabulary,
+    _require,
     attention,
     attention_scores,
     attention_weights,
@@ -1040,3 +1041,10 @@ def test_shapes_of_results_are_checked_in_this_run() -> None:
     module = MultiHeadAttention(D_IN, E, CONTEXT, 0.0, H, attend=loses_a_token)
     with pytest.raises(jaxtyping.TypeCheckError):
         module(zeros(T, D_IN))
+
+
+def test_numbers_of_positions_are_not_looked_at_while_it_compiles(monkeypatch) -> None:
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    _require.positions(torch.tensor([-1, CONTEXT]), (2,), CONTEXT)
+    with pytest.raises(ValueError, match="positions must broadcast"):
+        _require.positions(torch.tensor([0, 1]), (3,), CONTEXT)
