@@ -12,6 +12,7 @@ import heads
 import hiding
 import modules
 import queries
+import sharing
 import stages
 import training
 import two_texts
@@ -28,6 +29,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **sharing.PICTURES,
     **stages.PICTURES,
 }
 

@@ -720,3 +720,19 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert len(rects) == visible
         assert sum("stroke-dasharray" in rect.attrib for rect in rects) == dashed
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
+
+
+def test_heads_are_joined_to_those_that_they_ask() -> None:
+    for panel, groups in enumerate((4, 2, 1)):
+        root = panels(FIGURES / "shared-heads.svg")[panel]
+        said = texts("shared-heads", panel)
+        assert f"{2 * groups * 128 * 2:,} bytes a token" in said
+        digits = [text for text in said if text.isdigit()]
+        assert digits == [str(g) for g in range(groups)] + ["0", "1", "2", "3"]
+        boxes = [float(rect.attrib["x"]) + 19 for rect in root.iter("rect")]
+        shared, asking = boxes[:groups], boxes[groups:]
+        joined = [
+            tuple(float(x) for x in re.findall(r"[ML]([\d.]+)", path.attrib["d"]))
+            for path in root.iter("path")
+        ]
+        assert joined == [(asking[h], shared[h * groups // 4]) for h in range(4)]
