@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 import oracles
 import positioned
@@ -186,7 +188,7 @@ def test_with_as_many_groups_as_heads_it_takes_the_same_weights() -> None:
     theirs = MultiHeadAttention(D_IN, E, CONTEXT, 0.0, HEADS, True).double()
     theirs.load_state_dict(ours.state_dict())
     x = draw(B, T, D_IN)
-    assert torch.equal(ours(x), theirs(x))
+    close(ours(x), theirs(x))
 
 
 @BOTH
@@ -202,6 +204,44 @@ def test_gradients_equal_differences(window, attend) -> None:
 # What it hands to others, and what it keeps.
 
 
+class Memory(TorchDispatchMode):
+    """Note the largest block of memory that anything made lies in."""
+
+    largest = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, Tensor):
+                self.largest = max(self.largest, leaf.untyped_storage().nbytes())
+        return result
+
+
+def test_nothing_is_copied_for_heads_that_share() -> None:
+    module, tokens = build(), 508
+    module.context_length = tokens + 1
+    kept = [draw(B, GROUPS, tokens + 1, WIDTH) for _ in range(2)]
+
+    class Full:
+        length = tokens
+
+        def append(self, key, value, positions):
+            return *kept, torch.arange(tokens + 1)
+
+    with Memory() as memory, torch.no_grad():
+        module(draw(B, 1, D_IN), cache=Full())
+    assert memory.largest == kept[0].nbytes
+
+
+def test_a_mask_of_each_text_and_a_bias_that_all_texts_share() -> None:
+    module, x = build(attend=attention, bias=positioned.bias(HEADS)), draw(B, T, D_IN)
+    fused = build(attend=fused_attention, bias=positioned.bias(HEADS))
+    fused.load_state_dict(module.state_dict())
+    mask = padding_mask(torch.tensor([T, 4]), T)
+    close(module(x, mask=mask), fused(x, mask=mask))
+    close(module(x[1], mask=mask[1]), fused(x, mask=mask)[1])
+
+
 def test_what_turns_adds_and_attends_is_given_the_right_shapes() -> None:
     calls: dict[str, list[tuple[int, ...]]] = {"rotate": [], "bias": []}
 
@@ -214,9 +254,10 @@ def test_what_turns_adds_and_attends_is_given_the_right_shapes() -> None:
         return torch.zeros(B, HEADS, query_positions.shape[-1], key_positions.shape[-1])
 
     def spy(query, key, value, **options):
-        assert query.shape == (B, HEADS, T, WIDTH)
-        assert key.shape == value.shape == (B, HEADS, T + 2, WIDTH)
-        assert options["bias"].shape == (B, HEADS, T, T + 2)
+        times = HEADS // GROUPS
+        assert query.shape == (B, GROUPS, times, T, WIDTH)
+        assert key.shape == value.shape == (B, GROUPS, 1, T + 2, WIDTH)
+        assert options["bias"].shape == (B, GROUPS, times, T, T + 2)
         assert options["dropout_p"] == 0.25
         assert options["causal"]
         return fused_attention(query, key, value, **options)

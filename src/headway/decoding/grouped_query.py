@@ -53,7 +53,9 @@ class GroupedQueryAttention(nn.Module):
 
     Of keys and values there are $G$ heads, so a cache keeps $G / H$ of what it would
     keep for `MultiHeadAttention`. With $G = H$ the two are equal, and take each
-    other's weights; $G = 1$ is called multi-query attention.
+    other's weights; $G = 1$ is called multi-query attention. The attention function is
+    given queries (*B, G, H / G, T, D), keys and values (*B, G, 1, S, D), which
+    broadcast: heads that share need no copies.
 
     Args:
         d_in: Width of the tokens.
@@ -180,14 +182,24 @@ class GroupedQueryAttention(nn.Module):
         if self.window is not None:
             band = _triangle.band(T, S, self.window, x.device)
             mask = band if mask is None else mask & band
-        times = self.num_heads // self.num_kv_heads
+        bias = None
+        if self.bias is not None:
+            bias = self._in_groups(self.bias(positions, key_positions))
+        # An axis of length one for those that share: the same as `repeat_heads`, but
+        # nothing is copied.
         context = self.attend(
-            query,
-            repeat_heads(key, times),
-            repeat_heads(value, times),
-            mask=mask,
-            bias=None if self.bias is None else self.bias(positions, key_positions),
+            self._in_groups(query),
+            key.unsqueeze(-3),
+            value.unsqueeze(-3),
+            mask=None if mask is None else mask.unsqueeze(-3),
+            bias=bias,
             causal=self.causal,
             dropout_p=_dropout.probability(self.dropout),
         )
-        return self.out_proj(merge_heads(context))
+        return self.out_proj(merge_heads(context.flatten(-4, -3)))
+
+    def _in_groups(
+        self, x: Float[Tensor, "*B H T N"]
+    ) -> Float[Tensor, "*B {self.num_kv_heads} n T N"]:
+        """Split the axis of query heads: the group, and the place in it."""
+        return x.unflatten(-3, (self.num_kv_heads, -1))
