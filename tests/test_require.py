@@ -1048,3 +1048,8 @@ def test_numbers_of_positions_are_not_looked_at_while_it_compiles(monkeypatch) -
     _require.positions(torch.tensor([-1, CONTEXT]), (2,), CONTEXT)
     with pytest.raises(ValueError, match="positions must broadcast"):
         _require.positions(torch.tensor([0, 1]), (3,), CONTEXT)
+
+
+def test_a_cache_may_keep_what_the_window_shows_and_no_more() -> None:
+    _require.cache_keeps(Kept(3, window=T), window=T)
+    _require.cache_keeps(Kept(3, window=None), window=T)
