@@ -235,8 +235,8 @@ say(
     f"The farthest that the clock was from the bytes, copies aside: "
     f"{measured_ratio[far]:.2f} where they promise {counted_ratio[far]:.2f}, "
     f"{far[1]}, {far[0]:,} tokens.",
-    f"With multi-head attention, each further MiB of cache took {per_cache:.2f} ms, and "
-    f"each MiB of weights {per_weight:.2f} ms. Where the two differ, the bytes alone "
+    f"With multi-head attention, each further MiB of cache took {per_cache:.2f} ms, "
+    f"and each MiB of weights {per_weight:.2f} ms. Where the two differ, the bytes alone "
     "cannot tell the time.",
     f"With copies, grouped attention took {last[COPIED]:.2f} of the time of multi-head "
     f"attention, and {last[COPIED] / last[GROUPED]:.1f} times that of grouped "
