@@ -236,8 +236,8 @@ say(
     f"{measured_ratio[far]:.2f} where they promise {counted_ratio[far]:.2f}, "
     f"{far[1]}, {far[0]:,} tokens.",
     f"With multi-head attention, each further MiB of cache took {per_cache:.2f} ms, "
-    f"and each MiB of weights {per_weight:.2f} ms. Where the two differ, the bytes alone "
-    "cannot tell the time.",
+    f"and each MiB of weights {per_weight:.2f} ms. Where the two differ, the bytes "
+    "alone cannot tell the time.",
     f"With copies, grouped attention took {last[COPIED]:.2f} of the time of multi-head "
     f"attention, and {last[COPIED] / last[GROUPED]:.1f} times that of grouped "
     "attention without.",
