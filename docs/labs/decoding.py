@@ -130,7 +130,7 @@ torch.testing.assert_close(step(GROUPED, some), step(COPIED, some))
 # %% [markdown]
 # ## What can be counted
 #
-# A step reads the cache and the weights of the layer, each number once.
+# A step must read the cache and the weights of the layer, each number once at least.
 # What a way of attending makes on top, for a moment, `Ledger` sees, which looks at
 # every call that PyTorch makes: the bytes of new tensors that are alive at once.
 
@@ -300,7 +300,7 @@ say(
 # There is a way to go through them once.
 # While one token asks, nothing is hidden from it, and to a kernel the heads of a group
 # are several queries with the same keys, as if they were several tokens.
-# That is what programs do that are made for decoding.
+# Some kernels that are made for decoding do this.
 #
 # When a whole text is read at once, each key serves many queries while it is at hand,
 # and multiplying takes the time.
@@ -357,8 +357,7 @@ say(
 # What is copied first is read, written and read again, and that takes back what sharing
 # has given.
 #
-# All this was measured on a CPU, in one thread; a GPU may well give other answers,
-# although there, too, it is memory that decoding mostly waits for.
+# All this was measured on a CPU, in one thread; a GPU may well give other answers.
 #
 # Back to [Heads that share keys and values](../decoding/grouped_query.md), or to
 # [another lab](stacked_or_split.md).
