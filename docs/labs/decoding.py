@@ -30,8 +30,7 @@ from labkit.charts import bar_panels
 from labkit.measuring import KEEP, Ledger, best, measure, set_memory
 from labkit.report import say, table
 
-from headway import GroupedQueryAttention, fused_attention, repeat_heads
-from headway.decoding.kv_cache import KeyValueCache
+from headway import GroupedQueryAttention, KeyValueCache, fused_attention, repeat_heads
 
 E, H = 4096, 32  # as in a layer of Llama 3 with 8 billion parameters
 D = E // H

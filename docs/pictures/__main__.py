@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import distance
+import hands
 import heads
 import hiding
 import modules
@@ -30,7 +32,9 @@ PICTURES: dict[str, Callable[[], str]] = {
     **heads.PICTURES,
     **two_texts.PICTURES,
     **sharing.PICTURES,
+    **hands.PICTURES,
     **stages.PICTURES,
+    **distance.PICTURES,
 }
 
 
