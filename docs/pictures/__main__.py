@@ -15,6 +15,7 @@ import hiding
 import longer
 import modules
 import queries
+import sharing
 import stages
 import training
 import two_texts
@@ -31,6 +32,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **sharing.PICTURES,
     **hands.PICTURES,
     **stages.PICTURES,
     **distance.PICTURES,

@@ -50,6 +50,24 @@ def divides(*, num_heads: int, **width: int) -> None:
             )
 
 
+def groups(*, num_kv_heads: int, num_heads: int) -> None:
+    if num_heads % num_kv_heads:
+        raise ValueError(
+            "num_kv_heads must divide num_heads; "
+            f"got num_kv_heads={num_kv_heads}, num_heads={num_heads}."
+        )
+
+
+def window(window: int | None, *, causal: bool) -> None:
+    if window is not None:
+        positive(window=window)
+        if not causal:
+            raise ValueError(
+                "window must be None without causal; "
+                f"got window={window}, causal={causal}."
+            )
+
+
 def axes(*names: str, x: Tensor) -> None:
     if x.ndim < len(names):
         raise ValueError(
@@ -158,7 +176,8 @@ def fit_tokens(positions: Tensor, tokens_shape: tuple[int, ...]) -> None:
     """Check integers, one for each token or for each column."""
     integers(positions=positions)
     pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
-    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
+    axes_fit = 1 <= positions.ndim <= len(tokens_shape)
+    if not axes_fit or any(p not in (1, n) for p, n in pairs):
         raise ValueError(
             f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
             f"got positions.shape={_shape(positions)}."

@@ -722,6 +722,22 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
 
 
+def test_heads_are_joined_to_those_that_they_ask() -> None:
+    for panel, groups in enumerate((4, 2, 1)):
+        root = panels(FIGURES / "shared-heads.svg")[panel]
+        said = texts("shared-heads", panel)
+        assert f"{2 * groups * 128 * 2:,} bytes a token" in said
+        digits = [text for text in said if text.isdigit()]
+        assert digits == [str(g) for g in range(groups)] + ["0", "1", "2", "3"]
+        boxes = [float(rect.attrib["x"]) + 19 for rect in root.iter("rect")]
+        shared, asking = boxes[:groups], boxes[groups:]
+        joined = [
+            tuple(float(x) for x in re.findall(r"[ML]([\d.]+)", path.attrib["d"]))
+            for path in root.iter("path")
+        ]
+        assert joined == [(asking[h], shared[h * groups // 4]) for h in range(4)]
+
+
 def test_the_bias_for_distance_shows_reach_and_buckets() -> None:
     slopes = [2.0**-h for h in range(1, 9)]
     halves = [str(math.ceil(math.log(2) / slope)) for slope in slopes]

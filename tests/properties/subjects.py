@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from headway import (
     CausalAttention,
     CrossAttention,
+    GroupedQueryAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -30,6 +31,7 @@ from headway import (
     merge_heads,
     naive_softmax,
     pack,
+    repeat_heads,
     similarity_scores,
     split_heads,
     stable_softmax,
@@ -171,6 +173,20 @@ def split(**options) -> Callable[[Weights, float], MultiHeadAttention]:
     return build
 
 
+def grouped(**options) -> Callable[[Weights, float], GroupedQueryAttention]:
+    """Take no group of several heads: the weights that are given are all different."""
+
+    def build(weights: Weights, p: float) -> GroupedQueryAttention:
+        d_in = weights[0].shape[1]
+        module = GroupedQueryAttention(
+            d_in, H * WIDTH, T, p, H, num_kv_heads=H, **options
+        ).double()
+        in_layers(module, weights)
+        return module
+
+    return build
+
+
 def cross(**options) -> Callable[[Weights, float], CrossAttention]:
     def build(weights: Weights, p: float) -> CrossAttention:
         d_in = weights[0].shape[1]
@@ -241,6 +257,12 @@ def by_hand(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
     return attention(q, k, v, mask=causal_mask(T), dropout_p=p)
 
 
+def repeated(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+    """Give two query heads each head of keys and values, and keep one of the two."""
+    q, k, v = (repeat_heads(x, 2) for x in (q, k, v))
+    return attention(q, k, v, causal=True, dropout_p=p)[..., ::2, :, :]
+
+
 def masked(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda q, k, v, p: attend(q, k, v, mask=causal_mask(T), dropout_p=p)
 
@@ -291,6 +313,14 @@ SUBJECTS = {
         split(attend=attention), causal=True, heads=H, drops=True
     ),
     "MultiHeadAttention: packed": Subject(packed, causal=True, heads=H),
+    "GroupedQueryAttention": Subject(grouped(), causal=True, heads=H, drops=True),
+    "GroupedQueryAttention: plain": Subject(
+        grouped(attend=attention), causal=True, heads=H, drops=True
+    ),
+    "GroupedQueryAttention: a wide window": Subject(
+        grouped(window=T), causal=True, heads=H, drops=True
+    ),
+    "repeat_heads": function(repeated, causal=True, drops=True),
     "from_heads": Subject(
         lambda w, p: from_heads(stacked(w, p)),
         causal=True,
