@@ -42,6 +42,9 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.rotary import Rotary
+from headway.decoding.kv_cache import KeyValueCache
+from headway.decoding.latent_attention import LatentAttention
 
 __all__ = [
     "Example",
@@ -85,4 +88,7 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "Rotary",
+    "KeyValueCache",
+    "LatentAttention",
 ]

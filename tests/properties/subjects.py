@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from headway import (
     CausalAttention,
     CrossAttention,
+    LatentAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -106,6 +107,17 @@ class IntoItself(nn.Module):
         return self.inner(x, x, **self.options)
 
 
+class Latent(nn.Module):
+    """Attention over latents, in one of its two forms."""
+
+    def __init__(self, inner: LatentAttention, absorb: bool):
+        super().__init__()
+        self.inner, self.absorb = inner, absorb
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x, absorb=self.absorb)
+
+
 class Packed(nn.Module):
     """All texts of a batch in one row, kept apart by their numbers alone."""
 
@@ -178,6 +190,31 @@ def cross(**options) -> Callable[[Weights, float], CrossAttention]:
         module = CrossAttention(d_in, d_in, E, p, H, **options).double()
         in_layers(module, weights)
         return module
+
+    return build
+
+
+def latent(absorb: bool) -> Callable[[Weights, float], Latent]:
+    """Let the latent be the token itself, and let what is turned be nothing."""
+
+    def build(weights: Weights, p: float) -> Latent:
+        module = LatentAttention(
+            D_IN,
+            H * WIDTH,
+            T,
+            p,
+            H,
+            d_latent=D_IN,
+            d_rope=2,
+            rotate=lambda x, positions: x,
+            norm=False,
+            scale=WIDTH**-0.5,
+        ).double()
+        query, key, value = weights
+        nothing = torch.zeros(H, D_IN, 2).double()
+        in_layers(module, (torch.cat([query, nothing], dim=-1), key, value))
+        nn.init.eye_(module.W_latent.weight)
+        return Latent(module, absorb)
 
     return build
 
@@ -323,5 +360,9 @@ SUBJECTS = {
         causal=True,
         heads=H,
         drops=True,
+    ),
+    "LatentAttention": Subject(latent(False), causal=True, heads=H, drops=True),
+    "LatentAttention: absorbed": Subject(
+        latent(True), causal=True, heads=H, drops=True
     ),
 }
