@@ -720,3 +720,25 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert len(rects) == visible
         assert sum("stroke-dasharray" in rect.attrib for rect in rects) == dashed
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
+
+
+def test_a_matrix_stands_on_the_side_of_the_keys_or_of_the_queries() -> None:
+    latent = torch.tensor([3, 1])
+    matrices = torch.tensor([[[2, 1], [1, 3]], [[0, 1], [1, -1]]])
+    queries = torch.tensor([[1, 2], [2, 1]])
+    for panel, name in enumerate(("key", "moved query")):
+        said = texts("latent-absorbed", panel)
+        assert said[:2] == [("expanded", "absorbed")[panel], "latent (3, 1)"]
+        for head, (W, q) in enumerate(zip(matrices, queries, strict=True)):
+            made, asked = (W.T @ q, latent) if panel else (W @ latent, q)
+            a, b = made.tolist()
+            assert said[2 + 4 * head : 6 + 4 * head] == [
+                f"{name} ({a}, {b})",
+                f"query ({q[0]}, {q[1]})",
+                "Wᵀ" if panel else "W",
+                f"score {made @ asked}",
+            ]
+        root = panels(FIGURES / "latent-absorbed.svg")[panel]
+        tips = [path.attrib["d"] for path in root.iter("path")]
+        ways = [re.findall(r"[ML][\d.]+ ([\d.]+)", d) for d in tips]
+        assert [float(a) > float(b) for a, b in ways] == [bool(panel)] * 2
