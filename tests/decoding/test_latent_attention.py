@@ -20,6 +20,7 @@ from headway import (
     padding_mask,
     split_heads,
 )
+from headway.checks import check
 from random_inputs import EVERY_LEADING
 from sizes import CONTEXT, D_IN, B, H, T, V, draw
 
@@ -216,19 +217,20 @@ def test_turning_does_not_commute_with_the_matrix_of_the_keys() -> None:
     close(turn(q @ W_uk, t) @ turn(c, t).mT, right)
 
 
+LENGTH = 6  # few enough to cut in every way
 CUTS = [
     cut
-    for pieces in range(1, T + 1)
-    for cut in itertools.product(range(1, T + 1), repeat=pieces)
-    if sum(cut) == T
+    for pieces in range(1, LENGTH + 1)
+    for cut in itertools.product(range(1, LENGTH + 1), repeat=pieces)
+    if sum(cut) == LENGTH
 ]
 
 
 @ABSORB
 def test_cached_equals_uncached_for_every_cut(absorb) -> None:
-    assert len(CUTS) == 2 ** (T - 1)
-    module, x = build(d_query_latent=QUERY_LATENT), draw(B, T, D_IN)
-    mask = torch.rand(B, T, T) < 0.7
+    assert len(CUTS) == 2 ** (LENGTH - 1)
+    module, x = build(d_query_latent=QUERY_LATENT), draw(B, LENGTH, D_IN)
+    mask = torch.rand(B, LENGTH, LENGTH) < 0.7
     whole, masked = module(x), module(x, mask=mask)
     for cut in CUTS:
         plain, hidden = KeyValueCache(), KeyValueCache()
@@ -240,7 +242,7 @@ def test_cached_equals_uncached_for_every_cut(absorb) -> None:
                 module(new, mask=rows, cache=hidden, absorb=absorb),
                 masked[:, start:end],
             )
-        assert plain.length == hidden.length == T
+        assert plain.length == hidden.length == LENGTH
 
 
 def test_one_cache_serves_both_forms() -> None:
@@ -414,3 +416,10 @@ def test_a_cache_that_forgets_is_refused() -> None:
     cache.window = 3
     with pytest.raises(ValueError, match="cache must keep all"):
         build()(draw(B, T, D_IN), cache=cache)
+
+
+def test_a_check_finds_nothing() -> None:
+    report = check(build(0.1).float(), d_in=D_IN, context_length=CONTEXT)
+    report.assert_ok()
+    assert report.facts["future"].startswith("hidden")
+    assert report.facts["positions"].startswith("inside")
