@@ -26,6 +26,21 @@ def probability(**probabilities: float) -> None:
             raise ValueError(f"{name} must be in [0, 1); got {name}={p!r}.")
 
 
+def even(**sizes: int) -> None:
+    positive(**sizes)
+    for name, size in sizes.items():
+        if size % 2:
+            raise ValueError(f"{name} must be even; got {name}={size}.")
+
+
+def positive_and_finite(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0.0 < number < math.inf:
+            raise ValueError(
+                f"{name} must be positive and finite; got {name}={number!r}."
+            )
+
+
 def divides(*, num_heads: int, **width: int) -> None:
     for name, size in width.items():
         if size % num_heads:
@@ -91,13 +106,7 @@ def positions(
     positions: Tensor, tokens_shape: tuple[int, ...], context_length: int
 ) -> None:
     """Check integers in [0, context_length), one for each token or for each column."""
-    integers(positions=positions)
-    pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
-    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
-        raise ValueError(
-            f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
-            f"got positions.shape={_shape(positions)}."
-        )
+    fit_tokens(positions, tokens_shape)
     if torch.compiler.is_compiling():  # numbers are not known while it compiles
         return
     outside = positions[(positions < 0) | (positions >= context_length)]
@@ -105,6 +114,86 @@ def positions(
         raise ValueError(
             f"positions must be in [0, context_length={context_length}); "
             f"got positions with {int(outside[0])}."
+        )
+
+
+def two_rows_of_positions(query_positions: Tensor, key_positions: Tensor) -> None:
+    """Check integers, one for each query and key, with leading axes that broadcast."""
+    rows = {"query_positions": query_positions, "key_positions": key_positions}
+    integers(**rows)
+    for name, row in rows.items():
+        if row.ndim == 0:
+            raise ValueError(
+                f"{name} must have shape (..., tokens); got {name}.shape=()."
+            )
+    try:
+        torch.broadcast_shapes(query_positions.shape[:-1], key_positions.shape[:-1])
+    except RuntimeError:
+        raise ValueError(
+            "key_positions must have leading axes that broadcast with those of "
+            f"query_positions; got key_positions.shape={_shape(key_positions)}, "
+            f"query_positions.shape={_shape(query_positions)}."
+        ) from None
+
+
+def buckets(num_buckets: int, max_distance: int, bidirectional: bool) -> None:
+    """Check that there are near and far buckets, in each direction as many."""
+    positive(num_buckets=num_buckets, max_distance=max_distance)
+    directions = 2 if bidirectional else 1
+    if num_buckets < 2 * directions or num_buckets % directions:
+        must = "be an even number of at least 4" if bidirectional else "be at least 2"
+        raise ValueError(
+            f"num_buckets must {must} with bidirectional={bidirectional}; "
+            f"got num_buckets={num_buckets}."
+        )
+    exact = num_buckets // directions // 2
+    if max_distance <= exact:
+        raise ValueError(
+            f"max_distance must be more than {exact}, the number of near buckets; "
+            f"got max_distance={max_distance}."
+        )
+
+
+def fit_tokens(positions: Tensor, tokens_shape: tuple[int, ...]) -> None:
+    """Check integers, one for each token or for each column."""
+    integers(positions=positions)
+    pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
+    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
+        raise ValueError(
+            f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
+            f"got positions.shape={_shape(positions)}."
+        )
+
+
+def vectors(x: Tensor, width: int) -> None:
+    """Check what is turned: float, (*B, T, width)."""
+    floating(x=x)
+    if x.ndim < 2 or x.shape[-1] != width:
+        raise ValueError(
+            f"x must have shape (..., tokens, width={width}); got x.shape={_shape(x)}."
+        )
+
+
+def even_width(x: Tensor) -> None:
+    if x.ndim == 0 or x.shape[-1] % 2:
+        raise ValueError(f"x must have an even width; got x.shape={_shape(x)}.")
+
+
+def one_per_pair(frequencies: Tensor, width: int) -> None:
+    floating(frequencies=frequencies)
+    if frequencies.shape != (width // 2,):
+        raise ValueError(
+            f"frequencies must have shape ({width // 2},), one for each pair; "
+            f"got frequencies.shape={_shape(frequencies)}."
+        )
+
+
+def pairs_of_rows(weight: Tensor, num_heads: int) -> None:
+    """Check the rows of a projection: heads of one even width."""
+    if weight.ndim == 0 or weight.shape[0] % (2 * num_heads):
+        raise ValueError(
+            f"weight must have {num_heads} heads of one even width as rows; "
+            f"got weight.shape={_shape(weight)}."
         )
 
 
