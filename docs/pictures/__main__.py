@@ -12,6 +12,7 @@ import distance
 import hands
 import heads
 import hiding
+import latent_attention
 import longer
 import modules
 import queries
@@ -37,6 +38,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
+    **latent_attention.PICTURES,
 }
 
 

@@ -66,6 +66,7 @@ from headway.positions.relative_bias import (
 )
 from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.kv_cache import KeyValueCache
+from headway.decoding.latent_attention import LatentAttention
 
 __all__ = [
     "Example",
@@ -129,4 +130,5 @@ __all__ = [
     "repeat_heads",
     "GroupedQueryAttention",
     "KeyValueCache",
+    "LatentAttention",
 ]

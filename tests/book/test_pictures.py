@@ -767,3 +767,25 @@ def test_hands_point_where_their_positions_say() -> None:
     assert len(drawn) == len(angles)
     for found, angle in zip(drawn, angles, strict=True):
         assert math.cos(found - angle) > 0.999
+
+
+def test_a_matrix_stands_on_the_side_of_the_keys_or_of_the_queries() -> None:
+    latent = torch.tensor([3, 1])
+    matrices = torch.tensor([[[2, 1], [1, 3]], [[0, 1], [1, -1]]])
+    queries = torch.tensor([[1, 2], [2, 1]])
+    for panel, name in enumerate(("key", "moved query")):
+        said = texts("latent-absorbed", panel)
+        assert said[:2] == [("expanded", "absorbed")[panel], "latent (3, 1)"]
+        for head, (W, q) in enumerate(zip(matrices, queries, strict=True)):
+            made, asked = (W.T @ q, latent) if panel else (W @ latent, q)
+            a, b = made.tolist()
+            assert said[2 + 4 * head : 6 + 4 * head] == [
+                f"{name} ({a}, {b})",
+                f"query ({q[0]}, {q[1]})",
+                "Wᵀ" if panel else "W",
+                f"score {made @ asked}",
+            ]
+        root = panels(FIGURES / "latent-absorbed.svg")[panel]
+        tips = [path.attrib["d"] for path in root.iter("path")]
+        ways = [re.findall(r"[ML][\d.]+ ([\d.]+)", d) for d in tips]
+        assert [float(a) > float(b) for a, b in ways] == [bool(panel)] * 2

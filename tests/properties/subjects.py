@@ -11,6 +11,7 @@ from headway import (
     CausalAttention,
     CrossAttention,
     GroupedQueryAttention,
+    LatentAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -108,6 +109,17 @@ class IntoItself(nn.Module):
         return self.inner(x, x, **self.options)
 
 
+class Latent(nn.Module):
+    """Attention over latents, in one of its two forms."""
+
+    def __init__(self, inner: LatentAttention, absorb: bool):
+        super().__init__()
+        self.inner, self.absorb = inner, absorb
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x, absorb=self.absorb)
+
+
 class Packed(nn.Module):
     """All texts of a batch in one row, kept apart by their numbers alone."""
 
@@ -194,6 +206,31 @@ def cross(**options) -> Callable[[Weights, float], CrossAttention]:
         module = CrossAttention(d_in, d_in, E, p, H, **options).double()
         in_layers(module, weights)
         return module
+
+    return build
+
+
+def latent(absorb: bool) -> Callable[[Weights, float], Latent]:
+    """Let the latent be the token itself, and let what is turned be nothing."""
+
+    def build(weights: Weights, p: float) -> Latent:
+        module = LatentAttention(
+            D_IN,
+            H * WIDTH,
+            T,
+            p,
+            H,
+            d_latent=D_IN,
+            d_rope=2,
+            rotate=lambda x, positions: x,
+            norm=False,
+            scale=WIDTH**-0.5,
+        ).double()
+        query, key, value = weights
+        nothing = torch.zeros(H, D_IN, 2).double()
+        in_layers(module, (torch.cat([query, nothing], dim=-1), key, value))
+        nn.init.eye_(module.W_latent.weight)
+        return Latent(module, absorb)
 
     return build
 
@@ -354,4 +391,7 @@ SUBJECTS = {
         heads=H,
         drops=True,
     ),
+    "LatentAttention": Subject(latent(False), causal=True, heads=H, drops=True),
+    "LatentAttention: absorbed": Subject(
+        latent(True), causal=True, heads=H, drops=True
 }
