@@ -42,6 +42,7 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 
 __all__ = [
     "Example",
@@ -85,4 +86,6 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "KeyValueCache",
+    "bytes_per_token",
 ]
