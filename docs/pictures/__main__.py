@@ -10,6 +10,7 @@ from pathlib import Path
 
 import heads
 import hiding
+import kv_cache
 import modules
 import queries
 import stages
@@ -28,6 +29,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **kv_cache.PICTURES,
     **stages.PICTURES,
 }
 
