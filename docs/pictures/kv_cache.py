@@ -18,8 +18,9 @@ def _band(title: str, seen: int, new: int) -> Panel:
     panel = Panel(
         max(width, 116),
         TOP + 3 * SIZE + 22,
-        f"{title}: {count(new)} new queries ask {count(keys)} keys, of which "
-        f"{count(seen)} were kept before; {int(visible.sum())} scores.",
+        f"{title}: a table with a row for each new token and a column for each of "
+        f"{count(keys)} keys, of which {count(seen)} were kept before and {count(new)} "
+        f"are new. {int(visible.sum())} of its {visible.numel()} places are scores.",
     )
     middle = LEFT + keys * SIZE / 2
     panel.text(middle, 12, title, font_weight="700")
