@@ -42,6 +42,14 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.rotary import (
+    rotary_frequencies,
+    Rotary,
+    pairs_to_halves,
+    halves_to_pairs,
+    pairs_to_halves_weight,
+    halves_to_pairs_weight,
+)
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 
 __all__ = [
@@ -86,6 +94,12 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "rotary_frequencies",
+    "Rotary",
+    "pairs_to_halves",
+    "halves_to_pairs",
+    "pairs_to_halves_weight",
+    "halves_to_pairs_weight",
     "KeyValueCache",
     "bytes_per_token",
 ]
