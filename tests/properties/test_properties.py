@@ -32,6 +32,8 @@ NO_ATTENTION = {
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "KeyValueCache",
+    "bytes_per_token",
 }
 
 
