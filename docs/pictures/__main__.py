@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import distance
+import hands
 import heads
 import hiding
 import kv_cache
@@ -29,8 +31,10 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **hands.PICTURES,
     **kv_cache.PICTURES,
     **stages.PICTURES,
+    **distance.PICTURES,
 }
 
 

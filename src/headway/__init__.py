@@ -42,6 +42,7 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.sinusoidal import sinusoidal_positions, LearnedPositions
 from headway.positions.rotary import (
     rotary_frequencies,
     Rotary,
@@ -50,6 +51,14 @@ from headway.positions.rotary import (
     pairs_to_halves_weight,
     halves_to_pairs_weight,
 )
+from headway.positions.relative_bias import (
+    alibi_slopes,
+    ALiBi,
+    relative_buckets,
+    T5Bias,
+)
+from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
+from headway.decoding.kv_cache import KeyValueCache
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 
 __all__ = [
@@ -94,12 +103,21 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "sinusoidal_positions",
+    "LearnedPositions",
     "rotary_frequencies",
     "Rotary",
     "pairs_to_halves",
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
+    "repeat_heads",
+    "GroupedQueryAttention",
+    "KeyValueCache",
     "KeyValueCache",
     "bytes_per_token",
 ]

@@ -32,6 +32,10 @@ NO_ATTENTION = {
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
     "KeyValueCache",
     "bytes_per_token",
 }
