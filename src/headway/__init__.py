@@ -58,7 +58,6 @@ from headway.positions.relative_bias import (
     T5Bias,
 )
 from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
-from headway.decoding.kv_cache import KeyValueCache
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 
 __all__ = [
@@ -117,7 +116,6 @@ __all__ = [
     "T5Bias",
     "repeat_heads",
     "GroupedQueryAttention",
-    "KeyValueCache",
     "KeyValueCache",
     "bytes_per_token",
 ]
