@@ -12,6 +12,7 @@ import distance
 import hands
 import heads
 import hiding
+import kv_cache
 import latent_attention
 import longer
 import modules
@@ -39,6 +40,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **distance.PICTURES,
     **longer.PICTURES,
     **latent_attention.PICTURES,
+    **kv_cache.PICTURES,
 }
 
 

@@ -65,7 +65,7 @@ from headway.positions.relative_bias import (
     T5Bias,
 )
 from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
-from headway.decoding.kv_cache import KeyValueCache
+from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 from headway.decoding.latent_attention import LatentAttention
 
 __all__ = [
@@ -130,5 +130,6 @@ __all__ = [
     "repeat_heads",
     "GroupedQueryAttention",
     "KeyValueCache",
+    "bytes_per_token",
     "LatentAttention",
 ]

@@ -41,6 +41,8 @@ NO_ATTENTION = {
     "yarn_frequencies",
     "yarn_magnitude",
     "llama3_frequencies",
+    "KeyValueCache",
+    "bytes_per_token",
 }
 
 
