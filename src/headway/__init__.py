@@ -42,6 +42,10 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.rotary import rotary_frequencies, Rotary
+from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
+from headway.decoding.kv_cache import KeyValueCache
+from headway.decoding.sliding_window import sliding_window_mask, RingCache
 
 __all__ = [
     "Example",
@@ -85,4 +89,11 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "rotary_frequencies",
+    "Rotary",
+    "repeat_heads",
+    "GroupedQueryAttention",
+    "KeyValueCache",
+    "sliding_window_mask",
+    "RingCache",
 ]

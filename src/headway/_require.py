@@ -118,6 +118,49 @@ def cache_keeps(cache: object, window: int | None) -> None:
         )
 
 
+def one_each(key: Tensor, value: Tensor, positions: Tensor) -> None:
+    """Check what a cache is handed: a key, a value and a position for each token."""
+    floating(key=key, value=value)
+    integers(positions=positions)
+    if key.ndim < 2:
+        raise ValueError(
+            f"key must have shape (..., tokens, width); got key.shape={_shape(key)}."
+        )
+    if value.ndim < 2 or value.shape[:-1] != key.shape[:-1]:
+        raise ValueError(
+            "value must have one row for each row of key; "
+            f"got value.shape={_shape(value)}, key.shape={_shape(key)}."
+        )
+    if positions.ndim == 0 or positions.shape[-1] not in (1, key.shape[-2]):
+        raise ValueError(
+            "positions must have one number for each key; "
+            f"got positions.shape={_shape(positions)}, key.shape={_shape(key)}."
+        )
+
+
+def like_kept(kept: Tensor, **new: Tensor) -> None:
+    """Check that new rows fit behind those in a cache: a promotion would be silent."""
+    for name, tensor in new.items():
+        if _all_but_length(tensor) != _all_but_length(kept):
+            raise ValueError(
+                f"{name} must be like the kept ones in all but length; "
+                f"got {name} of {_shape(tensor)}, {tensor.dtype}, {tensor.device}, "
+                f"kept {_shape(kept)}, {kept.dtype}, {kept.device}."
+            )
+
+
+def _all_but_length(tensor: Tensor) -> tuple[object, ...]:
+    return tensor.shape[:-2], tensor.shape[-1], tensor.dtype, tensor.device
+
+
+def positions_like_kept(positions: Tensor, kept: Tensor) -> None:
+    if not _leading_axes_broadcast(positions.unsqueeze(-1), kept.unsqueeze(-1)):
+        raise ValueError(
+            "positions must be of the texts that are kept; "
+            f"got positions.shape={_shape(positions)}, kept {_shape(kept)}."
+        )
+
+
 def memory(memory: Tensor, d_memory: int) -> None:
     """Check what is asked in cross-attention: float, (*B, S, d_memory), 0 < S."""
     floating(memory=memory)
