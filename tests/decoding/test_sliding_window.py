@@ -262,6 +262,15 @@ def test_it_keeps_the_type_of_what_it_is_given() -> None:
     assert cache.nbytes == 2 * 3 * 4 * 2
 
 
+def test_it_counts_where_the_keys_are() -> None:
+    one = torch.ones(2, WIDTH)
+    with torch.device("meta"):
+        cache = RingCache(3)
+        for _ in range(2):
+            found = cache.append(one, one, torch.arange(2, device="cpu"))
+    assert {part.device for part in found} == {one.device}
+
+
 # The ring in a module: as the whole text under a mask.
 
 

@@ -26,6 +26,8 @@ NO_ATTENTION = {
     "pack",
     "document_mask",
     "unpack",
+    "sliding_window_mask",
+    "RingCache",
 }
 
 
