@@ -12,6 +12,7 @@ import heads
 import hiding
 import modules
 import queries
+import sliding_window
 import stages
 import training
 import two_texts
@@ -29,6 +30,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **heads.PICTURES,
     **two_texts.PICTURES,
     **stages.PICTURES,
+    **sliding_window.PICTURES,
 }
 
 
