@@ -15,6 +15,7 @@ from headway import (
     CrossAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
+    Rotary,
     SelfAttentionV1,
     SelfAttentionV2,
     Vocabulary,
@@ -29,6 +30,8 @@ from headway import (
     from_heads,
     from_torch,
     fused_attention,
+    halves_to_pairs,
+    halves_to_pairs_weight,
     hide_by_minus_infinity,
     hide_by_renormalising,
     masked_softmax,
@@ -36,7 +39,10 @@ from headway import (
     naive_softmax,
     pack,
     padding_mask,
+    pairs_to_halves,
+    pairs_to_halves_weight,
     recall_task,
+    rotary_frequencies,
     similarity_scores,
     split_heads,
     stable_softmax,
@@ -778,6 +784,128 @@ def of_packing() -> list[Case]:
     ]
 
 
+def of_rotary() -> list[Case]:
+    width, rotate = 2 * D, Rotary(2 * D)
+    return [
+        *(
+            case
+            for name, build in (
+                ("rotary_frequencies", rotary_frequencies),
+                ("Rotary", Rotary),
+                ("Rotary, frequencies", _with_frequencies),
+            )
+            for case in (
+                (
+                    f"{name}, zero",
+                    _called(build, 0),
+                    "width must be a positive integer; got width=0.",
+                ),
+                (
+                    f"{name}, odd",
+                    _called(build, T),
+                    f"width must be even; got width={T}.",
+                ),
+            )
+        ),
+        *(
+            (
+                f"{name}={value}",
+                functools.partial(build, width, **{name: value}),
+                f"{name} must be positive and finite; got {name}={value!r}.",
+            )
+            for name, value in (
+                ("base", 0.0),
+                ("base", -1.0),
+                ("base", float("inf")),
+                ("magnitude", 0.0),
+                ("magnitude", float("nan")),
+            )
+            for build in (Rotary, rotary_frequencies)
+            if name == "base" or build is Rotary
+        ),
+        (
+            "Rotary, one frequency for each number",
+            lambda: Rotary(width, frequencies=zeros(width)),
+            f"frequencies must have shape ({D},), one for each pair; "
+            f"got frequencies.shape=({width},).",
+        ),
+        (
+            "Rotary, integer frequencies",
+            lambda: Rotary(width, frequencies=integers(D)),
+            "frequencies must hold floating-point numbers; "
+            "got frequencies.dtype=torch.int64.",
+        ),
+        (
+            "Rotary, integer vectors",
+            lambda: rotate(integers(T, width), integers(T)),
+            "x must hold floating-point numbers; got x.dtype=torch.int64.",
+        ),
+        (
+            "Rotary, width",
+            lambda: rotate(zeros(T, D), integers(T)),
+            f"x must have shape (..., tokens, width={width}); got x.shape=({T}, {D}).",
+        ),
+        (
+            "Rotary, one vector",
+            lambda: rotate(zeros(width), integers(1)),
+            f"x must have shape (..., tokens, width={width}); got x.shape=({width},).",
+        ),
+        (
+            "Rotary, positions of half precision",
+            lambda: rotate(zeros(T, width), zeros(T, dtype=torch.bfloat16)),
+            "positions must hold integers; got positions.dtype=torch.bfloat16.",
+        ),
+        (
+            "Rotary, positions without an axis for heads",
+            lambda: rotate(zeros(B, H, T, width), integers(B, T)),
+            f"positions must broadcast to the tokens, of shape ({B}, {H}, {T}); "
+            f"got positions.shape=({B}, {T}).",
+        ),
+        (
+            "Rotary, more positions than tokens",
+            lambda: rotate(zeros(1, width), integers(T)),
+            "positions must broadcast to the tokens, of shape (1,); "
+            f"got positions.shape=({T},).",
+        ),
+        *(
+            (
+                f"{reorder.__name__}, {x.ndim} axes",
+                _called(reorder, x),
+                f"x must have an even width; got x.shape={tuple(x.shape)}.",
+            )
+            for reorder in (pairs_to_halves, halves_to_pairs)
+            for x in (zeros(), zeros(B, T))
+        ),
+        *(
+            case
+            for reorder in (pairs_to_halves_weight, halves_to_pairs_weight)
+            for case in (
+                (
+                    f"{reorder.__name__}, no heads",
+                    functools.partial(reorder, zeros(width), 0),
+                    "num_heads must be a positive integer; got num_heads=0.",
+                ),
+                (
+                    f"{reorder.__name__}, an odd width",
+                    functools.partial(reorder, zeros(E, D_IN), H),
+                    f"weight must have {H} heads of one even width as rows; "
+                    f"got weight.shape=({E}, {D_IN}).",
+                ),
+                (
+                    f"{reorder.__name__}, no axis",
+                    functools.partial(reorder, zeros(), H),
+                    f"weight must have {H} heads of one even width as rows; "
+                    "got weight.shape=().",
+                ),
+            )
+        ),
+    ]
+
+
+def _with_frequencies(width: int) -> Rotary:
+    return Rotary(width, frequencies=zeros(width // 2))
+
+
 def of_scores() -> list[Case]:
     masking = (masked_softmax, hide_by_minus_infinity, hide_by_renormalising)
     plain = (naive_softmax, stable_softmax)
@@ -825,6 +953,7 @@ def refusals() -> list[Case]:
         *of_gpt2(),
         *of_cross_attention(),
         *of_packing(),
+        *of_rotary(),
     ]
 
 

@@ -42,7 +42,14 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
-from headway.positions.rotary import rotary_frequencies, Rotary
+from headway.positions.rotary import (
+    rotary_frequencies,
+    Rotary,
+    pairs_to_halves,
+    halves_to_pairs,
+    pairs_to_halves_weight,
+    halves_to_pairs_weight,
+)
 from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.kv_cache import KeyValueCache
 from headway.decoding.sliding_window import sliding_window_mask, RingCache
@@ -91,6 +98,10 @@ __all__ = [
     "unpack",
     "rotary_frequencies",
     "Rotary",
+    "pairs_to_halves",
+    "halves_to_pairs",
+    "pairs_to_halves_weight",
+    "halves_to_pairs_weight",
     "repeat_heads",
     "GroupedQueryAttention",
     "KeyValueCache",

@@ -26,6 +26,21 @@ def probability(**probabilities: float) -> None:
             raise ValueError(f"{name} must be in [0, 1); got {name}={p!r}.")
 
 
+def even(**sizes: int) -> None:
+    positive(**sizes)
+    for name, size in sizes.items():
+        if size % 2:
+            raise ValueError(f"{name} must be even; got {name}={size}.")
+
+
+def positive_and_finite(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0.0 < number < math.inf:
+            raise ValueError(
+                f"{name} must be positive and finite; got {name}={number!r}."
+            )
+
+
 def divides(*, num_heads: int, **width: int) -> None:
     for name, size in width.items():
         if size % num_heads:
@@ -91,13 +106,7 @@ def positions(
     positions: Tensor, tokens_shape: tuple[int, ...], context_length: int
 ) -> None:
     """Check integers in [0, context_length), one for each token or for each column."""
-    integers(positions=positions)
-    pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
-    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
-        raise ValueError(
-            f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
-            f"got positions.shape={_shape(positions)}."
-        )
+    fit_tokens(positions, tokens_shape)
     if torch.compiler.is_compiling():  # numbers are not known while it compiles
         return
     outside = positions[(positions < 0) | (positions >= context_length)]
@@ -105,6 +114,49 @@ def positions(
         raise ValueError(
             f"positions must be in [0, context_length={context_length}); "
             f"got positions with {int(outside[0])}."
+        )
+
+
+def fit_tokens(positions: Tensor, tokens_shape: tuple[int, ...]) -> None:
+    """Check integers, one for each token or for each column."""
+    integers(positions=positions)
+    pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
+    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
+        raise ValueError(
+            f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
+            f"got positions.shape={_shape(positions)}."
+        )
+
+
+def vectors(x: Tensor, width: int) -> None:
+    """Check what is turned: float, (*B, T, width)."""
+    floating(x=x)
+    if x.ndim < 2 or x.shape[-1] != width:
+        raise ValueError(
+            f"x must have shape (..., tokens, width={width}); got x.shape={_shape(x)}."
+        )
+
+
+def even_width(x: Tensor) -> None:
+    if x.ndim == 0 or x.shape[-1] % 2:
+        raise ValueError(f"x must have an even width; got x.shape={_shape(x)}.")
+
+
+def one_per_pair(frequencies: Tensor, width: int) -> None:
+    floating(frequencies=frequencies)
+    if frequencies.shape != (width // 2,):
+        raise ValueError(
+            f"frequencies must have shape ({width // 2},), one for each pair; "
+            f"got frequencies.shape={_shape(frequencies)}."
+        )
+
+
+def pairs_of_rows(weight: Tensor, num_heads: int) -> None:
+    """Check the rows of a projection: heads of one even width."""
+    if weight.ndim == 0 or weight.shape[0] % (2 * num_heads):
+        raise ValueError(
+            f"weight must have {num_heads} heads of one even width as rows; "
+            f"got weight.shape={_shape(weight)}."
         )
 
 

@@ -26,6 +26,12 @@ NO_ATTENTION = {
     "pack",
     "document_mask",
     "unpack",
+    "rotary_frequencies",
+    "Rotary",
+    "pairs_to_halves",
+    "halves_to_pairs",
+    "pairs_to_halves_weight",
+    "halves_to_pairs_weight",
     "sliding_window_mask",
     "RingCache",
 }
