@@ -18,6 +18,7 @@ import longer
 import modules
 import queries
 import sharing
+import sliding_window
 import stages
 import training
 import two_texts
@@ -41,6 +42,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **longer.PICTURES,
     **latent_attention.PICTURES,
     **kv_cache.PICTURES,
+    **sliding_window.PICTURES,
 }
 
 

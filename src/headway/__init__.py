@@ -66,6 +66,7 @@ from headway.positions.relative_bias import (
 )
 from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
+from headway.decoding.sliding_window import sliding_window_mask, RingCache
 from headway.decoding.latent_attention import LatentAttention
 
 __all__ = [
@@ -131,5 +132,7 @@ __all__ = [
     "GroupedQueryAttention",
     "KeyValueCache",
     "bytes_per_token",
+    "sliding_window_mask",
+    "RingCache",
     "LatentAttention",
 ]

@@ -43,6 +43,8 @@ NO_ATTENTION = {
     "llama3_frequencies",
     "KeyValueCache",
     "bytes_per_token",
+    "sliding_window_mask",
+    "RingCache",
 }
 
 
