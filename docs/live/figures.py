@@ -23,6 +23,7 @@ from headway import (
     six_tokens,
     split_heads,
 )
+from headway.positions.rotary import Rotary
 
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -229,6 +230,60 @@ def dropout() -> list[Table]:
     return [kept, sums]
 
 
+def clock() -> list[Table]:
+    """Turn a query and a key of two pairs by their positions."""
+    vectors = torch.tensor([[0.8, 0.6, 0.6, 0.8], [0.6, 0.8, 1.0, 0.0]]).double()
+    vectors = as_typed(vectors)
+    turn = Rotary(4, base=100.0)
+    pairs = [("fast pair", 2), ("slow pair", 2)]
+    given = Table("vectors", "Before they are turned", ["", *pairs])
+    for name, row in zip(("query", "key"), vectors.tolist(), strict=True):
+        given.row(name, *map(exact, row))
+    speeds = Table("speeds", "How far each pair turns in a step", ["", "radians"])
+    for name, speed in zip(("fast", "slow"), turn.frequencies.tolist(), strict=True):
+        speeds.row(name, exact(speed))
+    parts = ["fast pair", "slow pair", "score"]
+    scores = Table("scores", "The score by the distance", ["apart", *parts])
+    for apart in range(-6, 7):
+        at = torch.tensor([6 + apart, 6])
+        query, key = turn(vectors, at)
+        fast, slow = (query * key).unflatten(-1, (2, 2)).sum(-1).tolist()
+        scores.row(str(apart), *map(precise, (fast, slow, fast + slow)))
+    return [given, speeds, scores]
+
+
+def writing() -> list[Table]:
+    """Give queries and keys of nine words, and count what each costs."""
+    (words, vectors), *matrices = he_finds_boy()
+    x, W_query, W_key = (tensor.double() for tensor in (vectors, *matrices))
+    pairs: list[str | tuple[str, int]] = [("query", 2), ("key", 2)]
+    vectors = Table("vectors", "What each word asks and offers", ["", *pairs])
+    rows = torch.cat([x @ W_query, x @ W_key], dim=-1)
+    for word, row in zip(words, rows, strict=True):
+        vectors.row(word, *(exact(number, 0) for number in row.tolist()))
+    ways = ["computed with a cache", "without", "seen", "seen by a window of 3"]
+    counts = Table("counts", "Keys, if words are written one by one", ["", *ways])
+    for t, word in enumerate(words, 1):
+        seen = int(causal_mask(t)[-1].sum())
+        counts.row(word, *(exact(n, 0) for n in (1, seen, seen, min(seen, 3))))
+    return [vectors, counts]
+
+
+def groups() -> list[Table]:
+    """Say which group each of eight query heads reads, and what a token keeps."""
+    heads, width = 8, 128
+    counts = (8, 4, 2, 1)
+    shared = Table("groups", "The group that a head reads", ["", *map(str, counts)])
+    owners = [torch.arange(g).repeat_interleave(heads // g) for g in counts]
+    for h in range(heads):
+        shared.row(f"head {h}", *(exact(int(one[h]), 0) for one in owners))
+    said = "Bytes a token and layer, keys and values of 128 numbers in 16 bits"
+    kept = Table("kept", said, ["", "groups", "bytes"])
+    for g in counts:
+        kept.row(f"{g} of {heads}", exact(g, 0), exact(2 * g * width * 2, 0))
+    return [shared, kept]
+
+
 FIGURES = {
     "words": Figure(
         words,
@@ -255,5 +310,19 @@ FIGURES = {
     "dropout": Figure(
         dropout,
         "One draw changes the sum of a row; over many draws the mean stays.",
+    ),
+    "clock": Figure(
+        clock,
+        "Two pairs of numbers, turned by where their tokens stand. Move both tokens: "
+        "the hands move, and the score does not.",
+    ),
+    "writing": Figure(
+        writing,
+        "A row for each token of this call, and the weights with which it reads. "
+        "Framed: keys that this call computes. All others come from the cache.",
+    ),
+    "groups": Figure(
+        groups,
+        "Fewer heads of keys and values are kept, and each serves several query heads.",
     ),
 }

@@ -2,8 +2,9 @@
 
 Every program in the rooms is run as it stands, and `check` is asked about `attend`,
 which each of them makes. What it reports becomes a fold below each program, and a table
-and two lists in museum.md. With `--check` nothing is written; the command fails if one
-of them is not as it would be written.
+and lists in museum.md. Of positions, caches and shared heads `check` does not ask yet
+what must hold: `beyond` does. With `--check` nothing is written; the command fails if
+one of them is not as it would be written.
 """
 
 import contextlib
@@ -13,7 +14,9 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import beyond
 
 from headway.checks import Report, check
 from headway.checks.book import Section
@@ -22,7 +25,18 @@ from proofread.generated import generate, significant
 
 PAGES = Path(__file__).parent
 FOLDER = Path(__file__).parents[2] / "generated" / "museum"
-ROOMS = ("masks", "triangles", "softmax", "heads", "dropout", "padding", "state")
+ROOMS = (
+    "masks",
+    "triangles",
+    "softmax",
+    "heads",
+    "dropout",
+    "padding",
+    "state",
+    "positions",
+    "caches",
+    "groups",
+)
 NAMES = [one.name for one in PROPERTIES]
 # How a property looks from outside, when it does not hold.
 SYMPTOMS = {
@@ -140,10 +154,12 @@ def exhibits(pages: Path = PAGES) -> Iterator[Exhibit]:
 
 
 def report(program: str) -> Report:
-    """Run a program, without what it prints, and ask `check` about what it makes."""
-    names: dict[str, object] = {"__name__": "__main__"}
+    """Run a program, without what it prints, and ask what it makes for properties."""
+    names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(program, "<exhibit>", "exec"), names)  # noqa: S102
+    if beyond.knows(names):
+        return beyond.report(names)
     attend = names["attend"]
     if not callable(attend):
         raise TypeError("attend must be a function or a module")
@@ -153,10 +169,12 @@ def report(program: str) -> Report:
 def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
     """Make the parts of the pages, by the names of their files."""
     failed = {one: {row.name for row in made.failed} for one, made in reports.items()}
+    checked = {one: names for one, names in failed.items() if names <= {*NAMES}}
     return {
         "rooms.md": rooms([*reports]),
-        "table.md": table(failed),
-        "columns.md": columns(failed),
+        "table.md": table(checked),
+        "columns.md": columns(checked),
+        "beyond.md": unseen(failed),
         **{f"{one.room}/{one.anchor}.md": fold(made) for one, made in reports.items()},
     }
 
@@ -180,7 +198,13 @@ def fold(made: Report) -> str:
         f"To read: {', '.join(link(one, '../') for one in sections)}.",
     ]
     body = textwrap.indent("\n".join(lines), "    ")
-    return f'??? abstract "What `check` says"\n{body}\n'
+    asked = {row.name for row in made.rows} <= {*NAMES}
+    title = (
+        "What `check` says"
+        if asked
+        else "What does not hold (`check` asks no such thing yet)"
+    )
+    return f'??? abstract "{title}"\n{body}\n'
 
 
 def link(section: Section, start: str = "") -> str:
@@ -221,6 +245,16 @@ def columns(failed: Mapping[Exhibit, set[str]]) -> str:
             f"{number}. {SYMPTOMS[one.name]} **{one.name[0].upper()}{one.name[1:]}**: "
             f"{len(broken)} found; {link(one.section)}."
         )
+    return "\n".join(lines) + "\n"
+
+
+def unseen(failed: Mapping[Exhibit, set[str]]) -> str:
+    """List the properties that `check` does not ask for, and how many break each."""
+    lines = []
+    for one in beyond.EVERY:
+        broken = sum(one.name in names for names in failed.values())
+        name = one.name[0].upper() + one.name[1:]
+        lines.append(f"- **{name}**: {broken} found; {link(one.section)}.")
     return "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import distance
+import hands
 import heads
 import hiding
 import longer
@@ -29,7 +31,9 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **hands.PICTURES,
     **stages.PICTURES,
+    **distance.PICTURES,
     **longer.PICTURES,
 }
 

@@ -42,6 +42,7 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.sinusoidal import sinusoidal_positions, LearnedPositions
 from headway.positions.rotary import (
     rotary_frequencies,
     Rotary,
@@ -57,6 +58,14 @@ from headway.positions.rotary_scaling import (
     yarn_magnitude,
     llama3_frequencies,
 )
+from headway.positions.relative_bias import (
+    alibi_slopes,
+    ALiBi,
+    relative_buckets,
+    T5Bias,
+)
+from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
+from headway.decoding.kv_cache import KeyValueCache
 
 __all__ = [
     "Example",
@@ -100,6 +109,8 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "sinusoidal_positions",
+    "LearnedPositions",
     "rotary_frequencies",
     "Rotary",
     "pairs_to_halves",
@@ -111,4 +122,11 @@ __all__ = [
     "yarn_frequencies",
     "yarn_magnitude",
     "llama3_frequencies",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
+    "repeat_heads",
+    "GroupedQueryAttention",
+    "KeyValueCache",
 ]

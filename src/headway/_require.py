@@ -117,6 +117,43 @@ def positions(
         )
 
 
+def two_rows_of_positions(query_positions: Tensor, key_positions: Tensor) -> None:
+    """Check integers, one for each query and key, with leading axes that broadcast."""
+    rows = {"query_positions": query_positions, "key_positions": key_positions}
+    integers(**rows)
+    for name, row in rows.items():
+        if row.ndim == 0:
+            raise ValueError(
+                f"{name} must have shape (..., tokens); got {name}.shape=()."
+            )
+    try:
+        torch.broadcast_shapes(query_positions.shape[:-1], key_positions.shape[:-1])
+    except RuntimeError:
+        raise ValueError(
+            "key_positions must have leading axes that broadcast with those of "
+            f"query_positions; got key_positions.shape={_shape(key_positions)}, "
+            f"query_positions.shape={_shape(query_positions)}."
+        ) from None
+
+
+def buckets(num_buckets: int, max_distance: int, bidirectional: bool) -> None:
+    """Check that there are near and far buckets, in each direction as many."""
+    positive(num_buckets=num_buckets, max_distance=max_distance)
+    directions = 2 if bidirectional else 1
+    if num_buckets < 2 * directions or num_buckets % directions:
+        must = "be an even number of at least 4" if bidirectional else "be at least 2"
+        raise ValueError(
+            f"num_buckets must {must} with bidirectional={bidirectional}; "
+            f"got num_buckets={num_buckets}."
+        )
+    exact = num_buckets // directions // 2
+    if max_distance <= exact:
+        raise ValueError(
+            f"max_distance must be more than {exact}, the number of near buckets; "
+            f"got max_distance={max_distance}."
+        )
+
+
 def fit_tokens(positions: Tensor, tokens_shape: tuple[int, ...]) -> None:
     """Check integers, one for each token or for each column."""
     integers(positions=positions)

@@ -4,18 +4,23 @@ import contextlib
 import io
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
 
 from headway.checks import Report
 from headway.checks.properties import PROPERTIES
+from mistakes import NOT_SEEN_BY_CHECK
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "museum"))
 MUSEUM = runpy.run_path(str(DOCS / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
-NAMES = {one.name for one in PROPERTIES}
+BEYOND = MUSEUM["beyond"]
+ASKED = {one.name for one in PROPERTIES}
+NAMES = ASKED | {one.name for one in BEYOND.EVERY}
 # All reports are made at once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("museum")
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.anchor)
@@ -116,7 +121,28 @@ def test_a_page_includes_the_report_of_its_own_program(exhibit) -> None:
 
 def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
     broken = {row.name for report in reports.values() for row in report.failed}
-    assert broken == NAMES == set(MUSEUM["SYMPTOMS"])
+    assert broken == NAMES
+    assert set(MUSEUM["SYMPTOMS"]) == ASKED
+
+
+def test_what_check_does_not_see_is_in_the_list_of_mistakes(reports: dict) -> None:
+    found = {
+        one.anchor: {row.name for row in made.failed}
+        for one, made in reports.items()
+        if not {row.name for row in made.rows} <= ASKED
+    }
+    assert found.keys() == NOT_SEEN_BY_CHECK.keys()
+    for anchor, name in NOT_SEEN_BY_CHECK.items():
+        assert name in found[anchor]
+
+
+@pytest.mark.parametrize("one", BEYOND.EVERY, ids=lambda one: one.name)
+def test_a_property_links_to_a_chapter(one) -> None:
+    page, anchor = one.section.address.split("/#")
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    assert f"# {one.section.chapter}\n" in text
+    assert f"## {one.section.title}\n" in text
+    assert anchor == one.section.title.lower().replace(" ", "-")
 
 
 def test_the_parts_are_as_a_run_makes_them(reports: dict) -> None:
@@ -133,8 +159,8 @@ def test_the_parts_are_as_a_run_makes_them(reports: dict) -> None:
 
 def test_a_table_shows_what_a_report_says(reports: dict) -> None:
     table = MUSEUM["parts"](reports)["table.md"]
-    failed = sum(len(report.failed) for report in reports.values())
-    assert table.count("●") == failed
+    checked = [one for one in reports if one.anchor not in NOT_SEEN_BY_CHECK]
+    assert table.count("●") == sum(len(reports[one].failed) for one in checked)
     one = next(iter(reports))
     fewer = {name: made for name, made in reports.items() if name != one}
     assert MUSEUM["parts"](fewer)["table.md"] != table

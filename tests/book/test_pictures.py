@@ -720,3 +720,34 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert len(rects) == visible
         assert sum("stroke-dasharray" in rect.attrib for rect in rects) == dashed
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
+
+
+def test_the_bias_for_distance_shows_reach_and_buckets() -> None:
+    slopes = [2.0**-h for h in range(1, 9)]
+    halves = [str(math.ceil(math.log(2) / slope)) for slope in slopes]
+    assert texts("distance-bias", 0)[5::2] == halves
+    weights = torch.tensor(
+        [[math.exp(-s * d) for d in range(6, -1, -1)] for s in slopes]
+    )
+    rects = [*panels(FIGURES / "distance-bias.svg")[0].iter("rect")]
+    shades = torch.tensor([float(rect.attrib["fill-opacity"]) for rect in rects])
+    torch.testing.assert_close(
+        shades, 0.03 + 0.39 * weights.flatten(), rtol=0, atol=0.0051
+    )
+    found = texts("distance-bias", 1)
+    assert "113" in found
+    assert "91" in found
+    assert len([*panels(FIGURES / "distance-bias.svg")[1].iter("rect")]) == 32 + 16
+
+
+def test_hands_point_where_their_positions_say() -> None:
+    root = panels(FIGURES / "clock-hands.svg")[0]
+    drawn = []
+    for path in root.iter("path"):
+        ends = re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", path.attrib["d"])
+        (x, y), (to_x, to_y) = ((float(a), float(b)) for a, b in ends)
+        drawn.append(math.atan2(to_x - x, y - to_y))
+    angles = [p * 10000 ** (-2 * i / 6) for p in range(8) for i in range(3)]
+    assert len(drawn) == len(angles)
+    for found, angle in zip(drawn, angles, strict=True):
+        assert math.cos(found - angle) > 0.999

@@ -1,5 +1,6 @@
 """The live figures in a browser: right, driven by mouse and keys, legible, quiet."""
 
+import cmath
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -30,6 +31,9 @@ PAGES = {
     "leak": "basics/masks/",
     "heads": "basics/multi_head_attention/",
     "dropout": "basics/dropout/",
+    "clock": "positions/rotary/",
+    "groups": "decoding/grouped_query/",
+    "writing": "decoding/kv_cache/",
 }
 ROOT = Path(__file__).parents[2]
 WORDS, SIX = six_tokens()
@@ -385,6 +389,140 @@ def compare_draws(figure: "Locator", rows: list[Tensor]) -> None:
     same(numbers(table.locator(".hw-live__bar data")), expected)
 
 
+def scored(apart: int) -> list[float]:
+    """Turn by complex numbers: the score of a pair is the real part of a product."""
+    query, key = (0.8 + 0.6j, 0.6 + 0.8j), (0.6 + 0.8j, 1.0 + 0.0j)
+    parts = [
+        (q * cmath.exp(1j * apart * speed) * k.conjugate()).real
+        for q, k, speed in zip(query, key, (1.0, 0.1), strict=True)
+    ]
+    return [*parts, sum(parts)]
+
+
+def compare_clock(figure: "Locator", query: int, key: int) -> None:
+    found = numbers(figure.locator(".hw-live__stage data"))
+    same(found, torch.tensor(scored(query - key)))
+    assert said(figure) == (
+        f"Query at {query}, key at {key}: {query - key} apart, "
+        f"score {scored(query - key)[-1]:.4f}."
+    )
+
+
+def test_clock_by_mouse(live: "Locator") -> None:
+    compare_clock(live, 7, 5)
+    for query, key in ((0, 12), (12, 0), (3, 3)):
+        slide(live, "query’s position", query)
+        slide(live, "key’s position", key)
+        compare_clock(live, query, key)
+    hands = live.locator("line")
+    before = hands.evaluate_all("all => all.map(one => one.getAttribute('x2'))")
+    live.get_by_role("button", name="Move both on").click()
+    compare_clock(live, 4, 4)
+    after = hands.evaluate_all("all => all.map(one => one.getAttribute('x2'))")
+    assert all(a != b for a, b in zip(before, after, strict=True))
+    slide(live, "key’s position", 12)
+    live.get_by_role("button", name="Move both on").click()
+    compare_clock(live, 4, 12)  # there is no thirteenth place
+
+
+def test_clock_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("slider", name="query’s position").focus()
+    keyboard.press("ArrowRight")
+    ringed(live)
+    compare_clock(live, 8, 5)
+    keyboard.press("Tab")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_clock(live, 7, 4)
+
+
+CUTS = {"a prompt of 5, then 1": [5, 1, 1, 1, 1], "1": [1] * 9, "4": [4, 4, 1]}
+
+
+def compare_writing(figure: "Locator", sizes: list[int], window: int) -> None:
+    """Compare a call, the last of some sizes, with masked attention over the text."""
+    end = sum(sizes)
+    first = end - sizes[-1]
+    x = torch.zeros(9, 3, dtype=torch.float64)
+    x[NINE.index("Boy")] = torch.tensor([1.0, 0.0, 1.0])
+    x[NINE.index("he"), 1] = 1
+    x[[NINE.index("ice"), NINE.index("cream")], 0] = 1
+    scores = 4 * x[:, 1:2] * (x[:, 0] + x[:, 2]) / math.sqrt(2)
+    t, s = torch.arange(9)[:, None], torch.arange(9)
+    weights = scores.masked_fill((s > t) | (t - s >= window), -torch.inf).softmax(-1)
+    cells = figure.locator(".hw-live__map td:not(.hw-live__hidden, thead *) data")
+    seen = weights[first:end][((s <= t) & (t - s < window))[first:end]]
+    same(numbers(cells), seen)
+    kept = max(0, first - window + 1)
+    assert f": {sizes[-1]} key" in said(figure)
+    assert f"{first - kept} found in the cache" in said(figure)
+    assert (f"{kept} forgotten" in said(figure)) == (kept > 0)
+    without = sum(sum(sizes[: n + 1]) for n in range(len(sizes)))
+    assert f"So far {end} computed; without a cache it would be {without}." in said(
+        figure
+    )
+    gone = figure.locator("th.hw-live__gone").all_inner_texts()
+    assert gone == list(NINE[:kept])
+
+
+def test_writing_by_mouse(live: "Locator") -> None:
+    for name, cut in CUTS.items():
+        pick(live, name)
+        for label, window in (("all", 9), ("3 tokens", 3)):
+            pick(live, label)
+            live.get_by_role("button", name="Begin again").click()
+            for call in range(len(cut)):
+                compare_writing(live, cut[: call + 1], window)
+                live.get_by_role("button", name="Next call").click()
+            compare_writing(live, cut, window)  # after the last call there is none
+
+
+def test_writing_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("radio", name="all", exact=True).focus()
+    keyboard.press("ArrowRight")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_writing(live, [5, 1], 3)
+
+
+def compare_groups(figure: "Locator", groups: int, wrong: bool) -> None:
+    right = [head * groups // 8 for head in range(8)]
+    dealt = [head % groups for head in range(8)]
+    cells = numbers(figure.locator(".hw-live__cell data")).tolist()
+    assert cells == [*(dealt if wrong else right), *range(groups)]
+    assert numbers(figure.locator(".hw-live__bar data")).tolist() == [512.0 * groups]
+    assert f"{groups} of keys and values: {512 * groups} bytes" in said(figure)
+    strays = sum(a != b for a, b in zip(right, dealt, strict=True))
+    assert (f"{strays} heads read another" in said(figure)) == (wrong and strays > 0)
+    assert ("cannot be told" in said(figure)) == (wrong and strays == 0)
+
+
+def test_groups_by_mouse(live: "Locator") -> None:
+    for groups in (8, 4, 2, 1):
+        pick(live, str(groups))
+        for wrong in (False, True):
+            pick(live, "dealt in turn (wrong)" if wrong else "neighbours")
+            compare_groups(live, groups, wrong)
+
+
+def test_groups_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("radio", name="2", exact=True).focus()
+    keyboard.press("ArrowLeft")
+    ringed(live)
+    compare_groups(live, 4, wrong=False)
+    keyboard.press("Tab")
+    keyboard.press("ArrowRight")
+    ringed(live)
+    compare_groups(live, 4, wrong=True)
+
+
 # ---- By keyboard ----
 
 
@@ -550,6 +688,9 @@ def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
         "leak": lambda: figure.get_by_role("radio", name="causal mask").tap(),
         "heads": lambda: figure.locator(".hw-live__picks input").nth(3).tap(),
         "dropout": lambda: figure.get_by_text("Draw 100 times").tap(),
+        "clock": lambda: figure.get_by_text("Move both on").tap(),
+        "groups": lambda: figure.get_by_role("radio", name="8").tap(),
+        "writing": lambda: figure.get_by_text("Next call").tap(),
     }[every]()
     assert said(figure) != before
 

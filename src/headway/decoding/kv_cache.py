@@ -4,8 +4,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway import _require
-
 
 class KeyValueCache:
     """Keep the keys and values of all tokens so far, for one layer."""

@@ -7,11 +7,12 @@ from mistakes.dropouts import DROPOUTS
 from mistakes.given import GIVEN
 from mistakes.heads import HEADS
 from mistakes.mistake import Mistake
+from mistakes.not_seen import NOT_SEEN_BY_CHECK
 from mistakes.scores import AXES, MASKS, SCALES
 from mistakes.unseen import UNSEEN
 from stepwise import GROUPED, SIZES, Attention, Step
 
-__all__ = ["GIVEN", "MISTAKES", "UNSEEN", "build"]
+__all__ = ["GIVEN", "MISTAKES", "NOT_SEEN_BY_CHECK", "UNSEEN", "build"]
 
 TABLES = {
     "scale": SCALES,
