@@ -40,9 +40,12 @@ PICTURES: dict[str, Callable[[], str]] = {
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
+<<<<<<< HEAD
     **latent_attention.PICTURES,
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
+=======
+>>>>>>> scaling2
 }
 
 
