@@ -40,12 +40,9 @@ PICTURES: dict[str, Callable[[], str]] = {
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
-<<<<<<< HEAD
     **latent_attention.PICTURES,
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
-=======
->>>>>>> scaling2
 }
 
 
