@@ -51,6 +51,7 @@ from headway.positions.rotary import (
     halves_to_pairs_weight,
 )
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
+from headway.decoding.paged_cache import PagePool, PagedCache
 
 __all__ = [
     "Example",
@@ -102,4 +103,6 @@ __all__ = [
     "halves_to_pairs_weight",
     "KeyValueCache",
     "bytes_per_token",
+    "PagePool",
+    "PagedCache",
 ]
