@@ -12,6 +12,7 @@ import heads
 import hiding
 import kv_cache
 import modules
+import paged_cache
 import queries
 import stages
 import training
@@ -30,6 +31,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **heads.PICTURES,
     **two_texts.PICTURES,
     **kv_cache.PICTURES,
+    **paged_cache.PICTURES,
     **stages.PICTURES,
 }
 

@@ -182,7 +182,8 @@ class PagedCache:
         _require.no_gradient(key=key, value=value)
         _require.of_one_text(positions)
         end = self.length + new
-        self.table += pool.take(-(-end // pool.page_size) - len(self.table))
+        needed = -(-end // pool.page_size)  # rounded up
+        self.table = [*self.table, *pool.take(needed - len(self.table))]
         at = self._slots(self.length, end)
         pool.keys[at] = key.flatten(0, -3).transpose(0, 1)
         pool.values[at] = value.flatten(0, -3).transpose(0, 1)
