@@ -21,6 +21,7 @@ import sharing
 import sliding_window
 import stages
 import training
+import turning
 import two_texts
 import words
 
@@ -37,6 +38,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **two_texts.PICTURES,
     **sharing.PICTURES,
     **hands.PICTURES,
+    **turning.PICTURES,
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
