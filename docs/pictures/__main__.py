@@ -16,6 +16,7 @@ import kv_cache
 import latent_attention
 import longer
 import modules
+import paged_cache
 import queries
 import sharing
 import sliding_window
@@ -42,12 +43,10 @@ PICTURES: dict[str, Callable[[], str]] = {
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
-<<<<<<< HEAD
     **latent_attention.PICTURES,
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
-=======
->>>>>>> scaling2
+    **paged_cache.PICTURES,
 }
 
 

@@ -41,13 +41,10 @@ NO_ATTENTION = {
     "yarn_frequencies",
     "yarn_magnitude",
     "llama3_frequencies",
-<<<<<<< HEAD
     "KeyValueCache",
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
-=======
->>>>>>> scaling2
 }
 
 
