@@ -125,6 +125,12 @@ def positions(
 ) -> None:
     """Check integers in [0, context_length), one for each token or for each column."""
     fit_tokens(positions, tokens_shape)
+    within_context(positions, context_length)
+
+
+def within_context(positions: Tensor, context_length: int) -> None:
+    """Check integers in [0, context_length), whatever their shape."""
+    integers(positions=positions)
     if torch.compiler.is_compiling():  # numbers are not known while it compiles
         return
     outside = positions[(positions < 0) | (positions >= context_length)]

@@ -105,6 +105,7 @@ def test_a_learned_row_is_a_row_of_the_table() -> None:
     positions = torch.tensor([[0, 3, 3], [18, 1, 2]])
     rows = where(positions)
     assert torch.equal(rows, where.weight[positions])
+    assert torch.equal(where(torch.tensor(18)), where.weight[18])
     rows.backward(gradient := draw(2, 3, E))
     expected = torch.zeros(CONTEXT, E, dtype=torch.float64)
     for row, column in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)):

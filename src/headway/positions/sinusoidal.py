@@ -116,5 +116,5 @@ class LearnedPositions(nn.Module):
         Raises:
             ValueError: If a position is not an integer in [0, `context_length`).
         """
-        _require.positions(positions, tuple(positions.shape), self.context_length)
+        _require.within_context(positions, self.context_length)
         return nn.functional.embedding(positions, self.weight)
