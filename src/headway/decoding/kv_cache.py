@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from headway import _require
+
 
 class KeyValueCache:
     r"""Keep the keys and values of all tokens so far, for one layer.
