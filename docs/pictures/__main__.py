@@ -16,6 +16,7 @@ import kv_cache
 import latent_attention
 import longer
 import modules
+import paged_cache
 import queries
 import sharing
 import sliding_window
@@ -43,6 +44,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **latent_attention.PICTURES,
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
+    **paged_cache.PICTURES,
 }
 
 

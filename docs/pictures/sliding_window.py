@@ -68,7 +68,7 @@ def _slots(words: tuple[str, ...]) -> Panel:
     panel = Panel(
         left + WINDOW * wide + 12,
         top + T * size + 4,
-        f"What three slots hold, a row after each word. {listed}.",
+        f"What slots 0 to {WINDOW - 1} hold, a row after each word. {listed}.",
     )
     middle = left + WINDOW * wide / 2
     panel.text(middle, 14, "what the ring holds", font_weight="700")

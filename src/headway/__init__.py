@@ -67,6 +67,7 @@ from headway.positions.relative_bias import (
 from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 from headway.decoding.sliding_window import sliding_window_mask, RingCache
+from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 
 __all__ = [
@@ -134,5 +135,7 @@ __all__ = [
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "PagePool",
+    "PagedCache",
     "LatentAttention",
 ]

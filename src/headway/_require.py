@@ -269,6 +269,55 @@ def positions_like_kept(positions: Tensor, kept: Tensor) -> None:
         )
 
 
+def like_pages(pages: Tensor, **new: Tensor) -> None:
+    """Check that rows of one text, (*1, H, S, D), fit on pages, (N, P, H, D)."""
+    for name, tensor in new.items():
+        *texts, heads = tensor.shape[:-2] or (0,)
+        one = (math.prod(texts), heads, tensor.shape[-1], tensor.dtype, tensor.device)
+        if one != (1, *pages.shape[-2:], pages.dtype, pages.device):
+            raise ValueError(
+                f"{name} must be of one text, and like what is on the pages; "
+                f"got {name} of {_shape(tensor)}, {tensor.dtype}, {tensor.device}, "
+                f"pages of {_shape(pages)}, {pages.dtype}, {pages.device}."
+            )
+
+
+def of_one_text(positions: Tensor) -> None:
+    if math.prod(positions.shape[:-1]) != 1:
+        raise ValueError(
+            f"positions must be of one text; got positions.shape={_shape(positions)}."
+        )
+
+
+def no_gradient(**tensors: Tensor) -> None:
+    """Check that no gradient gets lost in memory that is written in place."""
+    for name, tensor in tensors.items():
+        if tensor.requires_grad and torch.is_grad_enabled():
+            raise ValueError(
+                f"{name} must not require a gradient, which pages do not keep; "
+                f"got {name}.requires_grad=True."
+            )
+
+
+def enough_pages(free: int, count: int, num_pages: int) -> None:
+    if count > free:
+        raise ValueError(
+            "num_pages must be enough for all texts; "
+            f"got num_pages={num_pages}, of which {free} free, {count} more needed."
+        )
+
+
+def taken_pages(pages: Sequence[int], free: Sequence[int], num_pages: int) -> None:
+    """Check that pages can be given back, each once."""
+    taken = {*range(num_pages)}.difference(free)
+    for page in pages:
+        if page not in taken:
+            raise ValueError(
+                f"pages must be taken, each by one text; got pages with {page}."
+            )
+        taken.remove(page)
+
+
 def memory(memory: Tensor, d_memory: int) -> None:
     """Check what is asked in cross-attention: float, (*B, S, d_memory), 0 < S."""
     floating(memory=memory)

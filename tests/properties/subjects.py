@@ -394,4 +394,5 @@ SUBJECTS = {
     "LatentAttention": Subject(latent(False), causal=True, heads=H, drops=True),
     "LatentAttention: absorbed": Subject(
         latent(True), causal=True, heads=H, drops=True
+    ),
 }
