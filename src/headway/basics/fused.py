@@ -33,6 +33,10 @@ def fused_attention(
     neither `mask` nor `bias`. Otherwise a tensor of what to hide is made, with the axes
     that `mask` and `bias` have: one of $T \times S$ serves all texts and heads.
 
+    Where one query asks, and the axis before the tokens is of length one in `key` and
+    `value`, the heads that share them are given to the kernel as if they were tokens:
+    it reads what is shared once.
+
     Args:
         query: What each position looks for.
         key: What each position offers to be found by.
