@@ -22,6 +22,7 @@ import sharing
 import sliding_window
 import stages
 import training
+import turning
 import two_texts
 import words
 
@@ -38,6 +39,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **two_texts.PICTURES,
     **sharing.PICTURES,
     **hands.PICTURES,
+    **turning.PICTURES,
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
