@@ -29,12 +29,21 @@ import torch
 from labkit.charts import bar_panels
 from labkit.measuring import KEEP, Ledger, best, measure, set_memory
 from labkit.report import say, table
+from torch.nn.functional import scaled_dot_product_attention as kernel
 
-from headway import GroupedQueryAttention, KeyValueCache, fused_attention, repeat_heads
+from headway import (
+    GroupedQueryAttention,
+    KeyValueCache,
+    LatentAttention,
+    Rotary,
+    fused_attention,
+    repeat_heads,
+)
 
 E, H = 4096, 32  # as in a layer of Llama 3 with 8 billion parameters
 D = E // H
 W = 1024  # the window
+LATENT, ROPE = 512, 64  # as in DeepSeek-V2
 MIB = 2**20
 
 set_memory(KEEP)
@@ -42,7 +51,7 @@ torch.set_num_threads(1)
 say(f"{platform.system()} on {platform.machine()}, PyTorch {torch.__version__}.")
 
 # %% [markdown]
-# ## Five ways to write a token
+# ## Six ways to write a token
 #
 # Each is one layer of attention, 32 heads of 128 numbers, in 32 bits, with random
 # weights.
@@ -51,6 +60,10 @@ say(f"{platform.system()} on {platform.machine()}, PyTorch {torch.__version__}."
 # - **grouped**: four heads share, so there are eight of keys and values.
 # - **multi-query**: all heads share.
 # - **window**: as multi-head, but only the newest 1,024 tokens are kept and seen.
+# - **latent**: each token keeps one small vector, of which all heads make what they
+#   need, and a key for its position:
+#   [latent attention](../decoding/latent_attention.md)
+#   in its absorbed form.
 # - **copied**: as grouped, but what is shared is copied for each head before it is
 #   used, with `repeat_heads`.
 #   The package's module makes no copies: it gives keys and values an axis of length
@@ -66,12 +79,12 @@ say(f"{platform.system()} on {platform.machine()}, PyTorch {torch.__version__}."
 class Full:
     """A cache with room for one more token, in which each step writes that one."""
 
-    def __init__(self, groups, tokens, window=None):
+    def __init__(self, groups, tokens, window=None, widths=(D, D)):
         self.length = tokens - 1
         if window is not None:
             self.window = window
         kept = tokens if window is None else min(tokens, window)
-        self.key, self.value = torch.randn(2, 1, groups, kept, D)
+        self.key, self.value = (torch.randn(1, groups, kept, w) for w in widths)
         self.positions = torch.arange(tokens - kept, tokens)
 
     def append(self, key, value, positions):
@@ -96,25 +109,31 @@ def layer(groups, **options):
 
 
 MANY, GROUPED, ONE = "multi-head", "grouped", "multi-query"
-WINDOW, COPIED = "window", "copied"
+WINDOW, SMALL, COPIED = "window", "latent", "copied"
 layers = {
     MANY: layer(32),
     GROUPED: layer(8),
     ONE: layer(1),
     WINDOW: layer(32, window=W),
+    SMALL: LatentAttention(
+        *(E, E, 2**17, 0.0, H), d_latent=LATENT, d_rope=ROPE, rotate=Rotary(ROPE)
+    ),
     COPIED: layer(8, attend=with_copies),
 }
 x = torch.randn(1, 1, E)
 
 
 def step(name, cache):
+    options = {"absorb": True} if name == SMALL else {}
     with torch.no_grad():
-        return layers[name](x, cache=cache)
+        return layers[name](x, cache=cache, **options)
 
 
 def caches(tokens):
     return {
-        name: Full(module.num_kv_heads, tokens, module.window)
+        name: Full(1, tokens, widths=(LATENT, ROPE))
+        if name == SMALL
+        else Full(module.num_kv_heads, tokens, module.window)
         for name, module in layers.items()
     }
 
@@ -139,12 +158,19 @@ full = caches(TOKENS)
 weights = {
     name: sum(w.nbytes for w in module.parameters()) for name, module in layers.items()
 }
-rows, made = [], {}
-for name, cache in full.items():
+
+
+def made_by(name, cache):
+    """Count the bytes of the new tensors that are alive at once in a step."""
     with Ledger() as ledger:
         step(name, cache)
-    made[name] = ledger.peak
-    sizes = [cache.nbytes(), weights[name], ledger.peak]
+    return ledger.peak
+
+
+rows, made = [], {}
+for name, cache in full.items():
+    made[name] = made_by(name, cache)
+    sizes = [cache.nbytes(), weights[name], made[name]]
     rows.append([name, *(f"{size / MIB:.1f}" for size in sizes)])
 
 kept = {name: cache.nbytes() for name, cache in full.items()}
@@ -152,6 +178,7 @@ if not (
     kept[MANY] == 2 * H * TOKENS * D * 4
     and kept[GROUPED] * 4 == kept[ONE] * H == kept[MANY]
     and kept[WINDOW] * TOKENS == kept[MANY] * W
+    and kept[SMALL] == (LATENT + ROPE) * TOKENS * 4
     and max(made[name] for name in (MANY, GROUPED, ONE, WINDOW)) < MIB
     and made[COPIED] >= kept[MANY]
 ):
@@ -161,6 +188,9 @@ say(
     f"With copies, {kept[GROUPED] / MIB:.0f} MiB are kept, and for each token "
     f"{made[COPIED] / MIB:.0f} MiB are made of them: as much as multi-head attention "
     "keeps. All of that is written, and read again.",
+    f"Latent attention keeps {kept[SMALL] / MIB:.0f} MiB. The package's puts the two "
+    f"parts of its keys side by side at each step, which makes {made[SMALL] / MIB:.0f} "
+    "MiB.",
 )
 
 # %% [markdown]
@@ -169,7 +199,8 @@ say(
 # Each number that a step reads is used for one multiplication, or for a few.
 # A processor does those while it waits for the next number.
 # So if reading is what takes the time, the time of two ways should be in the ratio of
-# the bytes that they read, cache and weights together.
+# the bytes that they read: cache and weights together, and twice what is made on the
+# way, which is written and read.
 # If multiplying is what takes it, multi-head, grouped and multi-query attention should
 # differ only by their projections.
 #
@@ -180,9 +211,8 @@ say(
 
 # %%
 def moved(name, cache):
-    """Count the bytes that a step must read; with copies, those too, made and read."""
-    copies = 2 * made[COPIED] * cache.nbytes() / kept[COPIED] if name == COPIED else 0
-    return cache.nbytes() + weights[name] + copies
+    """Count the bytes that a step must read, or write first."""
+    return cache.nbytes() + weights[name] + 2 * made_by(name, cache)
 
 
 rows, efforts, many_times, measured_ratio, counted_ratio = [], {}, {}, {}, {}
@@ -203,7 +233,7 @@ for tokens in (1024, 4096, TOKENS):
         for name, several in measured.items()
     }
 
-table(["tokens kept", MANY, GROUPED, ONE, WINDOW, COPIED], rows)
+table(["tokens kept", *layers], rows)
 bar_panels(
     efforts,
     "Time of the processor to write one token, in one layer: for the program and, "
@@ -227,9 +257,12 @@ per_weight = many_times[few] - per_cache * 2 * H * few * D * 4 / MIB
 per_weight /= weights[MANY] / MIB
 say(
     f"With {TOKENS:,} tokens kept, grouped attention took {last[GROUPED]:.2f} of the "
-    f"time of multi-head attention, multi-query {last[ONE]:.2f}, and a window "
-    f"{last[WINDOW]:.2f}. By the bytes it would be "
-    + ", ".join(f"{counted_ratio[TOKENS, n]:.2f}" for n in (GROUPED, ONE, WINDOW))
+    f"time of multi-head attention, multi-query {last[ONE]:.2f}, a window "
+    f"{last[WINDOW]:.2f}, and latent attention {last[SMALL]:.2f}. By the bytes it "
+    "would be "
+    + ", ".join(
+        f"{counted_ratio[TOKENS, n]:.2f}" for n in (GROUPED, ONE, WINDOW, SMALL)
+    )
     + ".",
     f"The farthest that the clock was from the bytes, copies aside: "
     f"{measured_ratio[far]:.2f} where they promise {counted_ratio[far]:.2f}, "
@@ -247,21 +280,32 @@ say(
 #
 # The weights are read at every token, whatever is shared.
 # Without them, and without the projections, what is left is the cache and the kernel.
+# And the kernel can be asked in two ways.
+#
+# - **head by head**: it is given all heads of a group, and their shared keys, without a
+#   copy, under the name of each of them.
+#   It takes one head after the other, and goes through the keys each time.
+# - **as tokens**: while one token asks, nothing is hidden from it, and to a kernel the
+#   heads of a group are several queries with the same keys, as if they were several
+#   tokens.
+#   It goes through the keys once.
+#   This is what `fused_attention` does, and so all ways above.
 
 
 # %%
-def alone(groups, tokens, queries):
-    """Make a call of the kernel: heads that share stand behind each other."""
-    query = torch.randn(1, groups, H // groups, queries, D)
-    key, value = torch.randn(2, 1, groups, 1, tokens, D)
-    return partial(fused_attention, query, key, value, causal=True)
+def head_by_head(groups, tokens, queries):
+    """Make a call of the kernel with shared keys under the name of each head."""
+    shape = (groups, H // groups)
+    query = torch.randn(*shape, queries, D)
+    key, value = torch.randn(2, groups, 1, tokens, D)
+    key, value = (x.expand(*shape, tokens, D) for x in (key, value))
+    return partial(kernel, query, key, value, is_causal=queries > 1)
 
 
 def as_tokens(groups, tokens):
     """Make a call in which the heads of a group are given as if they were tokens."""
-    query = torch.randn(1, groups, H // groups, D)
-    key, value = torch.randn(2, 1, groups, tokens, D)
-    return partial(fused_attention, query, key, value)
+    query = torch.randn(groups, 1, H // groups, D)
+    return partial(kernel, query, *torch.randn(2, groups, 1, tokens, D))
 
 
 rows, shares = [], {}
@@ -269,7 +313,7 @@ for title, tokens, queries in (
     ("one token", TOKENS, 1),
     ("the whole text", 1024, 1024),
 ):
-    runs = {groups: alone(groups, tokens, queries) for groups in (32, 8, 1)}
+    runs = {groups: head_by_head(groups, tokens, queries) for groups in (32, 8, 1)}
     if queries == 1:
         runs |= {f"{groups}, once": as_tokens(groups, tokens) for groups in (8, 1)}
     with torch.no_grad():
@@ -283,8 +327,8 @@ columns = ["32 heads of keys", "8 heads", "1 head", "8, as tokens", "1, as token
 table(["queries", *columns], rows)
 writing, reading = shares.values()
 say(
-    f"Writing one token, a quarter of the bytes took {writing[8]:.2f} of the time, and "
-    f"a thirty-second of them {writing[1]:.2f}.",
+    f"Writing one token, head by head, a quarter of the bytes took {writing[8]:.2f} of "
+    f"the time, and a thirty-second of them {writing[1]:.2f}.",
     f"With the heads of a group given as tokens, they took {writing['8, once']:.2f} "
     f"and {writing['1, once']:.2f}.",
     f"Reading a text of 1,024 tokens at once, they took {reading[8]:.2f} and "
@@ -292,14 +336,8 @@ say(
 )
 
 # %% [markdown]
-# When one token asks, the kernel takes the heads of a group one after the other, and
-# goes through their shared keys once for each.
-# Only the first time do they come from far away; but coming from the processor's cache
-# takes time, too.
-# There is a way to go through them once.
-# While one token asks, nothing is hidden from it, and to a kernel the heads of a group
-# are several queries with the same keys, as if they were several tokens.
-# Some kernels that are made for decoding do this.
+# Head by head, shared keys come from far away only the first time, and then from the
+# processor's cache; but that takes time, too.
 #
 # When a whole text is read at once, each key serves many queries while it is at hand,
 # and multiplying takes the time.
@@ -333,7 +371,7 @@ with torch.no_grad():
     measured = measure(
         2.0,
         {
-            "attention": alone(groups, tokens, 1),
+            "attention": as_tokens(groups, tokens),
             "append": grow,
             "block": partial(block.append, *new),
         },
@@ -350,7 +388,8 @@ say(
 # ## The answer
 #
 # Writing a token is reading.
-# What need not be read saves time, whether heads share it or a window forgets it.
+# What need not be read saves time, whether heads share it, a window forgets it, or a
+# small vector stands for it.
 # How much, the bytes tell well where the program leaves them where they are and goes
 # through them once.
 # What is copied first is read, written and read again, and that takes back what sharing

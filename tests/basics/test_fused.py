@@ -192,3 +192,40 @@ def test_a_bias_takes_the_type_of_the_query() -> None:
     query, key, value = (x.bfloat16() for x in qkv((B,)))
     ours = fused_attention(query, key, value, bias=draw(T, S))
     assert ours.dtype == torch.bfloat16
+
+
+# One query asks heads that are shared, as in decoding: the heads stand as tokens.
+
+SHARED = {
+    "nothing": {},
+    "a mask for all": {"mask": torch.arange(S) % 3 > 0},
+    "a mask of each text": {"mask": (torch.arange(B * S) % 3 > 0).view(B, 1, 1, S)},
+    "a mask of each head": {"mask": (torch.arange(B * H * S) % 3 > 0).view(B, H, 1, S)},
+    "all hidden": {"mask": torch.zeros(B, 1, 1, S, dtype=torch.bool)},
+    "a bias for all": {"bias": torch.arange(1.0 * S).double().view(1, S)},
+    "a bias of each head": {"bias": torch.arange(1.0 * H * S).double().view(H, 1, S)},
+}
+SHARED["a mask for all"]["mask"] = SHARED["a mask for all"]["mask"].view(1, S)
+
+
+@pytest.mark.parametrize("kind", SHARED)
+@pytest.mark.parametrize("causal", [False, True])
+def test_one_query_reads_what_heads_share_once(kind, causal, monkeypatch) -> None:
+    shapes = []
+
+    def spy(query, key, value, **options):
+        shapes.append((query.shape, key.shape))
+        return sdpa(query, key, value, **options)
+
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
+    inputs = [draw(B, n, t, D).requires_grad_() for n, t in ((H, 1), (1, S), (1, S))]
+    options = SHARED[kind] | {"causal": causal, "scale": 0.7}
+    ours = fused_attention(*inputs, **options)
+    theirs = attention(*inputs, **options)
+    assert shapes == [((B, 1, H, D), (B, 1, S, D))]
+    close(ours, theirs)
+    pull = draw(B, H, 1, D)
+    gradients = [torch.autograd.grad(y, inputs, pull) for y in (ours, theirs)]
+    for a, b in zip(*gradients, strict=True):
+        close(a, b)

@@ -33,6 +33,10 @@ def fused_attention(
     neither `mask` nor `bias`. Otherwise a tensor of what to hide is made, with the axes
     that `mask` and `bias` have: one of $T \times S$ serves all texts and heads.
 
+    Where one query asks, and the axis before the tokens is of length one in `key` and
+    `value`, the heads that share them are given to the kernel as if they were tokens:
+    it reads what is shared once.
+
     Args:
         query: What each position looks for.
         key: What each position offers to be found by.
@@ -64,6 +68,18 @@ def fused_attention(
     _require.one_value_per_key(query, key, value)
     _require.probability(dropout_p=dropout_p)
     _require.scale(scale)
+    if _one_asks_what_heads_share(query, key, value):
+        mask, bias = _swapped(mask, bias, _require.scores_shape(query, key))
+        as_tokens = query.transpose(-3, -2)
+        return fused_attention(
+            as_tokens,
+            key,
+            value,
+            mask=mask,
+            bias=bias,
+            dropout_p=dropout_p,
+            scale=scale,
+        ).transpose(-3, -2)
     leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
     # The kernel's own triangle starts at the first key and takes no mask besides.
     square = bool(query.shape[-2] == key.shape[-2])  # a bool for torch.export too
@@ -81,6 +97,26 @@ def fused_attention(
         scale=scale,
     ).reshape(*leading, query.shape[-2], value.shape[-1])
     return context if visible is None else context.masked_fill(~visible, 0.0)
+
+
+def _one_asks_what_heads_share(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Say whether heads may stand as tokens: their keys are then read once for all."""
+    if query.shape[-2] != 1 or min(x.ndim for x in (query, key, value)) < 3:
+        return False
+    return bool(query.shape[-3] > 1 and key.shape[-3] == value.shape[-3] == 1)
+
+
+def _swapped(
+    mask: Tensor | None, bias: Tensor | None, shape: tuple[int, ...]
+) -> tuple[Tensor | None, Tensor | None]:
+    """Let heads and queries change places in a mask and a bias."""
+    if mask is not None:
+        _require.mask_fits(mask, shape)
+        mask = mask.transpose(-3, -2) if mask.ndim > 2 else mask
+    if bias is not None:
+        _require.bias_fits(bias, shape)
+        bias = bias.transpose(-3, -2) if bias.ndim > 2 else bias
+    return mask, bias
 
 
 def _mask_and_rows(

@@ -180,23 +180,25 @@ class LatentAttention(nn.Module):
             latent, key_rope, _ = cache.append(latent, key_rope, positions)
         if absorb:
             query_nope = query_nope @ self._by_heads(self.W_key)
-            key_nope = value = latent
+            key_nope = latent
         else:
             key_nope, value = (
                 split_heads(expand(latent.squeeze(-3)), self.num_heads)
                 for expand in (self.W_key, self.W_value)
             )
+        key = torch.cat([key_nope, _for_heads_of(key_rope, key_nope)], dim=-1)
         context = self.attend(
             torch.cat([query_nope, query_rope], dim=-1),
-            torch.cat([key_nope, _for_heads_of(key_rope, key_nope)], dim=-1),
-            value,
+            key,
+            # As wide as the queries, as fused kernels want it; the rest is cut off.
+            key if absorb else value,
             mask=_heads.mask_of_newest(mask, latent.shape[-2]),
             causal=self.causal,
             dropout_p=_dropout.probability(self.dropout),
             scale=self.scale,
         )
         if absorb:
-            context = context @ self._by_heads(self.W_value).mT
+            context = context[..., : latent.shape[-1]] @ self._by_heads(self.W_value).mT
         return self.out_proj(merge_heads(context))
 
     def _query_input(self, x: Tensor) -> Tensor:
