@@ -1,6 +1,7 @@
 """Bad input gets one sentence, the same to the last letter, at every public door."""
 
 import functools
+import math
 import re
 from collections.abc import Callable
 
@@ -13,12 +14,14 @@ from torch import Tensor, nn
 from headway import (
     CausalAttention,
     CrossAttention,
+    GroupedQueryAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     Rotary,
     SelfAttentionV1,
     SelfAttentionV2,
     Vocabulary,
+    _require,
     attention,
     attention_scores,
     attention_weights,
@@ -34,14 +37,18 @@ from headway import (
     halves_to_pairs_weight,
     hide_by_minus_infinity,
     hide_by_renormalising,
+    linear_frequencies,
+    llama3_frequencies,
     masked_softmax,
     merge_heads,
     naive_softmax,
+    ntk_frequencies,
     pack,
     padding_mask,
     pairs_to_halves,
     pairs_to_halves_weight,
     recall_task,
+    repeat_heads,
     rotary_frequencies,
     similarity_scores,
     split_heads,
@@ -49,6 +56,8 @@ from headway import (
     to_torch,
     unpack,
     weight_of,
+    yarn_frequencies,
+    yarn_magnitude,
 )
 from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
@@ -508,6 +517,137 @@ def of_causal_modules() -> list[Case]:
     ]
 
 
+class Kept:
+    """A cache that has seen some tokens, and keeps the newest if there is a window."""
+
+    def __init__(self, length: int, window: int | None = None):
+        self.length, self.window = length, window
+
+    def append(self, key: Tensor, value: Tensor, positions: Tensor) -> object:
+        raise AssertionError("it is asked before anything is kept")
+
+
+def of_positions_and_caches(name: str, module: nn.Module) -> list[Case]:
+    """The checks of a module of `CONTEXT` positions, without a window."""
+    x, seen = zeros(B, T, D_IN), CONTEXT - T + 1
+    integer = "positions must hold integers; got positions.dtype="
+    inside = f"positions must be in [0, context_length={CONTEXT}); got positions with "
+    fit = f"positions must broadcast to the tokens, of shape ({B}, {T}); "
+
+    def at(positions: Tensor, **options: object) -> Callable[[], object]:
+        return lambda: module(x, positions=positions, **options)
+
+    return [
+        (f"{name}(), float positions", at(zeros(T)), f"{integer}torch.float32."),
+        (f"{name}(), boolean positions", at(booleans(T)), f"{integer}torch.bool."),
+        *(
+            (
+                f"{name}(), positions of {shape}",
+                at(integers(*shape)),
+                f"{fit}got positions.shape={shape}.",
+            )
+            for shape in [(), (S,), (T + 1,), (3, T), (B, 1, T), (T, B)]
+        ),
+        *(
+            (
+                f"{name}(), position {bad}",
+                at(torch.tensor([[0], [bad]]).expand(B, T)),
+                f"{inside}{bad}.",
+            )
+            for bad in (-1, CONTEXT, CONTEXT + 4)
+        ),
+        (
+            f"{name}(), position and a cache",
+            at(torch.tensor([CONTEXT]), cache=Kept(3)),
+            f"{inside}{CONTEXT}.",
+        ),
+        (
+            f"{name}(), no room",
+            lambda: module(x, cache=Kept(seen)),
+            f"x must have at most context_length={CONTEXT} tokens, with those in "
+            f"cache; got x.shape=({B}, {T}, {D_IN}), cache.length={seen}.",
+        ),
+        *(
+            (
+                f"{name}(), a mask of {shape} and a cache",
+                lambda shape=shape: module(x, mask=booleans(*shape), cache=Kept(3)),
+                "mask must broadcast to the scores, of shape "
+                f"({B}, {T}, {T + 3}); got mask.shape={shape}.",
+            )
+            for shape in [(T, T), (B, 1, T), (B, T + 3, T + 3), (1, 1, T, T + 3)]
+        ),
+        (
+            f"{name}(), a cache that forgets",
+            lambda: module(x, cache=Kept(3, window=100)),
+            "cache must keep all that the module may look at; "
+            "got cache.window=100, window=None.",
+        ),
+    ]
+
+
+def of_grouped_query() -> list[Case]:
+    heads, groups = 6, 3
+    sizes = {"d_in": D_IN, "d_out": 12, "context_length": CONTEXT}
+    sizes |= {"num_heads": heads, "num_kv_heads": groups, "window": T}
+
+    def build(**given: object) -> GroupedQueryAttention:
+        return GroupedQueryAttention(
+            **{**sizes, "dropout": 0.0, "window": None, **given}
+        )
+
+    module = build()
+    mask = of_masks(
+        "GroupedQueryAttention()",
+        lambda mask: build(context_length=S)(zeros(B, S, D_IN), mask=mask),
+    )
+    scores = f"mask must broadcast to the scores, of shape ({B}, {S}, {S}); "
+    return [
+        *of_sizes("GroupedQueryAttention", build, sizes),
+        *of_dropout("GroupedQueryAttention", lambda p: build(dropout=p)),
+        (
+            "GroupedQueryAttention, num_heads",
+            lambda: build(num_heads=5, num_kv_heads=5),
+            "num_heads must divide d_out; got num_heads=5, d_out=12.",
+        ),
+        *(
+            (
+                f"GroupedQueryAttention, {bad} num_kv_heads",
+                lambda bad=bad: build(num_kv_heads=bad),
+                "num_kv_heads must divide num_heads; "
+                f"got num_kv_heads={bad}, num_heads=6.",
+            )
+            for bad in (4, 5, 12)
+        ),
+        (
+            "GroupedQueryAttention, a window without causal",
+            lambda: build(window=T, causal=False),
+            f"window must be None without causal; got window={T}, causal=False.",
+        ),
+        *of_tokens("GroupedQueryAttention", module, CONTEXT),
+        *(
+            (name, call, re.sub(r"^mask must broadcast.*?; ", scores, sentence))
+            for name, call, sentence in mask
+        ),
+        *of_positions_and_caches("GroupedQueryAttention", module),
+        (
+            "GroupedQueryAttention(), a cache that forgets too much",
+            lambda: build(window=T)(zeros(1, D_IN), cache=Kept(9, window=T - 1)),
+            "cache must keep all that the module may look at; "
+            f"got cache.window={T - 1}, window={T}.",
+        ),
+        *of_sizes(
+            "repeat_heads",
+            lambda times: repeat_heads(zeros(H, T, D), times),
+            {"times": 3},
+        ),
+        (
+            "repeat_heads, axes",
+            lambda: repeat_heads(zeros(T, D), 3),
+            f"x must have shape (..., heads, tokens, width); got x.shape=({T}, {D}).",
+        ),
+    ]
+
+
 def of_pytorch() -> list[Case]:
     theirs = nn.MultiheadAttention(E, H)
     return [
@@ -520,6 +660,22 @@ def of_pytorch() -> list[Case]:
             "to_torch, class",
             lambda: to_torch(theirs),
             "module must be a MultiHeadAttention; got module=MultiheadAttention.",
+        ),
+        *(
+            (
+                f"to_torch, {name}",
+                lambda given=given: to_torch(
+                    MultiHeadAttention(E, E, CONTEXT, 0.0, H, **given)
+                ),
+                "module must have no rotate and no bias, which PyTorch's does not "
+                f"take; got rotate={given.get('rotate')!r}, "
+                f"bias={given.get('bias')!r}.",
+            )
+            for name, given in (
+                ("rotate", {"rotate": torch.add}),
+                ("bias", {"bias": torch.sub}),
+                ("both", {"rotate": torch.add, "bias": torch.sub}),
+            )
         ),
         (
             "to_torch, widths",
@@ -922,6 +1078,87 @@ def of_scores() -> list[Case]:
     ]
 
 
+def of_rotary_scaling() -> list[Case]:
+    width = 2 * D
+    by_parts = {
+        "yarn_frequencies": (yarn_frequencies, ("fast", "slow")),
+        "llama3_frequencies": (llama3_frequencies, ("high", "low")),
+    }
+    all_four = [
+        linear_frequencies,
+        ntk_frequencies,
+        functools.partial(yarn_frequencies, original_length=4096),
+        llama3_frequencies,
+    ]
+    return [
+        *(
+            (
+                f"rule {number}, factor={factor}",
+                functools.partial(rule, width, factor=factor),
+                f"factor must be finite and at least 1; got factor={factor!r}.",
+            )
+            for number, rule in enumerate(all_four)
+            for factor in (0.5, -8.0, math.inf, math.nan)
+        ),
+        *(
+            (
+                f"rule {number}, odd",
+                functools.partial(rule, T, factor=8.0),
+                f"width must be even; got width={T}.",
+            )
+            for number, rule in enumerate(all_four)
+        ),
+        (
+            "yarn_magnitude",
+            _called(yarn_magnitude, 0.5),
+            "factor must be finite and at least 1; got factor=0.5.",
+        ),
+        (
+            "ntk_frequencies, one pair",
+            functools.partial(ntk_frequencies, 2, factor=8.0),
+            "width must be at least 4; got width=2.",
+        ),
+        (
+            "ntk_frequencies, a broken width",
+            functools.partial(ntk_frequencies, 2.5, factor=8.0),
+            "width must be a positive integer; got width=2.5.",
+        ),
+        (
+            "yarn_frequencies, base",
+            functools.partial(
+                yarn_frequencies, width, base=1.0, factor=8.0, original_length=4096
+            ),
+            "base must be finite and greater than 1; got base=1.0.",
+        ),
+        *(
+            (
+                f"{name}, original_length={length}",
+                functools.partial(rule, width, factor=8.0, original_length=length),
+                "original_length must be a positive integer; "
+                f"got original_length={length}.",
+            )
+            for name, (rule, _) in by_parts.items()
+            for length in (0, -1, 8.5)
+        ),
+        *(
+            (
+                f"{name}, {above}={more}, {below}={less}",
+                functools.partial(
+                    rule,
+                    width,
+                    factor=8.0,
+                    original_length=4096,
+                    **{above: more, below: less},
+                ),
+                f"{above} must be greater than {below}, and both positive and finite; "
+                f"got {above}={more}, {below}={less}.",
+            )
+            for name, (rule, (above, below)) in by_parts.items()
+            for more, less in ((1.0, 32.0), (2.0, 2.0), (32.0, 0.0), (math.inf, 1.0))
+        ),
+    ]
+
+
 def refusals() -> list[Case]:
     scores = zeros(B, T, S)
     query, key = zeros(B, T, D), zeros(B, S, D)
@@ -949,11 +1186,16 @@ def refusals() -> list[Case]:
         *of_self_attention(),
         *of_recall(),
         *of_causal_modules(),
+        *of_positions_and_caches(
+            "MultiHeadAttention", MultiHeadAttention(D_IN, E, CONTEXT, 0.0, H)
+        ),
+        *of_grouped_query(),
         *of_pytorch(),
         *of_gpt2(),
         *of_cross_attention(),
         *of_packing(),
         *of_rotary(),
+        *of_rotary_scaling(),
     ]
 
 
@@ -1016,3 +1258,15 @@ def test_shapes_of_results_are_checked_in_this_run() -> None:
     module = MultiHeadAttention(D_IN, E, CONTEXT, 0.0, H, attend=loses_a_token)
     with pytest.raises(jaxtyping.TypeCheckError):
         module(zeros(T, D_IN))
+
+
+def test_numbers_of_positions_are_not_looked_at_while_it_compiles(monkeypatch) -> None:
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    _require.positions(torch.tensor([-1, CONTEXT]), (2,), CONTEXT)
+    with pytest.raises(ValueError, match="positions must broadcast"):
+        _require.positions(torch.tensor([0, 1]), (3,), CONTEXT)
+
+
+def test_a_cache_may_keep_what_the_window_shows_and_no_more() -> None:
+    _require.cache_keeps(Kept(3, window=T), window=T)
+    _require.cache_keeps(Kept(3, window=None), window=T)

@@ -35,3 +35,24 @@ def test_it_is_built_where_one_says() -> None:
     assert _triangle.triangle(T, S, "meta").device.type == "meta"
     meta = torch.device("meta")
     assert _triangle.and_past(None, (T, S), meta).device == meta
+
+
+@SIZES
+@pytest.mark.parametrize("window", [1, 2, 3, S, S + 4])
+def test_a_band_is_the_newest_of_the_past(queries, keys, window) -> None:
+    mask = _triangle.band(queries, keys, window)
+    assert mask.dtype == torch.bool
+    assert mask.shape == (queries, keys)
+    for t in range(queries):
+        itself = keys - queries + t  # both are counted from the end
+        expected = [itself - window < s <= itself for s in range(keys)]
+        assert mask[t].tolist() == expected
+
+
+def test_a_token_sees_as_many_as_the_window_says() -> None:
+    assert _triangle.band(T, T, 3).sum(dim=-1).tolist() == [1, 2, 3, 3, 3, 3, 3]
+    assert _triangle.band(1, S, 3).tolist() == [[False] * (S - 3) + [True] * 3]
+
+
+def test_a_band_is_built_where_one_says() -> None:
+    assert _triangle.band(T, S, 3, "meta").device.type == "meta"

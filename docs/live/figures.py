@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from headway import (
     MultiHeadAttention,
+    Rotary,
     SelfAttentionV2,
     attention,
     attention_scores,
@@ -23,7 +24,6 @@ from headway import (
     six_tokens,
     split_heads,
 )
-from headway.positions.rotary import Rotary
 
 Module = TypeVar("Module", bound=nn.Module)
 

@@ -158,7 +158,7 @@ def _of_the_newest(made: Mapping[str, Any]) -> Seen:
     )
 
 
-def _published(made: Mapping[str, Any]) -> Seen:
+def _of_models(made: Mapping[str, Any]) -> Seen:
     heads = 12
     slopes = [2.0 ** -(h + 1) for h in range(8)]
     slopes += [2.0 ** -(h + 0.5) for h in range(4)]
@@ -170,7 +170,7 @@ def _published(made: Mapping[str, Any]) -> Seen:
     return Seen(
         far(own, torch.tensor(slopes)),
         "The slopes of twelve heads are not those with which models were trained: a "
-        "half, a quarter, and so on to one in 256, then every other of sixteen.",
+        "half, a quarter, and so on to one in 256, then four of those of sixteen.",
     )
 
 
@@ -353,7 +353,7 @@ KINDS: dict[str, list[Property]] = {
         Property("what is near counts more", BIAS, _falls),
         Property("only the distance biases", BIAS, _of_distance),
         Property("the newest stands last", BIAS, _of_the_newest),
-        Property("the slopes are those published", BIAS, _published),
+        Property("the slopes are those of models", BIAS, _of_models),
     ],
     "encode": [
         Property("a step is a rotation", SINUSOIDAL, _rotates),

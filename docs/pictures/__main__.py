@@ -8,12 +8,18 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import distance
+import hands
 import heads
 import hiding
 import kv_cache
+import latent_attention
+import longer
 import modules
 import paged_cache
 import queries
+import sharing
+import sliding_window
 import stages
 import training
 import two_texts
@@ -30,9 +36,15 @@ PICTURES: dict[str, Callable[[], str]] = {
     **hiding.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
-    **kv_cache.PICTURES,
-    **paged_cache.PICTURES,
+    **sharing.PICTURES,
+    **hands.PICTURES,
     **stages.PICTURES,
+    **distance.PICTURES,
+    **longer.PICTURES,
+    **latent_attention.PICTURES,
+    **kv_cache.PICTURES,
+    **sliding_window.PICTURES,
+    **paged_cache.PICTURES,
 }
 
 

@@ -42,6 +42,7 @@ from headway.basics.multi_head_attention import (
 from headway.basics.pytorch import from_heads, to_torch, from_torch, from_gpt2
 from headway.basics.cross_attention import CrossAttention
 from headway.basics.packing import pack, document_mask, unpack
+from headway.positions.sinusoidal import sinusoidal_positions, LearnedPositions
 from headway.positions.rotary import (
     rotary_frequencies,
     Rotary,
@@ -50,8 +51,24 @@ from headway.positions.rotary import (
     pairs_to_halves_weight,
     halves_to_pairs_weight,
 )
+from headway.positions.rotary_scaling import (
+    linear_frequencies,
+    ntk_frequencies,
+    yarn_frequencies,
+    yarn_magnitude,
+    llama3_frequencies,
+)
+from headway.positions.relative_bias import (
+    alibi_slopes,
+    ALiBi,
+    relative_buckets,
+    T5Bias,
+)
+from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
+from headway.decoding.sliding_window import sliding_window_mask, RingCache
 from headway.decoding.paged_cache import PagePool, PagedCache
+from headway.decoding.latent_attention import LatentAttention
 
 __all__ = [
     "Example",
@@ -95,14 +112,30 @@ __all__ = [
     "pack",
     "document_mask",
     "unpack",
+    "sinusoidal_positions",
+    "LearnedPositions",
     "rotary_frequencies",
     "Rotary",
     "pairs_to_halves",
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "linear_frequencies",
+    "ntk_frequencies",
+    "yarn_frequencies",
+    "yarn_magnitude",
+    "llama3_frequencies",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
+    "repeat_heads",
+    "GroupedQueryAttention",
     "KeyValueCache",
     "bytes_per_token",
+    "sliding_window_mask",
+    "RingCache",
     "PagePool",
     "PagedCache",
+    "LatentAttention",
 ]

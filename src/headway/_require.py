@@ -50,6 +50,24 @@ def divides(*, num_heads: int, **width: int) -> None:
             )
 
 
+def groups(*, num_kv_heads: int, num_heads: int) -> None:
+    if num_heads % num_kv_heads:
+        raise ValueError(
+            "num_kv_heads must divide num_heads; "
+            f"got num_kv_heads={num_kv_heads}, num_heads={num_heads}."
+        )
+
+
+def window(window: int | None, *, causal: bool) -> None:
+    if window is not None:
+        positive(window=window)
+        if not causal:
+            raise ValueError(
+                "window must be None without causal; "
+                f"got window={window}, causal={causal}."
+            )
+
+
 def axes(*names: str, x: Tensor) -> None:
     if x.ndim < len(names):
         raise ValueError(
@@ -117,11 +135,49 @@ def positions(
         )
 
 
+def two_rows_of_positions(query_positions: Tensor, key_positions: Tensor) -> None:
+    """Check integers, one for each query and key, with leading axes that broadcast."""
+    rows = {"query_positions": query_positions, "key_positions": key_positions}
+    integers(**rows)
+    for name, row in rows.items():
+        if row.ndim == 0:
+            raise ValueError(
+                f"{name} must have shape (..., tokens); got {name}.shape=()."
+            )
+    try:
+        torch.broadcast_shapes(query_positions.shape[:-1], key_positions.shape[:-1])
+    except RuntimeError:
+        raise ValueError(
+            "key_positions must have leading axes that broadcast with those of "
+            f"query_positions; got key_positions.shape={_shape(key_positions)}, "
+            f"query_positions.shape={_shape(query_positions)}."
+        ) from None
+
+
+def buckets(num_buckets: int, max_distance: int, bidirectional: bool) -> None:
+    """Check that there are near and far buckets, in each direction as many."""
+    positive(num_buckets=num_buckets, max_distance=max_distance)
+    directions = 2 if bidirectional else 1
+    if num_buckets < 2 * directions or num_buckets % directions:
+        must = "be an even number of at least 4" if bidirectional else "be at least 2"
+        raise ValueError(
+            f"num_buckets must {must} with bidirectional={bidirectional}; "
+            f"got num_buckets={num_buckets}."
+        )
+    exact = num_buckets // directions // 2
+    if max_distance <= exact:
+        raise ValueError(
+            f"max_distance must be more than {exact}, the number of near buckets; "
+            f"got max_distance={max_distance}."
+        )
+
+
 def fit_tokens(positions: Tensor, tokens_shape: tuple[int, ...]) -> None:
     """Check integers, one for each token or for each column."""
     integers(positions=positions)
     pairs = zip(reversed(positions.shape), reversed(tokens_shape), strict=False)
-    if positions.ndim > len(tokens_shape) or any(p not in (1, n) for p, n in pairs):
+    axes_fit = 1 <= positions.ndim <= len(tokens_shape)
+    if not axes_fit or any(p not in (1, n) for p, n in pairs):
         raise ValueError(
             f"positions must broadcast to the tokens, of shape {tuple(tokens_shape)}; "
             f"got positions.shape={_shape(positions)}."
@@ -398,3 +454,36 @@ def module_is(kind: type[nn.Module], **modules: nn.Module) -> None:
             raise ValueError(
                 f"{name} must be a {kind.__name__}; got {name}={type(module).__name__}."
             )
+
+
+def at_least_one(**factors: float) -> None:
+    for name, factor in factors.items():
+        if not 1.0 <= factor < math.inf:
+            raise ValueError(
+                f"{name} must be finite and at least 1; got {name}={factor!r}."
+            )
+
+
+def more_than_one(**bases: float) -> None:
+    for name, base in bases.items():
+        if not 1.0 < base < math.inf:
+            raise ValueError(
+                f"{name} must be finite and greater than 1; got {name}={base!r}."
+            )
+
+
+def two_pairs(width: int) -> None:
+    """Check that the fastest pair is not the slowest."""
+    positive(width=width)
+    if width < 4:
+        raise ValueError(f"width must be at least 4; got width={width}.")
+
+
+def greater(**limits: float) -> None:
+    """Check two limits, the greater first: finite, positive, and not the same."""
+    (above, more), (below, less) = limits.items()
+    if not 0.0 < less < more < math.inf:
+        raise ValueError(
+            f"{above} must be greater than {below}, and both positive and finite; "
+            f"got {above}={more!r}, {below}={less!r}."
+        )

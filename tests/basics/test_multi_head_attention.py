@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
+import positioned
 from compare import close, printed
 from headway import (
     MultiHeadAttention,
@@ -253,6 +254,134 @@ def test_the_dropout_layer_says_whether_it_acts(attend) -> None:
     module.train()
     module.dropout.eval()
     assert torch.equal(module(x), expected)
+
+
+# Positions, what turns, what is added, and what is kept.
+
+
+def test_it_may_see_the_future() -> None:
+    module, x = build(causal=False), draw(B, T, D_IN)
+    state = module.state_dict()
+    close(module(x), oracles.self_attention(x, state, causal=False, num_heads=H))
+    mask = torch.rand(B, T, T) < 0.6
+    close(
+        module(x, mask=mask),
+        oracles.self_attention(x, state, causal=False, num_heads=H, mask=mask),
+    )
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("options", [{"rotate"}, {"bias"}, {"rotate", "bias"}], ids=str)
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+def test_with_positions_it_equals_the_loops(attend, options, causal) -> None:
+    ours = {"rotate": positioned.rotate, "bias": positioned.bias(H)}
+    theirs = {"turn": positioned.turn, "added": positioned.added}
+    names = {"rotate": "turn", "bias": "added"}
+    module = build(
+        attend=attend, causal=causal, **{name: ours[name] for name in options}
+    )
+    x, mask = draw(B, T, D_IN), torch.rand(B, T, T) < 0.7
+    positions = torch.stack([torch.randperm(CONTEXT)[:T] for _ in range(B)])
+    for places in (None, positions[0], positions):
+        given = torch.arange(T) if places is None else places
+        result = module(x, mask=mask, positions=places)
+        for b in range(B):
+            visible = oracles.past(T, T) if causal else oracles.everything(T, T)
+            expected = oracles.in_groups(
+                x[b],
+                module.state_dict(),
+                H,
+                H,
+                allowed=(torch.tensor(visible) & mask[b]).tolist(),
+                positions=given.expand(B, T)[b].tolist(),
+                **{names[name]: theirs[names[name]] for name in options},
+            )
+            close(result[b], expected)
+
+
+def test_positions_of_one_column_are_those_of_all_tokens() -> None:
+    module = build(rotate=positioned.rotate, bias=positioned.bias(H))
+    x, column = draw(B, T, D_IN), torch.tensor([[3], [CONTEXT - 1]])
+    close(module(x, positions=column), module(x, positions=column.expand(B, T)))
+
+
+def test_without_what_turns_or_adds_positions_change_nothing() -> None:
+    module, x = build(), draw(B, T, D_IN)
+    assert torch.equal(module(x, positions=torch.randperm(T)), module(x))
+
+
+def test_a_bias_has_gradients() -> None:
+    module, x = build(), draw(T, D_IN)
+
+    def result(slope):
+        module.bias = lambda there, here: slope * (here - there.unsqueeze(-1))
+        return module(x)
+
+    slope = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(result, (slope,))
+    result(slope).sum().backward()
+    assert slope.grad != 0
+
+
+@pytest.mark.parametrize("lengths", positioned.CHUNKS, ids=str)
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+def test_a_cache_changes_nothing(attend, causal, lengths) -> None:
+    """Without `causal` a part sees all that is there so far, and no more."""
+    module = build(
+        attend=attend,
+        causal=causal,
+        rotate=positioned.rotate,
+        bias=positioned.bias(H),
+    )
+    x, further = draw(B, T, D_IN), torch.rand(B, T, T) < 0.7
+    cache, results, before = positioned.Kept(), [], 0
+    so_far = torch.zeros(T, T, dtype=torch.bool)
+    for part in x.split(lengths, dim=-2):
+        after = before + part.shape[-2]
+        so_far[before:after, :after] = True
+        mask = further[:, before:after, :after]
+        results.append(module(part, mask=mask, cache=cache))
+        before = after
+        assert cache.length == after
+    close(torch.cat(results, dim=-2), module(x, mask=further & so_far))
+    keys, _, places = zip(*cache.tokens, strict=True)
+    assert torch.stack(places).tolist() == [*range(T)]
+    assert keys[0].shape == (B, H, D)
+
+
+def test_a_cache_keeps_the_positions_that_one_gives() -> None:
+    module = build(rotate=positioned.rotate, bias=positioned.bias(H))
+    x = draw(B, T, D_IN)
+    positions = torch.stack([torch.randperm(CONTEXT)[:T] for _ in range(B)])
+    cache = positioned.Kept()
+    results = [
+        module(part, positions=places, cache=cache)
+        for part, places in zip(
+            x.split([3, 4], dim=-2), positions.split([3, 4], dim=-1), strict=True
+        )
+    ]
+    close(torch.cat(results, dim=-2), module(x, positions=positions))
+
+
+def test_the_last_position_is_one() -> None:
+    module, x = build(), draw(B, T, D_IN)
+    cache = positioned.Kept()
+    module(draw(B, CONTEXT - T, D_IN), cache=cache)
+    assert module(x, cache=cache).shape == (B, T, E)
+    # The number of tokens is no bound, if one says where they stand.
+    long = draw(CONTEXT + 2, D_IN)
+    places = torch.arange(CONTEXT + 2) % CONTEXT
+    assert module(long, positions=places).shape == (CONTEXT + 2, E)
+
+
+@pytest.mark.refusal  # torch.compile cannot see through the shape checks
+def test_numbers_of_positions_are_not_looked_at_while_it_compiles() -> None:
+    module = build(rotate=positioned.rotate)
+    x, places = draw(T, D_IN), torch.randperm(CONTEXT)[:T]
+    torch.compiler.reset()
+    compiled = torch.compile(module, backend="eager", fullgraph=True)
+    close(compiled(x, positions=places), module(x, positions=places))
 
 
 # The figures of the sources.

@@ -720,3 +720,72 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert len(rects) == visible
         assert sum("stroke-dasharray" in rect.attrib for rect in rects) == dashed
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
+
+
+def test_heads_are_joined_to_those_that_they_ask() -> None:
+    for panel, groups in enumerate((4, 2, 1)):
+        root = panels(FIGURES / "shared-heads.svg")[panel]
+        said = texts("shared-heads", panel)
+        assert f"{2 * groups * 128 * 2:,} bytes a token" in said
+        digits = [text for text in said if text.isdigit()]
+        assert digits == [str(g) for g in range(groups)] + ["0", "1", "2", "3"]
+        boxes = [float(rect.attrib["x"]) + 19 for rect in root.iter("rect")]
+        shared, asking = boxes[:groups], boxes[groups:]
+        joined = [
+            tuple(float(x) for x in re.findall(r"[ML]([\d.]+)", path.attrib["d"]))
+            for path in root.iter("path")
+        ]
+        assert joined == [(asking[h], shared[h * groups // 4]) for h in range(4)]
+
+
+def test_the_bias_for_distance_shows_reach_and_buckets() -> None:
+    slopes = [2.0**-h for h in range(1, 9)]
+    halves = [str(math.ceil(math.log(2) / slope)) for slope in slopes]
+    assert texts("distance-bias", 0)[5::2] == halves
+    weights = torch.tensor(
+        [[math.exp(-s * d) for d in range(6, -1, -1)] for s in slopes]
+    )
+    rects = [*panels(FIGURES / "distance-bias.svg")[0].iter("rect")]
+    shades = torch.tensor([float(rect.attrib["fill-opacity"]) for rect in rects])
+    torch.testing.assert_close(
+        shades, 0.03 + 0.39 * weights.flatten(), rtol=0, atol=0.0051
+    )
+    found = texts("distance-bias", 1)
+    assert "113" in found
+    assert "91" in found
+    assert len([*panels(FIGURES / "distance-bias.svg")[1].iter("rect")]) == 32 + 16
+
+
+def test_hands_point_where_their_positions_say() -> None:
+    root = panels(FIGURES / "clock-hands.svg")[0]
+    drawn = []
+    for path in root.iter("path"):
+        ends = re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", path.attrib["d"])
+        (x, y), (to_x, to_y) = ((float(a), float(b)) for a, b in ends)
+        drawn.append(math.atan2(to_x - x, y - to_y))
+    angles = [p * 10000 ** (-2 * i / 6) for p in range(8) for i in range(3)]
+    assert len(drawn) == len(angles)
+    for found, angle in zip(drawn, angles, strict=True):
+        assert math.cos(found - angle) > 0.999
+
+
+def test_a_matrix_stands_on_the_side_of_the_keys_or_of_the_queries() -> None:
+    latent = torch.tensor([3, 1])
+    matrices = torch.tensor([[[2, 1], [1, 3]], [[0, 1], [1, -1]]])
+    queries = torch.tensor([[1, 2], [2, 1]])
+    for panel, name in enumerate(("key", "moved query")):
+        said = texts("latent-absorbed", panel)
+        assert said[:2] == [("expanded", "absorbed")[panel], "latent (3, 1)"]
+        for head, (W, q) in enumerate(zip(matrices, queries, strict=True)):
+            made, asked = (W.T @ q, latent) if panel else (W @ latent, q)
+            a, b = made.tolist()
+            assert said[2 + 4 * head : 6 + 4 * head] == [
+                f"{name} ({a}, {b})",
+                f"query ({q[0]}, {q[1]})",
+                "Wᵀ" if panel else "W",
+                f"score {made @ asked}",
+            ]
+        root = panels(FIGURES / "latent-absorbed.svg")[panel]
+        tips = [path.attrib["d"] for path in root.iter("path")]
+        ways = [re.findall(r"[ML][\d.]+ ([\d.]+)", d) for d in tips]
+        assert [float(a) > float(b) for a, b in ways] == [bool(panel)] * 2

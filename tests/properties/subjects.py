@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from headway import (
     CausalAttention,
     CrossAttention,
+    GroupedQueryAttention,
+    LatentAttention,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -30,6 +32,7 @@ from headway import (
     merge_heads,
     naive_softmax,
     pack,
+    repeat_heads,
     similarity_scores,
     split_heads,
     stable_softmax,
@@ -106,6 +109,17 @@ class IntoItself(nn.Module):
         return self.inner(x, x, **self.options)
 
 
+class Latent(nn.Module):
+    """Attention over latents, in one of its two forms."""
+
+    def __init__(self, inner: LatentAttention, absorb: bool):
+        super().__init__()
+        self.inner, self.absorb = inner, absorb
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x, absorb=self.absorb)
+
+
 class Packed(nn.Module):
     """All texts of a batch in one row, kept apart by their numbers alone."""
 
@@ -171,6 +185,20 @@ def split(**options) -> Callable[[Weights, float], MultiHeadAttention]:
     return build
 
 
+def grouped(**options) -> Callable[[Weights, float], GroupedQueryAttention]:
+    """Take no group of several heads: the weights that are given are all different."""
+
+    def build(weights: Weights, p: float) -> GroupedQueryAttention:
+        d_in = weights[0].shape[1]
+        module = GroupedQueryAttention(
+            d_in, H * WIDTH, T, p, H, num_kv_heads=H, **options
+        ).double()
+        in_layers(module, weights)
+        return module
+
+    return build
+
+
 def cross(**options) -> Callable[[Weights, float], CrossAttention]:
     def build(weights: Weights, p: float) -> CrossAttention:
         d_in = weights[0].shape[1]
@@ -178,6 +206,31 @@ def cross(**options) -> Callable[[Weights, float], CrossAttention]:
         module = CrossAttention(d_in, d_in, E, p, H, **options).double()
         in_layers(module, weights)
         return module
+
+    return build
+
+
+def latent(absorb: bool) -> Callable[[Weights, float], Latent]:
+    """Let the latent be the token itself, and let what is turned be nothing."""
+
+    def build(weights: Weights, p: float) -> Latent:
+        module = LatentAttention(
+            D_IN,
+            H * WIDTH,
+            T,
+            p,
+            H,
+            d_latent=D_IN,
+            d_rope=2,
+            rotate=lambda x, positions: x,
+            norm=False,
+            scale=WIDTH**-0.5,
+        ).double()
+        query, key, value = weights
+        nothing = torch.zeros(H, D_IN, 2).double()
+        in_layers(module, (torch.cat([query, nothing], dim=-1), key, value))
+        nn.init.eye_(module.W_latent.weight)
+        return Latent(module, absorb)
 
     return build
 
@@ -241,6 +294,12 @@ def by_hand(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
     return attention(q, k, v, mask=causal_mask(T), dropout_p=p)
 
 
+def repeated(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+    """Give two query heads each head of keys and values, and keep one of the two."""
+    q, k, v = (repeat_heads(x, 2) for x in (q, k, v))
+    return attention(q, k, v, causal=True, dropout_p=p)[..., ::2, :, :]
+
+
 def masked(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda q, k, v, p: attend(q, k, v, mask=causal_mask(T), dropout_p=p)
 
@@ -291,6 +350,14 @@ SUBJECTS = {
         split(attend=attention), causal=True, heads=H, drops=True
     ),
     "MultiHeadAttention: packed": Subject(packed, causal=True, heads=H),
+    "GroupedQueryAttention": Subject(grouped(), causal=True, heads=H, drops=True),
+    "GroupedQueryAttention: plain": Subject(
+        grouped(attend=attention), causal=True, heads=H, drops=True
+    ),
+    "GroupedQueryAttention: a wide window": Subject(
+        grouped(window=T), causal=True, heads=H, drops=True
+    ),
+    "repeat_heads": function(repeated, causal=True, drops=True),
     "from_heads": Subject(
         lambda w, p: from_heads(stacked(w, p)),
         causal=True,
@@ -323,5 +390,9 @@ SUBJECTS = {
         causal=True,
         heads=H,
         drops=True,
+    ),
+    "LatentAttention": Subject(latent(False), causal=True, heads=H, drops=True),
+    "LatentAttention: absorbed": Subject(
+        latent(True), causal=True, heads=H, drops=True
     ),
 }

@@ -32,6 +32,19 @@ NO_ATTENTION = {
     "halves_to_pairs",
     "pairs_to_halves_weight",
     "halves_to_pairs_weight",
+    "alibi_slopes",
+    "ALiBi",
+    "relative_buckets",
+    "T5Bias",
+    "linear_frequencies",
+    "ntk_frequencies",
+    "yarn_frequencies",
+    "yarn_magnitude",
+    "llama3_frequencies",
+    "KeyValueCache",
+    "bytes_per_token",
+    "sliding_window_mask",
+    "RingCache",
 }
 
 

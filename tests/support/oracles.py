@@ -218,3 +218,46 @@ def _for_each(function: Callable[..., Table], *tensors: Tensor) -> Tensor:
     return torch.tensor(results, dtype=torch.float64).reshape(
         *leading, *torch.tensor(results[0]).shape
     )
+
+
+def in_groups(
+    x: Tensor,
+    weights: dict[str, Tensor],
+    num_heads: int,
+    num_kv_heads: int,
+    *,
+    allowed: Allowed,
+    positions: list[int],
+    turn: Callable[[Row, int], Row] | None = None,
+    added: Callable[[int, int, int], float] | None = None,
+) -> Tensor:
+    """Run a module on one text; its heads share those of keys and values in groups.
+
+    `turn` is given a query or a key, and where it stands; `added` a head and where a
+    query and a key stand.
+    """
+    state = {name: weight.tolist() for name, weight in weights.items()}
+
+    def project(layer: str) -> Table:
+        return linear(x.tolist(), state[f"{layer}.weight"], state.get(f"{layer}.bias"))
+
+    results = []
+    for h in range(num_heads):
+        shared = 0
+        while (shared + 1) * num_heads <= h * num_kv_heads:
+            shared += 1
+        q = one_head(project("W_query"), h, num_heads)
+        k = one_head(project("W_key"), shared, num_kv_heads)
+        v = one_head(project("W_value"), shared, num_kv_heads)
+        if turn is not None:
+            q = [turn(row, p) for row, p in zip(q, positions, strict=True)]
+            k = [turn(row, p) for row, p in zip(k, positions, strict=True)]
+        extra = None
+        if added is not None:
+            extra = [
+                [added(h, there, here) for here in positions] for there in positions
+            ]
+        results.append(attend(q, k, v, allowed, 1 / math.sqrt(len(q[0])), extra))
+    context = side_by_side(results)
+    out = linear(context, state["out_proj.weight"], state["out_proj.bias"])
+    return torch.tensor(out, dtype=torch.float64)

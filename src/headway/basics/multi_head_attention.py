@@ -126,7 +126,7 @@ class MultiHeadAttention(nn.Module):
         rotate: What turns queries and keys, (*B, H, T, D), by the positions of their
             tokens, (*B, 1, T), such as `Rotary`; `None` turns nothing.
         bias: What makes numbers to add to the scores, (*B, H, T, S), of the positions
-            of queries, (*B, T), and keys, (*B, S), such as `ALiBi`; `None` adds nothing.
+            of queries, (*B, T), and keys, (*B, S), such as `ALiBi`; `None` adds none.
         attend: The attention function; any with the signature of `attention`.
         device: Where the weights are; `None` means torch's default.
         dtype: Their type; `None` means torch's default.

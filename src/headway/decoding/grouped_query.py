@@ -17,12 +17,83 @@ from headway.basics.multi_head_attention import (
 
 
 def repeat_heads(x: Float[Tensor, "*B G S D"], times: int) -> Float[Tensor, "*B H S D"]:
-    """Give each head of keys or values to `times` neighbouring query heads."""
+    r"""Give each head of keys or values to neighbouring query heads.
+
+    $$y_{hsd} = x_{\lfloor h / n \rfloor,\, sd}, \qquad H = nG$$
+
+    With two heads and $n = 2$ the order is 0, 0, 1, 1: neighbours share. The order of
+    `Tensor.repeat` would be 0, 1, 0, 1, which gives a query head the keys of another
+    group.
+
+    Args:
+        x: Keys or values, one vector for each head and token.
+        times: Number of query heads $n$ that share a head.
+
+    Returns:
+        The same vectors, those of each head `times` times in a row.
+
+    Raises:
+        ValueError: If `times` is not positive, or `x` has fewer than three axes.
+
+    Examples:
+        >>> repeat_heads(torch.tensor([[[1.0]], [[5.0]]]), times=2).flatten()
+        tensor([1., 1., 5., 5.])
+    """
+    _require.positive(times=times)
+    _require.axes("heads", "tokens", "width", x=x)
     return x.repeat_interleave(times, dim=-3)
 
 
 class GroupedQueryAttention(nn.Module):
-    r"""Let groups of query heads share the keys and values of one head."""
+    r"""Let groups of query heads share the keys and values of one head.
+
+    $$Z = \operatorname{Concat}_h\left[\operatorname{Attention}
+    (Q_h, K_{\lfloor h / n \rfloor}, V_{\lfloor h / n \rfloor})\right]
+    W_o^\top + b_o, \qquad n = H / G$$
+
+    Of keys and values there are $G$ heads, so a cache keeps $G / H$ of what it would
+    keep for `MultiHeadAttention`. With $G = H$ the two are equal, and take each
+    other's weights; $G = 1$ is called multi-query attention. The attention function is
+    given queries (*B, G, H / G, T, D), keys and values (*B, G, 1, S, D), which
+    broadcast: heads that share need no copies.
+
+    Args:
+        d_in: Width of the tokens.
+        d_out: Width of all query heads together, and of the result.
+        context_length: The largest number of tokens in a text, and so of positions.
+        dropout: Probability with which a weight is dropped in training.
+        num_heads: Number of query heads $H$; must divide `d_out`.
+        qkv_bias: Whether the three projections add a bias; the last always does.
+        num_kv_heads: Number of heads of keys and values $G$; must divide `num_heads`.
+        window: How many tokens a token may see, itself and those right before it;
+            `None` means all of its past.
+        causal: Whether to hide the future; a window needs it.
+        rotate: What turns queries, (*B, H, T, D), and keys, (*B, G, T, D), by the
+            positions of their tokens, (*B, 1, T), such as `Rotary`; `None` turns
+            nothing.
+        bias: What makes numbers to add to the scores, (*B, H, T, S), of the positions
+            of queries, (*B, T), and keys, (*B, S), such as `ALiBi`; `None` adds none.
+        attend: The attention function; any with the signature of `attention`.
+        device: Where the weights are; `None` means torch's default.
+        dtype: Their type; `None` means torch's default.
+
+    Raises:
+        ValueError: If a size is not a positive integer, `num_heads` does not divide
+            `d_out`, `num_kv_heads` does not divide `num_heads`, `dropout` is outside
+            [0, 1), or there is a `window` without `causal`.
+
+    Examples:
+        >>> attend = GroupedQueryAttention(3, 12, 7, 0.0, num_heads=6, num_kv_heads=3)
+        >>> attend.W_query.weight.shape, attend.W_key.weight.shape
+        (torch.Size([12, 3]), torch.Size([6, 3]))
+        >>> attend(torch.randn(7, 3)).shape
+        torch.Size([7, 12])
+
+    References:
+        Shazeer (2019), section 3, [arXiv:1911.02150](https://arxiv.org/abs/1911.02150),
+        for one head of keys and values; Ainslie et al. (2023), section 2.2,
+        [arXiv:2305.13245](https://arxiv.org/abs/2305.13245), for groups.
+    """
 
     def __init__(
         self,
@@ -46,6 +117,8 @@ class GroupedQueryAttention(nn.Module):
         _require.positive(d_in=d_in, d_out=d_out, context_length=context_length)
         _require.positive(num_heads=num_heads, num_kv_heads=num_kv_heads)
         _require.divides(num_heads=num_heads, d_out=d_out)
+        _require.groups(num_kv_heads=num_kv_heads, num_heads=num_heads)
+        _require.window(window, causal=causal)
         _require.probability(dropout=dropout)
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads
@@ -70,7 +143,26 @@ class GroupedQueryAttention(nn.Module):
         positions: Int[Tensor, "*#B #T"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "*B T d_out"]:
-        """Give each token its context vector."""
+        """Give each token its context vector.
+
+        Args:
+            x: The tokens, with any number of leading batch axes.
+            mask: Further keys to hide besides the future and what is outside the
+                window; `True` where a token may look. It is the same for all heads.
+                With a cache it is over all keys, those before `x` first, forgotten
+                ones included.
+            positions: Where the tokens stand; `None` counts on from those in `cache`.
+            cache: What keeps keys and values from call to call; those of `x` are
+                appended to it, once for each of the `num_kv_heads` heads.
+
+        Returns:
+            One context vector for each token.
+
+        Raises:
+            ValueError: If `x` is not floating-point or not `d_in` wide, a position is
+                not in [0, `context_length`), `mask` is not boolean or does not fit, or
+                `cache` keeps less than the window.
+        """
         _require.tokens(x, self.W_query.in_features)
         kept = 0 if cache is None else cache.length
         positions = _heads.positions(x, positions, kept, self.context_length)
@@ -90,14 +182,24 @@ class GroupedQueryAttention(nn.Module):
         if self.window is not None:
             band = _triangle.band(T, S, self.window, x.device)
             mask = band if mask is None else mask & band
-        times = self.num_heads // self.num_kv_heads
+        bias = None
+        if self.bias is not None:
+            bias = self._in_groups(self.bias(positions, key_positions))
+        # An axis of length one for those that share: the same as `repeat_heads`, but
+        # nothing is copied.
         context = self.attend(
-            query,
-            repeat_heads(key, times),
-            repeat_heads(value, times),
-            mask=mask,
-            bias=None if self.bias is None else self.bias(positions, key_positions),
+            self._in_groups(query),
+            key.unsqueeze(-3),
+            value.unsqueeze(-3),
+            mask=None if mask is None else mask.unsqueeze(-3),
+            bias=bias,
             causal=self.causal,
             dropout_p=_dropout.probability(self.dropout),
         )
-        return self.out_proj(merge_heads(context))
+        return self.out_proj(merge_heads(context.flatten(-4, -3)))
+
+    def _in_groups(
+        self, x: Float[Tensor, "*B H T N"]
+    ) -> Float[Tensor, "*B {self.num_kv_heads} n T N"]:
+        """Split the axis of query heads: the group, and the place in it."""
+        return x.unflatten(-3, (self.num_kv_heads, -1))

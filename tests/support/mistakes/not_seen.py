@@ -15,7 +15,7 @@ NOT_SEEN_BY_CHECK = {
     "all-divided": "the fastest pair keeps its speed",
     "base-times-factor": "the slowest pair is divided",
     "far-counts-more": "what is near counts more",
-    "slopes-of-twelve": "the slopes are those published",
+    "slopes-of-twelve": "the slopes are those of models",
     "bias-in-bf16": "only the distance biases",
     "bias-by-length": "the newest stands last",
     "aligned-to-the-first": "cached equals uncached",

@@ -32,13 +32,20 @@ def execute(
         variables["PYTHONPATH"] = os.pathsep.join(
             [str(imports_from.resolve()), *others]
         )
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as own:
         client = NotebookClient(
             notebook,
             timeout=int(limit),
             kernel_name="python3",
             resources={"metadata": {"path": folder}},
         )
+        if os.name == "posix":
+            # Through files of its own: of two that start at once, one could choose the
+            # ports that the other has found free and not taken yet.
+            kernel = client.create_kernel_manager()
+            kernel.connection_file = str(Path(own, "kernel.json"))
+            kernel.transport = "ipc"
+            kernel.ip = str(Path(own, "kernel"))
         try:
             asyncio.run(client.async_execute(env=variables))
         except (CellExecutionError, DeadKernelError, TimeoutError) as error:
