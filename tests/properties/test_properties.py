@@ -45,6 +45,8 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "PagePool",
+    "PagedCache",
 }
 
 
