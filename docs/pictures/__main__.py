@@ -39,7 +39,10 @@ PICTURES: dict[str, Callable[[], str]] = {
     **two_texts.PICTURES,
     **sharing.PICTURES,
     **hands.PICTURES,
+<<<<<<< HEAD
     **turning.PICTURES,
+=======
+>>>>>>> paged
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
