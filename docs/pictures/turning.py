@@ -37,7 +37,8 @@ def _panel(query_place: int, key_place: int) -> tuple[Panel, str]:
         panel.line(x, y, end_x - 5 * dx, end_y + 5 * dy, stroke=colour, stroke_width=2)
         panel.head(end_x, end_y, dx, -dy, colour)
         panel.text(x + 62 * dx, y - 62 * dy, letter, fill=colour, font_weight="700")
-    panel.text(x, 163, f"score {score}", fill=MUTED)
+    panel.text(x - 4, 163, "score", fill=MUTED, text_anchor="end")
+    panel.text(x + 4, 163, score, font_weight="700", text_anchor="start")
     return panel, score
 
 

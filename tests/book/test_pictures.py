@@ -789,3 +789,9 @@ def test_a_matrix_stands_on_the_side_of_the_keys_or_of_the_queries() -> None:
         tips = [path.attrib["d"] for path in root.iter("path")]
         ways = [re.findall(r"[ML][\d.]+ ([\d.]+)", d) for d in tips]
         assert [float(a) > float(b) for a, b in ways] == [bool(panel)] * 2
+
+
+def test_a_query_and_a_key_keep_their_score_wherever_they_stand() -> None:
+    true = math.cos(2 * math.radians(30))  # two steps of 30 degrees
+    for panel in range(3):
+        show(numbers("rotary-turn", panel), torch.tensor([true]))
