@@ -39,10 +39,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **two_texts.PICTURES,
     **sharing.PICTURES,
     **hands.PICTURES,
-<<<<<<< HEAD
     **turning.PICTURES,
-=======
->>>>>>> paged
     **stages.PICTURES,
     **distance.PICTURES,
     **longer.PICTURES,
