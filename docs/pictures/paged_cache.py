@@ -75,8 +75,8 @@ def paged_table() -> str:
         if page not in table:
             panel.hatch([(MEMORY_X + s * SLOT + 13, y + 1) for s in range(2)], 28)
         for slot in range(PAGE_SIZE):
-            token = found.get((page, slot))
-            word = None if token is None else words[token]
+            lies_here = found.get((page, slot))
+            word = None if lies_here is None else words[lies_here]
             _slot(panel, MEMORY_X + slot * SLOT, y, word)
     (page, slot), _ = next(pair for pair in found.items() if pair[1] == 3)
     return figure(
