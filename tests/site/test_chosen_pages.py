@@ -22,8 +22,8 @@ CHANGES = {
     "overrides/main.html": [],
     "README.md": [],
 }
-KINDS = ["404.html", "basics", "index.html", "labs", "museum"]
-KINDS += ["notebook", "reference", "single page", "sources"]
+KINDS = ["404.html", "basics", "decoding", "index.html", "labs", "museum"]
+KINDS += ["notebook", "positions", "reference", "single page", "sources"]
 
 
 def page_of(source):
