@@ -22,7 +22,7 @@ hwLive.start("clock", (figure, stage, say) => {
   })
   const named = (name) => {
     const made = bar()
-    return { ...made, row: make("div", { className: "hw-clock__bar" },
+    return { ...made, row: make("div", { className: "hw-live__named" },
       make("small", { textContent: name }), made.element) }
   }
   const bars = ["fast pair", "slow pair", "score"].map(named)

@@ -23,8 +23,8 @@ hwLive.start("groups", (figure, stage, say) => {
     const G = counts[at]
     const owner = (h) => (wrong ? h % G : shared[h][at])
     parts.replaceChildren(
-      part("query heads, each with the group that it reads", ...range(H).map((h) => cell(owner(h)))),
-      part("heads of keys and values that are kept", ...range(G).map(cell)))
+      part("query heads, and the group each reads", ...range(H).map((h) => cell(owner(h)))),
+      part("heads of keys and values", ...range(G).map(cell)))
     bytes.set(kept[at][1], kept[at][1] / kept[0][1], 0)
     const strays = range(H).filter((h) => owner(h) !== shared[h][at]).length
     say(
@@ -44,6 +44,8 @@ hwLive.start("groups", (figure, stage, say) => {
       wrong = picked === 1
       draw()
     }),
-    parts, make("small", { textContent: "bytes a token and layer" }), bytes.element)
+    parts,
+    make("div", { className: "hw-live__named" },
+      make("small", { textContent: "bytes" }), bytes.element))
   draw()
 })
