@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway import _require
+from headway.positions._exact import device_of_doubles
 
 
 def rotary_frequencies(
@@ -57,7 +58,8 @@ class Rotary:
     so all layers may share one.
 
     Angles are computed from integers and in 64 bits, whatever type the vectors have: a
-    `bfloat16` cannot tell position 257 from 256.
+    `bfloat16` cannot tell position 257 from 256. For vectors on a device without such
+    numbers, as Apple's GPUs are, they are computed on the CPU.
 
     Args:
         width: Width $D$ of a query and a key in one head; must be even.
@@ -98,7 +100,8 @@ class Rotary:
         _require.one_per_pair(frequencies, width)
         _require.positive_and_finite(magnitude=magnitude)
         self.width = width
-        self.frequencies = frequencies.double()
+        exact = device_of_doubles(frequencies.device)
+        self.frequencies = frequencies.to(exact).double()
         self.magnitude = magnitude
         self.halves = halves
 
@@ -121,11 +124,12 @@ class Rotary:
         """
         _require.vectors(x, self.width)
         _require.fit_tokens(positions, x.shape[:-1])
-        angles = positions.unsqueeze(-1) * self.frequencies.to(x.device)
+        exact = device_of_doubles(x.device)
+        angles = positions.to(exact).unsqueeze(-1) * self.frequencies.to(exact)
         # What is narrower than 32 bits is turned in 32, and rounded once.
         dtype = torch.promote_types(x.dtype, torch.float32)
-        cos = (angles.cos() * self.magnitude).to(dtype)
-        sin = (angles.sin() * self.magnitude).to(dtype)
+        cos = (angles.cos() * self.magnitude).to(dtype).to(x.device)
+        sin = (angles.sin() * self.magnitude).to(dtype).to(x.device)
         if self.halves:
             a, b = x.chunk(2, dim=-1)
             y = torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)

@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway import _require
+from headway.positions._exact import device_of_doubles
 
 
 def sinusoidal_positions(
@@ -23,7 +24,8 @@ def sinusoidal_positions(
     A step of $k$ positions turns each pair by an angle that does not depend on $p$: the
     same rotation takes every $PE_p$ to $PE_{p+k}$. So all rows have the length
     $\sqrt{E/2}$, and the dot product of two depends on their distance only. Angles are
-    computed in 64 bits.
+    computed in 64 bits, on the CPU if the positions are on a device without such
+    numbers, as Apple's GPUs are.
 
     Args:
         positions: Where tokens stand, as integers.
@@ -54,10 +56,13 @@ def sinusoidal_positions(
     _require.integers(positions=positions)
     _require.even(width=width)
     _require.positive_and_finite(base=base)
-    i = torch.arange(0, width, 2, dtype=torch.float64, device=positions.device)
-    angles = positions.unsqueeze(-1) * base ** (-i / width)
+    exact = device_of_doubles(positions.device)
+    twice_i = torch.arange(0, width, 2, dtype=torch.float64, device=exact)
+    angles = positions.to(exact).unsqueeze(-1) * base ** (-twice_i / width)
     dtype = torch.get_default_dtype() if dtype is None else dtype
-    sine, cosine = angles.sin().to(dtype), angles.cos().to(dtype)
+    # Rounded first: the device of the positions may have no float64.
+    sine = angles.sin().to(dtype).to(positions.device)
+    cosine = angles.cos().to(dtype).to(positions.device)
     if halves:
         return torch.cat([sine, cosine], dim=-1)
     return torch.stack([sine, cosine], dim=-1).flatten(-2)
@@ -87,7 +92,7 @@ class LearnedPositions(nn.Module):
 
     References:
         Radford et al. (2019), GPT-2, whose checkpoints call the table `wpe`; Vaswani et
-        al. (2017), section 3.5, who tried both and found no difference.
+        al. (2017), section 3.5, who found nearly identical results with both.
     """
 
     def __init__(
