@@ -103,12 +103,13 @@ def relative_buckets(
 ) -> Int[Tensor, "*B T S"]:
     r"""Sort distances into buckets, which grow wider with the distance, as T5 does.
 
-    With $N$ buckets for one direction and $e = \lfloor N/2 \rfloor$, distance $n$ gets
+    With $N$ buckets for one direction and $k = \lfloor N/2 \rfloor$, distance $n$ gets
 
-    $$b(n) = \begin{cases} n & n < e \\
-    \min\left(N - 1,\; e + \left\lfloor (N - e)\,
-    \dfrac{\ln(n/e)}{\ln(n_{\max}/e)} \right\rfloor\right) & n \ge e \end{cases}$$
+    $$b(n) = \begin{cases} n & n < k \\
+    \min\left(N - 1,\; k + \left\lfloor (N - k)\,
+    \dfrac{\ln(n/k)}{\ln(n_{\max}/k)} \right\rfloor\right) & n \ge k \end{cases}$$
 
+    The formula is that of the authors' code; the paper only describes it in a sentence.
     So the last bucket begins before $n_{\max}$, the place where one more would begin.
     Where buckets begin is counted in integers here, so no logarithm is rounded.
 
@@ -117,7 +118,7 @@ def relative_buckets(
         key_positions: Where the tokens stand that are asked.
         num_buckets: Number of buckets of all directions together.
         max_distance: The distance $n_{\max}$.
-        bidirectional: Whether the second half of the buckets is for keys behind the
+        bidirectional: Whether the second half of the buckets is for keys after the
             query, as in T5's encoder; if not, they share the bucket of distance zero.
 
     Returns:
@@ -158,7 +159,7 @@ class T5Bias(nn.Module):
         num_heads: Number of heads $H$.
         num_buckets: Number of buckets of all directions together.
         max_distance: Where one more bucket would begin; see `relative_buckets`.
-        bidirectional: Whether keys behind the query have buckets of their own.
+        bidirectional: Whether keys after the query have buckets of their own.
         device: Where the table is; `None` means torch's default.
         dtype: Its type; `None` means torch's default.
 
@@ -224,7 +225,7 @@ class T5Bias(nn.Module):
 
 
 def _offsets(query_positions: Tensor, key_positions: Tensor) -> Tensor:
-    """Say how far behind the query each key stands: negative in the past."""
+    """Give key position minus query position: negative in the past."""
     _require.two_rows_of_positions(query_positions, key_positions)
     return key_positions.unsqueeze(-2) - query_positions.unsqueeze(-1)
 
@@ -232,8 +233,8 @@ def _offsets(query_positions: Tensor, key_positions: Tensor) -> Tensor:
 def _starts(num_buckets: int, max_distance: int) -> Tensor:
     """List the distances at which buckets begin, from the second bucket on.
 
-    Bucket e + k begins at the least n with e + (N - e) ln(n/e) / ln(max/e) >= e + k,
-    that is (n/e)^(N - e) >= (max/e)^k.
+    With e for `exact`, bucket e + k begins at the least n with
+    e + (N - e) ln(n/e) / ln(max/e) >= e + k, that is (n/e)^(N - e) >= (max/e)^k.
     """
     exact = num_buckets // 2
     wide = num_buckets - exact

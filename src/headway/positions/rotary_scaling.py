@@ -17,7 +17,7 @@ def linear_frequencies(
 
     $$h(\theta_i) = \theta_i / s$$
 
-    Position $ps$ then gets the angles that position $p$ had: this is position
+    Position $s \cdot p$ then gets the angles that position $p$ had: this is position
     interpolation. No angle is new, and neighbours are told apart less well.
 
     Args:
@@ -51,9 +51,9 @@ def ntk_frequencies(
 
     $$h(\theta_i) = b'^{-2i/D}, \qquad b' = b \, s^{D/(D-2)}$$
 
-    The exponent is such that the slowest pair turns $s$ times more slowly. Between the
-    two, a pair is divided by $s^{2i/(D-2)}$: some that never completed a turn by less
-    than $s$, so that they do reach new angles.
+    Pair $i$ is divided by $s^{2i/(D-2)}$: the fastest by one, the slowest, which has
+    $i = D/2 - 1$, by $s$. Some pairs that never completed a turn in training are
+    divided by less than $s$, so that they do reach new angles.
 
     Args:
         width: Width of the vectors that are turned, an even number, at least four.
@@ -64,8 +64,8 @@ def ntk_frequencies(
         Radians from a token to the next for each pair, in float64, for `Rotary`.
 
     Raises:
-        ValueError: If `factor` is less than one, `width` less than four, or width or
-            base are none.
+        ValueError: If `factor` is less than one, `width` less than four, or `width` or
+            `base` is refused by `rotary_frequencies`.
 
     Examples:
         >>> ntk_frequencies(4, factor=8.0)
@@ -159,7 +159,8 @@ def yarn_magnitude(factor: float) -> float:
     $$\sqrt{1/t} = 0.1 \ln s + 1$$
 
     The temperature $t$ divides the scores. Turned queries and keys are both multiplied
-    by $\sqrt{1/t}$, which has the same effect and costs nothing.
+    by $\sqrt{1/t}$, which has the same effect and costs nothing. Where only a part of
+    a vector is turned, as in `LatentAttention`, give its square to `scale` instead.
 
     Args:
         factor: How many times longer the texts become, at least one.
