@@ -1,5 +1,7 @@
 """What modules with heads share: where tokens stand, and which keys they may see."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -9,7 +11,7 @@ from headway import _require
 def positions(
     x: Tensor, given: Tensor | None, kept: int, context_length: int
 ) -> Tensor:
-    """Say where tokens stand: where the caller says, or behind those that are kept.
+    """Say where tokens stand: where the caller says, or after those that are kept.
 
     Args:
         x: The tokens, (*B, T, d_in).
@@ -43,6 +45,28 @@ def check_mask(mask: Tensor | None, x: Tensor, kept: int) -> None:
     """
     if mask is not None:
         _require.mask_fits(mask, (*x.shape[:-1], kept + x.shape[-2]))
+
+
+def check_bias(
+    bias: Callable[[Tensor, Tensor], Tensor] | None,
+    x: Tensor,
+    positions: Tensor,
+    num_heads: int,
+) -> None:
+    """Ask for the bias of one token to itself, before anything is kept.
+
+    Args:
+        bias: What makes the bias, of positions of queries and keys.
+        x: The tokens, (*B, T, d_in).
+        positions: Where they stand, (*#B, #T).
+        num_heads: Number of query heads H.
+
+    Raises:
+        ValueError: If it is not floating-point or does not broadcast to (*B, H, 1, 1).
+    """
+    if bias is not None:
+        first = positions[..., :1]
+        _require.bias_fits(bias(first, first), (*x.shape[:-2], num_heads, 1, 1))
 
 
 def mask_of_newest(mask: Tensor | None, S: int) -> Tensor | None:

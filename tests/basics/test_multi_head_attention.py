@@ -11,6 +11,8 @@ import oracles
 import positioned
 from compare import close, printed
 from headway import (
+    GroupedQueryAttention,
+    KeyValueCache,
     MultiHeadAttention,
     attention,
     causal_mask,
@@ -364,6 +366,20 @@ def test_a_cache_keeps_the_positions_that_one_gives() -> None:
     close(torch.cat(results, dim=-2), module(x, positions=positions))
 
 
+@pytest.mark.refusal
+@pytest.mark.parametrize("attend", [fused_attention, attention])
+@pytest.mark.parametrize("heads", [2, H + 1])
+def test_a_bias_for_other_heads_is_refused_and_nothing_is_kept(heads, attend) -> None:
+    module, x = build(attend=attend, bias=positioned.bias(heads)), draw(B, T, D_IN)
+    cache = positioned.Kept()
+    for positions in (None, torch.arange(T), torch.arange(T).expand(B, T)):
+        with pytest.raises(ValueError, match="bias must broadcast"):
+            module(x, positions=positions, cache=cache)
+    assert cache.length == 0
+    module.bias = positioned.bias(H)
+    close(module(x, cache=cache), module(x))  # the same call again, set right
+
+
 def test_the_last_position_is_one() -> None:
     module, x = build(), draw(B, T, D_IN)
     cache = positioned.Kept()
@@ -382,6 +398,35 @@ def test_numbers_of_positions_are_not_looked_at_while_it_compiles() -> None:
     torch.compiler.reset()
     compiled = torch.compile(module, backend="eager", fullgraph=True)
     close(compiled(x, positions=places), module(x, positions=places))
+
+
+@pytest.mark.refusal  # torch.compile cannot see through the shape checks
+@pytest.mark.parametrize(
+    ("groups", "options"),
+    [
+        (None, set()),
+        pytest.param(1, set(), marks=pytest.mark.slow),
+        pytest.param(None, {"bias", "rotate"}, marks=pytest.mark.slow),
+        pytest.param(H, {"bias", "rotate"}, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_it_is_compiled_with_a_cache_of_any_length(groups, options) -> None:
+    """What it cannot know before: the numbers of new and of kept tokens."""
+    ours = {"rotate": positioned.rotate, "bias": positioned.bias(H)}
+    ours = {name: ours[name] for name in options}
+    module = build(**ours).eval()
+    if groups is not None:
+        module = GroupedQueryAttention(
+            D_IN, E, CONTEXT, 0.0, H, num_kv_heads=groups, **ours
+        ).double()
+    torch.compiler.reset()
+    compiled = torch.compile(module, backend="eager", fullgraph=True)
+    x = draw(B, T, D_IN)
+    cache = KeyValueCache()
+    with torch.no_grad():
+        calls = [compiled(part, cache=cache) for part in x.split([3, 1, 1, 2], dim=1)]
+        close(torch.cat(calls, dim=1), module(x))
 
 
 # The figures of the sources.

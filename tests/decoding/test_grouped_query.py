@@ -14,7 +14,9 @@ import oracles
 import positioned
 from compare import close
 from headway import (
+    ALiBi,
     GroupedQueryAttention,
+    KeyValueCache,
     MultiHeadAttention,
     attention,
     fused_attention,
@@ -275,7 +277,8 @@ def test_what_turns_adds_and_attends_is_given_the_right_shapes() -> None:
     places = (B, 1, T)
     heads = [(B, n, T, WIDTH) for n in (HEADS, GROUPS)]
     assert calls["rotate"] == [heads[0], places, heads[1], places]
-    assert calls["bias"] == [(B, T), (B, T + 2)]
+    # One token to itself, before anything is kept; then all.
+    assert calls["bias"] == [(B, 1), (B, 1), (B, T), (B, T + 2)]
 
 
 @pytest.mark.parametrize("lengths", positioned.CHUNKS, ids=str)
@@ -307,6 +310,37 @@ def test_padding_and_a_window_hide_together() -> None:
     close(result[1, :4], module(x[1, :4]))
     # The last token sees three places behind the end of the text, and so nothing.
     close(result[1, -1], module.out_proj.bias.detach())
+
+
+@BOTH
+@pytest.mark.parametrize("leading", [(), (T, T), (1, T, T), (B, 1, T, T)], ids=str)
+def test_all_heads_may_share_a_bias(leading, attend) -> None:
+    added = draw(*leading) if leading else draw(1, 1)
+    x, every = draw(B, T, D_IN), added.expand(B, HEADS, T, T)
+    shared = build(bias=lambda *_: added, attend=attend)
+    copied = build(bias=lambda *_: every, attend=attend)
+    copied.load_state_dict(shared.state_dict())
+    close(shared(x), copied(x))
+
+
+@pytest.mark.refusal
+@BOTH
+@pytest.mark.parametrize("heads", [GROUPS, HEADS // GROUPS, 2])
+def test_a_bias_for_other_heads_is_refused_and_nothing_is_kept(heads, attend) -> None:
+    module = build(bias=ALiBi(heads), attend=attend)
+    cache = KeyValueCache()
+    for options, shape in (
+        ({}, (B, HEADS, T, T)),
+        ({"cache": cache}, (B, HEADS, 1, 1)),
+    ):
+        got = (heads, *shape[2:])
+        with pytest.raises(ValueError, match="bias must broadcast") as error:
+            module(draw(B, T, D_IN), **options)
+        assert str(error.value) == (
+            f"bias must broadcast to the scores, of shape {shape}; "
+            f"got bias.shape={got}."
+        )
+    assert cache.length == 0
 
 
 def test_the_dropout_layer_says_whether_it_acts() -> None:

@@ -82,7 +82,8 @@ def fused_attention(
         ).transpose(-3, -2)
     leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
     # The kernel's own triangle starts at the first key and takes no mask besides.
-    square = bool(query.shape[-2] == key.shape[-2])  # a bool for torch.export too
+    # Where lengths are symbols, to compile or export, bool() leaves a symbol.
+    square = True if query.shape[-2] == key.shape[-2] else False  # noqa: SIM210
     is_causal = causal and square and mask is None and bias is None
     mask, visible = _mask_and_rows(query, key, mask, causal and not is_causal)
     if bias is not None:

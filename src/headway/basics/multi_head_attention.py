@@ -127,6 +127,8 @@ class MultiHeadAttention(nn.Module):
             tokens, (*B, 1, T), such as `Rotary`; `None` turns nothing.
         bias: What makes numbers to add to the scores, (*B, H, T, S), of the positions
             of queries, (*B, T), and keys, (*B, S), such as `ALiBi`; `None` adds none.
+            With a cache it is asked for one token first, so that nothing is kept if it
+            is for other heads.
         attend: The attention function; any with the signature of `attention`.
         device: Where the weights are; `None` means torch's default.
         dtype: Their type; `None` means torch's default.
@@ -204,8 +206,9 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             ValueError: If `x` is not floating-point or not `d_in` wide, a position is
-                not in [0, `context_length`), `mask` is not boolean or does not fit, or
-                `cache` forgets.
+                not in [0, `context_length`), `mask` is not boolean or does not fit,
+                `bias` makes numbers for other heads, or `cache` forgets. Nothing of
+                `x` is in `cache` then.
         """
         _require.tokens(x, self.W_query.in_features)
         kept = 0 if cache is None else cache.length
@@ -221,6 +224,7 @@ class MultiHeadAttention(nn.Module):
         key_positions = positions
         if cache is not None:
             _require.cache_keeps(cache, window=None)
+            _heads.check_bias(self.bias, x, positions, self.num_heads)
             key, value, key_positions = cache.append(key, value, positions)
         context = self.attend(
             query,

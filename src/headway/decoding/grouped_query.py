@@ -73,6 +73,8 @@ class GroupedQueryAttention(nn.Module):
             nothing.
         bias: What makes numbers to add to the scores, (*B, H, T, S), of the positions
             of queries, (*B, T), and keys, (*B, S), such as `ALiBi`; `None` adds none.
+            With a cache it is asked for one token first, so that nothing is kept if it
+            is for other heads.
         attend: The attention function; any with the signature of `attention`.
         device: Where the weights are; `None` means torch's default.
         dtype: Their type; `None` means torch's default.
@@ -160,8 +162,9 @@ class GroupedQueryAttention(nn.Module):
 
         Raises:
             ValueError: If `x` is not floating-point or not `d_in` wide, a position is
-                not in [0, `context_length`), `mask` is not boolean or does not fit, or
-                `cache` keeps less than the window.
+                not in [0, `context_length`), `mask` is not boolean or does not fit,
+                `bias` makes numbers for other heads, or `cache` keeps less than the
+                window. Nothing of `x` is in `cache` then.
         """
         _require.tokens(x, self.W_query.in_features)
         kept = 0 if cache is None else cache.length
@@ -176,6 +179,7 @@ class GroupedQueryAttention(nn.Module):
         key_positions = positions
         if cache is not None:
             _require.cache_keeps(cache, self.window)
+            _heads.check_bias(self.bias, x, positions, self.num_heads)
             key, value, key_positions = cache.append(key, value, positions)
         T, S = x.shape[-2], key.shape[-2]
         mask = _heads.mask_of_newest(mask, S)
@@ -184,7 +188,10 @@ class GroupedQueryAttention(nn.Module):
             mask = band if mask is None else mask & band
         bias = None
         if self.bias is not None:
-            bias = self._in_groups(self.bias(positions, key_positions))
+            bias = self.bias(positions, key_positions)
+            _require.bias_fits(bias, (*x.shape[:-2], self.num_heads, T, S))
+            own = bias.ndim > 2 and bias.shape[-3] == self.num_heads
+            bias = self._in_groups(bias) if own else bias.unsqueeze(-3)
         # An axis of length one for those that share: the same as `repeat_heads`, but
         # nothing is copied.
         context = self.attend(
