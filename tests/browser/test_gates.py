@@ -232,10 +232,6 @@ SCROLL_TO_RESULT = """
         ("scaled_dot", "reference/basics/scaled_dot_product/"),
         ("MultiHead", "basics/multi_head_attention/"),
         ("MultiHead", "reference/basics/multi_head_attention/"),
-        ("W_query", "basics/scaled_dot_product/"),
-        ("d_k", "basics/scaling/"),
-        ("out_proj", "basics/in_a_model/"),
-        ("masked_softmax", "reference/basics/scaled_dot_product/"),
         ("query may look got mask.dtype", "basics/masks/"),
     ],
 )

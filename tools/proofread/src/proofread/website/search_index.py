@@ -3,8 +3,7 @@
 More than half of an index is programs and their outputs, and a browser loads all of it
 before the first result. Nobody searches for a number or a bracket in them. What stays
 is the text of a page, each error in full, and once each name that a program has and the
-prose of its page does not. A search may take a name with underscores as one word, so
-that who looks for all of it finds nothing else; then its parts stay, too.
+prose of its page does not.
 """
 
 import json
@@ -42,17 +41,13 @@ def shorten(site: Path, exclude: Collection[str] = ()) -> None:
         if not any(re.search(pattern, entry["location"]) for pattern in exclude)
     ]
     known: dict[str, set[str]] = defaultdict(set)
-    whole = "_" not in index["config"].get("separator", "")
     for entry in docs:
         prose = PROGRAM.sub(" ", entry["text"])
         known[page_of(entry)] |= {
             *WORD.findall(TAG.sub(" ", f"{entry['title']} {prose}"))
         }
     for entry in docs:
-        words = known[page_of(entry)]
-        entry["text"] = "".join(short(entry["text"], words))
-        if whole:
-            entry["text"] += "".join(parts(entry, words))
+        entry["text"] = "".join(short(entry["text"], known[page_of(entry)]))
     text = json.dumps(
         {**index, "docs": docs}, ensure_ascii=False, separators=(",", ":")
     )
@@ -80,23 +75,3 @@ def short(text: str, known: set[str]) -> Iterator[str]:
     ):
         known.update(names)
         yield f"<p>{' '.join(names)}</p>"
-
-
-def parts(entry: dict[str, str], known: set[str]) -> Iterator[str]:
-    """Yield the parts of the names in a section that its page does not have as words.
-
-    Not the first parts: a search finds each word by how it begins.
-
-    Args:
-        entry: The section, already short.
-        known: The words that the index has of its page; the parts are added.
-    """
-    text = TAG.sub(" ", f"{entry['title']} {entry['text']}")
-    if new := dict.fromkeys(
-        part
-        for name in WORD.findall(text)
-        for part in name.strip("_").split("_")[1:]
-        if len(part) > 2 and not part.isdigit() and part not in known
-    ):
-        known.update(new)
-        yield f"<p>{' '.join(new)}</p>"
