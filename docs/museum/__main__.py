@@ -233,7 +233,7 @@ def table(failed: Mapping[Exhibit, set[str]]) -> str:
     for one, broken in failed.items():
         marks = " | ".join("●" if name in broken else " " for name in NAMES)
         lines.append(f"| [{one.heading}]({one.address}) | {one.name} | {marks} |")
-    return "\n".join(['<div class="hw-matrix" markdown>', "", *lines, "", "</div>", ""])
+    return "\n".join(['<div class="hw-matrix">', "", *lines, "", "</div>", ""])
 
 
 def columns(failed: Mapping[Exhibit, set[str]]) -> str:
