@@ -69,6 +69,9 @@ from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
 from headway.decoding.sliding_window import sliding_window_mask, RingCache
 from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
+from headway.kernels.online_softmax import attention_with_lse, merge_attention
+from headway.kernels.flash import flash_forward
+from headway.distributed.launch import run_processes
 
 __all__ = [
     "Example",
@@ -138,4 +141,8 @@ __all__ = [
     "PagePool",
     "PagedCache",
     "LatentAttention",
+    "attention_with_lse",
+    "merge_attention",
+    "flash_forward",
+    "run_processes",
 ]

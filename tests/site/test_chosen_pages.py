@@ -22,8 +22,9 @@ CHANGES = {
     "overrides/main.html": [],
     "README.md": [],
 }
-KINDS = ["404.html", "basics", "decoding", "index.html", "labs", "museum"]
-KINDS += ["notebook", "positions", "reference", "single page", "sources"]
+KINDS = ["404.html", "basics", "decoding", "distributed", "index.html", "kernels"]
+KINDS += ["labs", "museum", "notebook", "positions", "reference", "single page"]
+KINDS += ["sources"]
 
 
 def page_of(source):

@@ -1,0 +1,1 @@
+"""Attention that does not fit on one machine: heads, then tokens, over processes."""

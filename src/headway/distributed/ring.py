@@ -1,0 +1,1 @@
+"""Ring attention: each process has some of the tokens."""

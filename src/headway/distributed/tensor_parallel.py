@@ -1,0 +1,1 @@
+"""Tensor parallelism: each process has some of the heads."""

@@ -1,0 +1,1 @@
+"""FlashAttention's backward pass: the weights are computed again."""

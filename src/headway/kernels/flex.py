@@ -1,0 +1,1 @@
+"""Masks and biases as functions, for PyTorch's FlexAttention."""
