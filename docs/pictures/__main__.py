@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import distance
+import flash_tiles
 import hands
 import heads
 import hiding
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **flash_tiles.PICTURES,
 }
 
 
