@@ -62,28 +62,25 @@ def _table(T: int, S: int) -> Panel:
     panel.text(
         12, middle, f"{T} queries", fill=MUTED, transform=f"rotate(-90 12 {middle:.0f})"
     )
-    hidden = []
-    for at, of in tiles:
-        crossed = not visible[at, of].all()
-        for t in range(at.start, at.stop):
-            for s in range(of.start, of.stop):
-                x, y = left + s * size + 1, top + t * size + 1
-                if visible[t, s]:
-                    full = shade(0.55 if crossed else 1.0)
-                    panel.rect(x, y, size - 2, size - 2, fill=ACCENT, fill_opacity=full)
-                else:
-                    hidden.append((x, y))
-    panel.hatch(hidden, size - 2)
     for at in _tiles.query_tiles(T, QUERY_TILE):
         for of in _tiles.query_tiles(S, KEY_TILE):
-            panel.rect(
+            box = (
                 left + of.start * size,
                 top + at.start * size,
                 (of.stop - of.start) * size,
                 (at.stop - at.start) * size,
-                fill="none",
-                stroke=MUTED if (at, of) in tiles else LINE,
             )
+            if (at, of) not in tiles:
+                panel.rect(*box, fill="none", stroke=LINE, stroke_dasharray="2 4")
+                continue
+            seen = visible[at, of].sum(dim=1).tolist()
+            if min(seen) == of.stop - of.start:
+                panel.rect(*box, fill=ACCENT, fill_opacity=shade(1.0), stroke=MUTED)
+                continue
+            steps = "".join(f"h{seen_by * size}v{size}H{box[0]}" for seen_by in seen)
+            outline = f"M{box[0]} {box[1]}{steps}z"
+            panel.path(outline, fill=ACCENT, fill_opacity=shade(0.45), stroke="none")
+            panel.rect(*box, fill="none", stroke=MUTED)
     return panel
 
 
@@ -92,8 +89,8 @@ def flash_tiles() -> str:
     return figure(
         [[_table(12, 12), _table(8, 12)]],
         f"Tiles of {QUERY_TILE} queries by {KEY_TILE} keys under a causal mask. Full: "
-        "all pairs are visible, and no mask is needed. Pale and hatched: the diagonal "
-        "crosses the tile, and a mask hides its future. Empty: in the future of all "
+        "all pairs are visible, and no mask is needed. Stairs: the diagonal crosses "
+        "the tile, and a mask hides what is right of it. Dotted: in the future of all "
         "its queries, so never read. The last query stands at the last key, on the "
         "right too, where only the newest queries ask.",
     )
