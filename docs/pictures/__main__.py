@@ -17,6 +17,7 @@ import latent_attention
 import longer
 import modules
 import paged_cache
+import pieces
 import queries
 import sharing
 import sliding_window
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **pieces.PICTURES,
 }
 
 

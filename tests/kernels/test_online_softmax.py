@@ -43,7 +43,7 @@ def log_sum_exp(
     bias = bias.expand(*leading, rows, columns)
     result = torch.empty(*leading, rows, dtype=torch.float64)
     for place in itertools.product(*map(range, result.shape)):
-        *batch, t = place
+        batch = place[:-1]
         seen = [
             oracles.dot(q[place].tolist(), k[(*batch, s)].tolist()) * scale
             + bias[(*place, s)].item()
