@@ -74,7 +74,7 @@ def attention_with_lse(
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if mask is None:
         return context, scores.logsumexp(dim=-1).expand(context.shape[:-1])
-    # The gradient of a row of minus infinities would be nan: let it look, then hide it.
+    # A row of minus infinities makes nan on the way back: let it look, then hide it.
     empty = ~mask.any(dim=-1, keepdim=True)
     lse = scores.masked_fill(~(mask | empty), -torch.inf).logsumexp(dim=-1)
     lse = lse.masked_fill(empty.squeeze(-1), -torch.inf)
