@@ -18,6 +18,7 @@ import latent_attention
 import longer
 import modules
 import paged_cache
+import pieces
 import queries
 import sharing
 import sliding_window
@@ -49,6 +50,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
     **flash_tiles.PICTURES,
+    **pieces.PICTURES,
 }
 
 

@@ -424,6 +424,30 @@ def scale(scale: float | None) -> None:
         raise ValueError(f"scale must be positive and finite; got scale={scale!r}.")
 
 
+def pieces(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> None:
+    """Check two pairs of context and log-sum-exp, of the same queries."""
+    for name, (context, lse) in {"first": first, "second": second}.items():
+        if not (context.is_floating_point() and lse.is_floating_point()):
+            raise ValueError(
+                f"{name} must hold floating-point numbers; "
+                f"got {name} of {context.dtype} and {lse.dtype}."
+            )
+        if context.ndim < 2 or lse.ndim < 1 or lse.shape[-1] != context.shape[-2]:
+            raise ValueError(
+                f"{name} must have one log-sum-exp for each row of its context; "
+                f"got {name} of {_shape(context)} and {_shape(lse)}."
+            )
+    (one, one_lse), (other, other_lse) = first, second
+    same = one.shape[-2:] == other.shape[-2:]
+    columns = (one_lse.unsqueeze(-1), other_lse.unsqueeze(-1))
+    if not same or not _leading_axes_broadcast(one, other, *columns):
+        raise ValueError(
+            "second must have the queries and the width of first, and leading axes "
+            f"that broadcast; got second of {_shape(other)} and {_shape(other_lse)}, "
+            f"first of {_shape(one)} and {_shape(one_lse)}."
+        )
+
+
 def mask_fits(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
     if mask.dtype != torch.bool:
         raise ValueError(

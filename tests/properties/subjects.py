@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -19,6 +20,7 @@ from headway import (
     attention,
     attention_scores,
     attention_weights,
+    attention_with_lse,
     causal_mask,
     context_vectors,
     document_mask,
@@ -30,6 +32,7 @@ from headway import (
     hide_by_minus_infinity,
     hide_by_renormalising,
     masked_softmax,
+    merge_attention,
     merge_heads,
     naive_softmax,
     pack,
@@ -301,6 +304,21 @@ def repeated(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
     return attention(q, k, v, causal=True, dropout_p=p)[..., ::2, :, :]
 
 
+def in_pieces(mask: Tensor) -> Callable[..., Tensor]:
+    """Attend to every third key, three times, and put the results together."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+        pieces = [
+            attention_with_lse(
+                q, k[..., n::3, :], v[..., n::3, :], mask=mask[..., n::3]
+            )
+            for n in range(3)
+        ]
+        return reduce(merge_attention, pieces)[0]
+
+    return attend
+
+
 def masked(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda q, k, v, p: attend(q, k, v, mask=causal_mask(T), dropout_p=p)
 
@@ -405,4 +423,10 @@ SUBJECTS = {
     "LatentAttention: absorbed": Subject(
         latent(True), causal=True, heads=H, drops=True
     ),
+    "attention_with_lse": function(
+        lambda q, k, v, p: attention_with_lse(q, k, v, causal=True)[0], causal=True
+    "attention_with_lse: no mask": function(
+        lambda q, k, v, p: attention_with_lse(q, k, v)[0]
+    "merge_attention": function(in_pieces(causal_mask(T)), causal=True),
+    "merge_attention: no mask": function(in_pieces(torch.ones(T, T).bool())),
 }
