@@ -173,9 +173,9 @@ def padding_mod(lengths: Int[Tensor, "B"]) -> MaskMod:
         ValueError: If `lengths` are not integers, one for each text.
 
     Examples:
-        >>> q, k = torch.arange(4)[:, None], torch.arange(4)
-        >>> padding_mod(torch.tensor([3]))(q * 0, q, q, k)
-        tensor([[ True,  True,  True, False]])
+        >>> k = torch.arange(4)
+        >>> padding_mod(torch.tensor([3]))(k * 0, k, k, k)
+        tensor([ True,  True,  True, False])
     """
     _require.one_length_per_text(lengths=lengths)
 
