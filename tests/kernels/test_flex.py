@@ -364,6 +364,18 @@ def test_a_gradient_is_refused_before_it_is_lost(name) -> None:
         close(FlexAttend()(**tensors), attention(**tensors))
 
 
+def test_elsewhere_a_gradient_flows() -> None:
+    """On a device that can do it; here on one that only knows shapes."""
+    query, key, value = (x.to("meta").requires_grad_() for x in qkv((B, H)))
+
+    def handed(query: Tensor, key: Tensor, value: Tensor, **options) -> Tensor:
+        assert query.requires_grad
+        assert key.requires_grad
+        return query[..., :1] + value[..., :1, :]
+
+    assert FlexAttend(flex=handed)(query, key, value).requires_grad
+
+
 @pytest.mark.refusal
 def test_bad_input_is_refused_in_a_sentence() -> None:
     query, key, value = qkv((B, H))
