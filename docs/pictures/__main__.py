@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import blocks
 import distance
 import flash_tiles
 import hands
@@ -51,6 +52,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **paged_cache.PICTURES,
     **flash_tiles.PICTURES,
     **pieces.PICTURES,
+    **blocks.PICTURES,
 }
 
 

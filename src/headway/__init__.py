@@ -71,6 +71,18 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.kernels.flex import (
+    causal_mod,
+    window_mod,
+    prefix_mod,
+    document_mod,
+    padding_mod,
+    alibi_mod,
+    relative_mod,
+    shift_queries,
+    count_blocks,
+    FlexAttend,
+)
 from headway.distributed.launch import run_processes
 
 __all__ = [
@@ -144,5 +156,15 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "causal_mod",
+    "window_mod",
+    "prefix_mod",
+    "document_mod",
+    "padding_mod",
+    "alibi_mod",
+    "relative_mod",
+    "shift_queries",
+    "count_blocks",
+    "FlexAttend",
     "run_processes",
 ]

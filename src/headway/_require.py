@@ -517,3 +517,60 @@ def greater(**limits: float) -> None:
             f"{above} must be greater than {below}, and both positive and finite; "
             f"got {above}={more!r}, {below}={less!r}."
         )
+
+
+def one_length_per_text(**lengths: Tensor) -> None:
+    integers(**lengths)
+    for name, numbers in lengths.items():
+        if numbers.ndim != 1:
+            raise ValueError(
+                f"{name} must have one number for each text; "
+                f"got {name}.shape={_shape(numbers)}."
+            )
+
+
+def one_slope_per_head(slopes: Tensor) -> None:
+    floating(slopes=slopes)
+    if slopes.ndim != 1:
+        raise ValueError(
+            "slopes must have one number for each head; "
+            f"got slopes.shape={_shape(slopes)}."
+        )
+
+
+def at_most_two_axes(**tensors: Tensor) -> None:
+    for name, tensor in tensors.items():
+        if tensor.ndim > 2:
+            raise ValueError(
+                f"{name} must have at most two axes, rows and tokens; "
+                f"got {name}.shape={_shape(tensor)}."
+            )
+
+
+def no_dropout(dropout_p: float) -> None:
+    if dropout_p != 0.0:
+        raise ValueError(
+            "dropout_p must be zero, for FlexAttention has no dropout; "
+            f"got dropout_p={dropout_p!r}."
+        )
+
+
+def inference(**tensors: Tensor | None) -> None:
+    for name, tensor in tensors.items():
+        if tensor is None or not torch.is_grad_enabled():
+            continue
+        if tensor.requires_grad:
+            raise ValueError(
+                f"{name} must not require a gradient, which FlexAttention does not "
+                f"compute on a CPU; got {name}.requires_grad=True."
+            )
+
+
+def texts_and_heads(query: Tensor, key: Tensor) -> None:
+    """Check that a function of text and head can be asked: (B, H, T, D) or less."""
+    if query.ndim > 4 or query.shape[:-2][-1:] != key.shape[:-2][-1:]:
+        raise ValueError(
+            "query must have the heads of key, and be (texts, heads, tokens, width), "
+            "where a function is asked for a text and a head; "
+            f"got query.shape={_shape(query)}, key.shape={_shape(key)}."
+        )

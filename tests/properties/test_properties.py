@@ -49,6 +49,16 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "causal_mod",
+    "window_mod",
+    "prefix_mod",
+    "document_mod",
+    "padding_mod",
+    "alibi_mod",
+    "relative_mod",
+    "shift_queries",
+    "count_blocks",
+    "FlexAttend",  # attention, but without gradients: its own tests compare it
 }
 
 
