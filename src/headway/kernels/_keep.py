@@ -13,8 +13,8 @@ _WORD = 0xFFFFFFFF
 
 def keep_tile(
     leading: tuple[int, ...],
-    rows: range,
-    columns: range,
+    rows: slice,
+    columns: slice,
     *,
     dropout_p: float,
     seed: int,
@@ -33,6 +33,23 @@ def keep_tile(
     for index in (seed & _WORD, seed >> 32, texts, row, column):
         drawn = _mixed((drawn + index * _STEP) & _WORD)
     return drawn < round((1.0 - dropout_p) * 2**32)
+
+
+def keep_share(
+    weights: Tensor, rows: slice, columns: slice, dropout_p: float, seed: int
+) -> Tensor | float:
+    """Give what dropout multiplies a tile of weights by: zeros, and 1 / (1 - p)."""
+    if dropout_p == 0.0:
+        return 1.0
+    keep = keep_tile(
+        weights.shape[:-2],
+        rows,
+        columns,
+        dropout_p=dropout_p,
+        seed=seed,
+        device=weights.device,
+    )
+    return keep.to(weights.dtype) / (1.0 - dropout_p)
 
 
 def _mixed(number: Tensor) -> Tensor:
