@@ -419,9 +419,7 @@ def result_fits(
                 f"{name} must have shape {shape}, one row for each query; "
                 f"got {name}.shape={_shape(context)}."
             )
-    pairs = zip(reversed(lse.shape), reversed(shape[:-1]), strict=False)
-    fits = 1 <= lse.ndim < len(shape) and lse.shape[-1] == shape[-2]
-    if not fits or any(m not in (1, s) for m, s in pairs):
+    if lse.shape != shape[:-1]:
         raise ValueError(
             f"lse must have shape {shape[:-1]}, one number for each query; "
             f"got lse.shape={_shape(lse)}."

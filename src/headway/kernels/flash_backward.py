@@ -1,16 +1,14 @@
 """FlashAttention's backward pass: the weights are computed again."""
 
-import math
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from headway import _require
 from headway.kernels._keep import keep_share
-from headway.kernels._tiles import cut, key_tiles, query_tiles, see, widen
+from headway.kernels._tiles import checked, cut, key_tiles, query_tiles, see, widen
 from headway.kernels.flash import flash_forward
 
 
@@ -30,6 +28,7 @@ def flash_backward(
     scale: float | None = None,
     query_tile: int = 64,
     key_tile: int = 64,
+    grad_lse: Float[Tensor, "*B T"] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     r"""Give the gradients of attention in tiles, from its output and log-sum-exp alone.
 
@@ -57,6 +56,8 @@ def flash_backward(
         scale: Factor of the scores; `None` means $1/\sqrt{D}$.
         query_tile: Number of queries in a tile.
         key_tile: Number of keys in a tile.
+        grad_lse: The gradient of the log-sum-exp, if something was made of that too;
+            `None` means zeros.
 
     Returns:
         The gradients of query, key, value and bias; `None` for no bias.
@@ -80,22 +81,17 @@ def flash_backward(
     """
     _require.positive(query_tile=query_tile, key_tile=key_tile)
     _require.probability(dropout_p=dropout_p)
-    _require.matching(query, key)
-    _require.one_value_per_key(query, key, value)
+    scale = checked(query, key, value, mask, bias, scale)
     _require.result_fits(query, key, value, context=context, lse=lse, grad=grad)
-    _require.scale(scale)
-    *_, T, S = scores_shape = _require.scores_shape(query, key)
-    if bias is not None:
-        _require.bias_fits(bias, scores_shape)
-    if mask is not None:
-        _require.mask_fits(mask, scores_shape)
-    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    T, S = query.shape[-2], key.shape[-2]
     shift = S - T if causal else None
     d_query, d_key, d_value = (_zeros(x) for x in (query, key, value))
     d_bias = None if bias is None else _zeros(bias)
     for rows in query_tiles(T, query_tile):
         asked, d_context = widen(query[..., rows, :]) * scale, widen(grad[..., rows, :])
         mean = (d_context * widen(context[..., rows, :])).sum(dim=-1, keepdim=True)
+        if grad_lse is not None:
+            mean = mean - grad_lse[..., rows].unsqueeze(-1)
         for columns in key_tiles(rows, S, key_tile, shift):
             found, given = widen(key[..., columns, :]), widen(value[..., columns, :])
             scores = see(asked @ found.mT, rows, columns, shift, mask, bias)
@@ -136,8 +132,7 @@ def flash_attention(
     The same function with the same meaning of every argument, fully masked rows
     included, and for every tile size. What is kept for the backward pass are the
     arguments, the result, and one number for each query; the $T \times S$ weights never
-    are, nor what dropout drew. Here to be read: `fused_attention` is faster. A gradient
-    cannot be differentiated again.
+    are, nor what dropout drew. It is here to be read: `fused_attention` is faster.
 
     Args:
         query: What each position looks for.
@@ -204,13 +199,11 @@ class _InTiles(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         *tensors, options = inputs
         context, lse = output
-        ctx.mark_non_differentiable(lse)
         ctx.save_for_backward(*tensors, context, lse)
         ctx.options = options
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor, grad_lse: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, mask, bias, context, lse = ctx.saved_tensors
         *gradients, d_bias = flash_backward(
             query,
@@ -221,6 +214,7 @@ class _InTiles(torch.autograd.Function):
             grad,
             mask=mask,
             bias=bias,
+            grad_lse=grad_lse,
             **ctx.options,
         )
         return *gradients, None, d_bias, None
