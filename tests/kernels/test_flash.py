@@ -182,6 +182,18 @@ def test_low_scores_do_not_vanish():
     close(lse, torch.tensor([-1e4 + torch.tensor(S).double().log()]).double())
 
 
+@pytest.mark.parametrize("hidden", [slice(0, 4), slice(4, 8), slice(8, S)], ids=str)
+def test_low_scores_beside_a_tile_that_sees_nothing(hidden):
+    """What guards the empty tile must not stay: zero is above all these scores."""
+    mask = torch.ones(1, S, dtype=torch.bool)
+    mask[:, hidden] = False
+    key, value = torch.full((S, 1), -1e4).double(), draw(S, V)
+    query = torch.ones(1, 1).double()
+    ours = flash_forward(query, key, value, mask=mask, scale=1.0, key_tile=4)
+    same(ours, attention_with_lse(query, key, value, mask=mask, scale=1.0))
+    close(ours[0], value[mask[0]].mean(dim=0, keepdim=True))
+
+
 def test_a_tile_with_nothing_to_see_comes_first_in_the_middle_and_last():
     query, key, value = qkv(())
     for start in range(0, S, 4):
