@@ -5,7 +5,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headway import _require
-from headway.kernels import _keep, _tiles
+from headway.kernels import _tiles
+from headway.kernels._keep import keep_share
 
 
 def flash_forward(
@@ -93,10 +94,9 @@ def flash_forward(
             floor = top.masked_fill(top == -torch.inf, 0.0)
             shrink, weights = (before - floor).exp(), (scores - floor).exp()
             total = shrink * total + weights.sum(dim=-1, keepdim=True)
-            # Dropout spares the sum: a weight that is dropped is still divided by.
-            share = _keep.keep_share(weights, rows, columns, dropout_p, seed)
-            given = _tiles.widen(value[..., columns, :])
-            context = shrink * context + (weights * share) @ given
+            # Dropout spares the sum: a weight that is dropped is divided by all the same.
+            weights = weights * keep_share(weights, rows, columns, dropout_p, seed)
+            context = shrink * context + weights @ _tiles.widen(value[..., columns, :])
         # The largest score weighs one: only a row that sees no key sums to zero.
         total = total.masked_fill(total == 0.0, 1.0)
         contexts.append((context / total).to(query.dtype))
