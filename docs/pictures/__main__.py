@@ -10,6 +10,7 @@ from pathlib import Path
 
 import backward
 import distance
+import flash_tiles
 import hands
 import heads
 import hiding
@@ -48,6 +49,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **flash_tiles.PICTURES,
     **backward.PICTURES,
 }
 
