@@ -10,7 +10,7 @@ WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 WORTH = (2.0, 6.0, 4.0, -3.0)  # the gradient of each weight
 MEAN = sum(p * worth for p, worth in zip(WEIGHTS, WORTH, strict=True))
 GAINS = [p * (worth - MEAN) for p, worth in zip(WEIGHTS, WORTH, strict=True)]
-PITCH, LEFT, TOP, HEIGHT = 62.0, 30.0, 44.0, 130.0
+PITCH, LEFT, TOP, HEIGHT = 62.0, 52.0, 44.0, 150.0
 
 
 def _bars(
@@ -28,6 +28,16 @@ def _bars(
         panel.text(x, beyond, fixed(number, digits), font_weight="700")
 
 
+def _listed(numbers: list[float], digits: int) -> str:
+    """Say in words what is under a bar, and what is above it."""
+    return "; ".join(
+        f"key {index}, weight {fixed(weight, 1)}: {fixed(number, digits)}"
+        for index, (weight, number) in enumerate(
+            zip(WEIGHTS, numbers, strict=True), start=1
+        )
+    )
+
+
 def _panel(title: str, numbers: list[float], digits: int, label: str) -> Panel:
     panel = Panel(308, TOP + HEIGHT + 62, label)
     panel.text(154, 12, title, font_weight="700")
@@ -39,7 +49,8 @@ def _panel(title: str, numbers: list[float], digits: int, label: str) -> Panel:
     for index, weight in enumerate(WEIGHTS):
         x = LEFT + index * PITCH + PITCH / 2
         panel.text(x, TOP + HEIGHT + 34, f"key {index + 1}")
-        panel.text(x, TOP + HEIGHT + 50, f"weight {fixed(weight, 1)}", fill=MUTED)
+        panel.text(x, TOP + HEIGHT + 50, fixed(weight, 1), fill=MUTED)
+    panel.text(26, TOP + HEIGHT + 50, "weight", fill=MUTED)
     return panel
 
 
@@ -49,9 +60,8 @@ def backward_scores() -> str:
         "gradients of the weights",
         list(WORTH),
         1,
-        "Four bars, what each key is worth: "
-        + ", ".join(fixed(number, 1) for number in WORTH)
-        + f"; a dashed line marks their weighted mean, {fixed(MEAN, 1)}.",
+        f"Four bars, what each key is worth. {_listed(list(WORTH), 1)}. A dashed line "
+        f"marks their weighted mean, {fixed(MEAN, 1)}.",
     )
     unit = HEIGHT / (max(WORTH) - min(WORTH))
     height = TOP + (max(WORTH) - MEAN) * unit
@@ -63,9 +73,8 @@ def backward_scores() -> str:
         "gradients of the scores",
         GAINS,
         2,
-        "Four bars, up and down, the gradient of each score: "
-        + ", ".join(fixed(number, 2) for number in GAINS)
-        + "; they sum to zero.",
+        "Four bars, up and down, the gradient of each score. "
+        f"{_listed(GAINS, 2)}. They sum to zero.",
     )
     return figure(
         [[worth, gains]],
