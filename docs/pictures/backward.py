@@ -68,7 +68,9 @@ def backward_scores() -> str:
     worth.line(
         LEFT, height, LEFT + 4 * PITCH, height, stroke=ACCENT_2, stroke_dasharray="5 4"
     )
-    worth.text(LEFT + 3.5 * PITCH, height - 10, f"mean {fixed(MEAN, 1)}", fill=ACCENT_2)
+    x = LEFT + 3.5 * PITCH
+    worth.text(x, height - 24, "mean", fill=ACCENT_2)
+    worth.text(x, height - 10, fixed(MEAN, 1), fill=ACCENT_2)
     gains = _panel(
         "gradients of the scores",
         GAINS,
