@@ -8,7 +8,7 @@ import torch
 import oracles
 from compare import close
 from headway.kernels import _tiles
-from sizes import H, S, T, draw
+from sizes import D, H, S, T, V, draw
 
 LENGTHS = pytest.mark.parametrize(
     ("rows", "columns"), [(T, S), (S, T), (T, T), (1, S), (T, 1), (12, 16), (16, 12)]
@@ -89,3 +89,26 @@ def test_only_half_precision_is_widened():
     for dtype in (torch.float16, torch.bfloat16):
         assert _tiles.widen(torch.zeros(1, dtype=dtype)).dtype == torch.float32
     assert _tiles.widen(draw(1)).dtype == torch.float64
+
+
+@pytest.mark.parametrize("wrong", ["mask", "bias", "scale", "key", "value"])
+def test_what_does_not_fit_is_refused_before_it_is_cut(wrong):
+    given = {
+        "query": draw(T, D),
+        "key": draw(S, D),
+        "value": draw(S, V),
+        "mask": torch.ones(T, S, dtype=torch.bool),
+        "bias": draw(T, S),
+        "scale": 0.5,
+    }
+    assert _tiles.checked(**given) == 0.5
+    assert _tiles.checked(**given | {"scale": None}) == pytest.approx(D**-0.5)
+    too_large = {
+        "mask": torch.ones(T + 1, S, dtype=torch.bool),
+        "bias": draw(T, S + 1),
+        "scale": -1.0,
+        "key": draw(S, D + 1),
+        "value": draw(S + 1, V),
+    }
+    with pytest.raises(ValueError, match=f"^{wrong} must"):
+        _tiles.checked(**given | {wrong: too_large[wrong]})
