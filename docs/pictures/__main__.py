@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import backward
 import blocks
 import distance
 import flash_tiles
@@ -53,6 +54,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **flash_tiles.PICTURES,
     **pieces.PICTURES,
     **blocks.PICTURES,
+    **backward.PICTURES,
 }
 
 

@@ -71,6 +71,7 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.kernels.flash_backward import flash_backward, flash_attention
 from headway.kernels.flex import (
     causal_mod,
     window_mod,
@@ -156,6 +157,8 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "flash_backward",
+    "flash_attention",
     "causal_mod",
     "window_mod",
     "prefix_mod",

@@ -59,6 +59,7 @@ NO_ATTENTION = {
     "shift_queries",
     "count_blocks",
     "FlexAttend",  # attention, but without gradients: its own tests compare it
+    "flash_backward",
 }
 
 

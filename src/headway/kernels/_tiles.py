@@ -56,9 +56,9 @@ def see(
 ) -> Tensor:
     """Add the bias to the scores of one tile, and set what is hidden to -inf."""
     if bias is not None:
-        scores = scores + _cut(bias, rows, columns).to(scores.dtype)
+        scores = scores + cut(bias, rows, columns).to(scores.dtype)
     if mask is not None:
-        scores = scores.masked_fill(~_cut(mask, rows, columns), -torch.inf)
+        scores = scores.masked_fill(~cut(mask, rows, columns), -torch.inf)
     # Only a tile that the diagonal crosses has keys in the future.
     if shift is not None and columns.stop - 1 > rows.start + shift:
         size = scores.shape[-2:]
@@ -73,7 +73,7 @@ def widen(x: Tensor) -> Tensor:
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
-def _cut(table: Tensor, rows: slice, columns: slice) -> Tensor:
+def cut(table: Tensor, rows: slice, columns: slice) -> Tensor:
     """Cut a tile out of a mask or a bias, whose axes may have length one."""
     if table.shape[-2] > 1:
         table = table[..., rows, :]

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from headway import _require
 from headway.kernels import _tiles
+from headway.kernels._keep import keep_share
 
 
 def flash_forward(
@@ -93,7 +94,8 @@ def flash_forward(
             floor = top.masked_fill(top == -torch.inf, 0.0)
             shrink, weights = (before - floor).exp(), (scores - floor).exp()
             total = shrink * total + weights.sum(dim=-1, keepdim=True)
-            # Dropout: here, when all weights have been summed, some become zero.
+            # Dropout spares the sum: what it drops has been counted.
+            weights = weights * keep_share(weights, rows, columns, dropout_p, seed)
             context = shrink * context + weights @ _tiles.widen(value[..., columns, :])
         # The largest score weighs one: only a row that sees no key sums to zero.
         total = total.masked_fill(total == 0.0, 1.0)
