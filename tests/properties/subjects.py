@@ -438,8 +438,10 @@ SUBJECTS = {
     ),
     "attention_with_lse": function(
         lambda q, k, v, p: attention_with_lse(q, k, v, causal=True)[0], causal=True
+    ),
     "attention_with_lse: no mask": function(
         lambda q, k, v, p: attention_with_lse(q, k, v)[0]
+    ),
     "merge_attention": function(in_pieces(causal_mask(T)), causal=True),
     "merge_attention: no mask": function(in_pieces(torch.ones(T, T).bool())),
 }
