@@ -225,6 +225,21 @@ def _dropped_again(made: Mapping[str, Any]) -> Seen:
     )
 
 
+def _gradients_under_dropout(made: Mapping[str, Any]) -> Seen:
+    grad = draw(2, QUERIES, 3, seed=4)
+    torch.manual_seed(1)
+    own = made["backprop"](made["train"](*three())[1], grad)
+    torch.manual_seed(1)
+    inputs = [x.requires_grad_() for x in three()]
+    with torch.enable_grad():
+        context = made["train"](*inputs)[0]
+    right = torch.autograd.grad(context, inputs, grad)
+    return Seen(
+        max(far(a, b) for a, b in zip(own, right, strict=True)),
+        "With the same weights dropped, the gradients are not those of autograd.",
+    )
+
+
 KINDS: dict[str, list[Property]] = {
     "tiled": [
         Property("tiles of any size", FLASH, _any_tile),
@@ -242,5 +257,8 @@ KINDS: dict[str, list[Property]] = {
         Property("gradients are those of autograd", BACKWARD, _gradients_are_autograds),
         Property("gradients of keys add up to zero", BACKWARD, _keys_add_up),
     ],
-    "backprop": [Property("backward drops the same", BACKWARD, _dropped_again)],
+    "backprop": [
+        Property("backward drops the same", BACKWARD, _dropped_again),
+        Property("gradients under dropout", BACKWARD, _gradients_under_dropout),
+    ],
 }
