@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import backward
 import distance
+import flash_tiles
 import hands
 import heads
 import hiding
@@ -47,6 +49,8 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **flash_tiles.PICTURES,
+    **backward.PICTURES,
 }
 
 

@@ -23,6 +23,7 @@ from headway import (
     context_vectors,
     document_mask,
     flash_attention,
+    flash_forward,
     from_gpt2,
     from_heads,
     from_torch,
@@ -309,6 +310,13 @@ def unmasked(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda q, k, v, p: attend(q, k, v, dropout_p=p)
 
 
+def in_tiles(causal: bool) -> Callable[..., Tensor]:
+    def attend(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+        return flash_forward(q, k, v, causal=causal, query_tile=3, key_tile=2)[0]
+
+    return attend
+
+
 # A public name stands before the colon.
 SUBJECTS = {
     "similarity_scores": function(by_similarity),
@@ -328,6 +336,8 @@ SUBJECTS = {
     "attention: no mask": function(unmasked(attention), drops=True),
     "fused_attention": function(masked(fused_attention), causal=True, drops=True),
     "fused_attention: no mask": function(unmasked(fused_attention), drops=True),
+    "flash_forward": function(in_tiles(causal=True), causal=True),
+    "flash_forward: no mask": function(in_tiles(causal=False)),
     "fused_attention: causal": function(
         lambda q, k, v, p: fused_attention(q, k, v, causal=True, dropout_p=p),
         causal=True,

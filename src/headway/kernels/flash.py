@@ -94,7 +94,7 @@ def flash_forward(
             floor = top.masked_fill(top == -torch.inf, 0.0)
             shrink, weights = (before - floor).exp(), (scores - floor).exp()
             total = shrink * total + weights.sum(dim=-1, keepdim=True)
-            # Dropout spares the sum: a weight that is dropped is divided by all the same.
+            # Dropout spares the sum: what it drops has been counted.
             weights = weights * keep_share(weights, rows, columns, dropout_p, seed)
             context = shrink * context + weights @ _tiles.widen(value[..., columns, :])
         # The largest score weighs one: only a row that sees no key sums to zero.
