@@ -562,7 +562,8 @@ def compare_tiles(figure: "Locator", size: int, step: int) -> None:
     bars = figure.locator(".hw-live__columns .hw-live__bar:not(.hw-tiles__unread) data")
     same(numbers(bars), (scores[:end] - largest).exp())
     weights = scores[:end].softmax(dim=0)
-    context = ", ".join(f"{weights @ v[:end]:.4f}" for v in values)
+    parts = [(weights @ v[:end]).item() for v in values]
+    context = ", ".join(f"{part:.4f}" if part else "0" for part in parts)
     tiles = -(-8 // size)
     assert said(figure).startswith(f"Tile {step} of {tiles}: ")
     if first:
