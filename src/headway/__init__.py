@@ -71,6 +71,7 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.kernels.flash_backward import flash_backward, flash_attention
 from headway.distributed.launch import run_processes
 
 __all__ = [
@@ -144,5 +145,7 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "flash_backward",
+    "flash_attention",
     "run_processes",
 ]

@@ -406,6 +406,26 @@ def one_value_per_key(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
+def result_fits(
+    query: Tensor, key: Tensor, value: Tensor, *, lse: Tensor, **contexts: Tensor
+) -> None:
+    """Check what attention gave: one vector and one number for each query."""
+    leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
+    shape = (*leading, query.shape[-2], value.shape[-1])
+    floating(lse=lse, **contexts)
+    for name, context in contexts.items():
+        if context.shape != shape:
+            raise ValueError(
+                f"{name} must have shape {shape}, one row for each query; "
+                f"got {name}.shape={_shape(context)}."
+            )
+    if lse.shape != shape[:-1]:
+        raise ValueError(
+            f"lse must have shape {shape[:-1]}, one number for each query; "
+            f"got lse.shape={_shape(lse)}."
+        )
+
+
 def _leading_axes_broadcast(*tensors: Tensor) -> bool:
     try:
         torch.broadcast_shapes(*(tensor.shape[:-2] for tensor in tensors))

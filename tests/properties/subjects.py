@@ -22,6 +22,7 @@ from headway import (
     causal_mask,
     context_vectors,
     document_mask,
+    flash_attention,
     from_gpt2,
     from_heads,
     from_torch,
@@ -390,6 +391,18 @@ SUBJECTS = {
         causal=True,
         heads=H,
         drops=True,
+    ),
+    "flash_attention": function(masked(flash_attention), causal=True, drops=True),
+    "flash_attention: no mask": function(unmasked(flash_attention), drops=True),
+    "flash_attention: small tiles": function(
+        lambda q, k, v, p: flash_attention(
+            q, k, v, causal=True, dropout_p=p, query_tile=2, key_tile=3
+        ),
+        causal=True,
+        drops=True,
+    ),
+    "MultiHeadAttention: in tiles": Subject(
+        split(attend=flash_attention), causal=True, heads=H, drops=True
     ),
     "LatentAttention": Subject(latent(False), causal=True, heads=H, drops=True),
     "LatentAttention: absorbed": Subject(

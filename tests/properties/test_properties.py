@@ -49,6 +49,7 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "flash_backward",
 }
 
 
