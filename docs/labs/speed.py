@@ -248,7 +248,7 @@ try:
 except RuntimeError:
     say("There is no C++ compiler on this machine, so FlexAttention was left out.")
 else:
-    tensors, _ = inputs(long)
+    tensors = [x.detach() for x in inputs(long)[0]]
     visible = create_block_mask(
         lambda batch, head, query, key: query >= key,
         *(None, None, long, long),
