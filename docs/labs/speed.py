@@ -22,6 +22,7 @@
 # `docs/labs/speed.py`, beside the folder `labkit`, which measures and draws.
 
 # %%
+import os
 import platform
 from functools import partial
 
@@ -237,6 +238,9 @@ bar_panels(
 # On a processor without a GPU it goes forward only, in this version of PyTorch.
 
 # %%
+# One kernel does not repay the time that headers take to be compiled in advance.
+os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
+
 from torch._dynamo.exc import BackendCompilerFailed
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
