@@ -31,17 +31,18 @@ def main(program: str, deadline: str) -> int:
     folder, rank = Path(program).parent, int(os.environ["RANK"])
     left = max(float(deadline) - time.time(), 0.001)
     # It stays open, and the limit holds, until the process has ended.
-    late = (folder / f"late-{rank}").open("w")  # noqa: SIM115
+    late = (folder / f"late-{rank}").open("w")
     # A thread in C: it writes whatever the program is waiting for.
     faulthandler.dump_traceback_later(left, file=late)
     _start(_end_after, left + AFTER)
     _start(_end_with_parent)
-    sys.path[0] = str(folder)  # as if the program were started by itself
+    # As if the program were started by itself.
+    sys.path[0], sys.argv = str(folder), [program]
     printed = Path(os.devnull) if rank else folder / "printed.txt"
     with printed.open("w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
         try:
             runpy.run_path(program, run_name="__main__")
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             if isinstance(error, SystemExit) and error.code in (None, 0):
                 return 0
             text = _from(program, error)
