@@ -72,6 +72,13 @@ from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
 from headway.distributed.launch import run_processes
+from headway.distributed.ring import (
+    contiguous_rows,
+    striped_rows,
+    zigzag_rows,
+    count_pairs,
+    ring_attention,
+)
 
 __all__ = [
     "Example",
@@ -145,4 +152,9 @@ __all__ = [
     "merge_attention",
     "flash_forward",
     "run_processes",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "count_pairs",
+    "ring_attention",
 ]
