@@ -18,6 +18,7 @@ import longer
 import modules
 import paged_cache
 import queries
+import ring
 import sharing
 import sliding_window
 import stages
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **ring.PICTURES,
 }
 
 

@@ -65,7 +65,7 @@ def striped_rows(T: int, processes: int) -> list[Int[Tensor, " _"]]:
         [tensor([0, 3]), tensor([1, 4]), tensor([2, 5])]
 
     References:
-        Brandon et al. (2023), section 3,
+        Brandon et al. (2023),
         [arXiv:2311.09431](https://arxiv.org/abs/2311.09431).
     """
     _require.positive(T=T, processes=processes)
@@ -121,7 +121,10 @@ def count_pairs(rows: Sequence[Int[Tensor, " _"]]) -> list[int]:
     """
     _require.rows(rows)
     keys = torch.cat([*rows]).sort().values
-    return [int(torch.searchsorted(keys, row.contiguous(), right=True).sum()) for row in rows]
+    return [
+        int(torch.searchsorted(keys, row.contiguous(), right=True).sum())
+        for row in rows
+    ]
 
 
 def ring_attention(
@@ -226,6 +229,11 @@ class _Ring:
         self.group, self.shapes = group, shapes
         self.rank, self.processes = dist.get_rank(group), len(shapes)
 
+    def neighbour(self, step: int) -> int:
+        """Give a process by its number among all, which is what a send asks for."""
+        rank = (self.rank + step) % self.processes
+        return rank if self.group is None else dist.get_global_rank(self.group, rank)
+
     def pass_on(self, block: Block, hop: int) -> Arriving:
         """Begin to send a block, and to receive one; the call that it gives ends both.
 
@@ -239,15 +247,14 @@ class _Ring:
             x.new_empty(shape)
             for x, shape in zip(block, self.shapes[origin], strict=False)
         ]
-        # A process group has its own numbers of processes; a send wants those of all.
-        group = dist.group.WORLD if self.group is None else self.group
-        following, previous = (
-            dist.get_global_rank(group, (self.rank + step) % self.processes)
-            for step in (1, -1)
-        )
+        following, previous = self.neighbour(1), self.neighbour(-1)
         # Who has no tokens sends none, and all know it.
-        work = [dist.P2POp(dist.isend, x, following, group) for x in away if x.numel()]
-        work += [dist.P2POp(dist.irecv, x, previous, group) for x in come if x.numel()]
+        work = [
+            dist.P2POp(dist.isend, x, following, self.group) for x in away if x.numel()
+        ]
+        work += [
+            dist.P2POp(dist.irecv, x, previous, self.group) for x in come if x.numel()
+        ]
         under_way = dist.batch_isend_irecv(work) if work else []
 
         def arriving() -> Block:
@@ -363,7 +370,7 @@ class _RingAttention(torch.autograd.Function):
         return context
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         kept = _Kept(*ctx.saved_tensors)
         return *_backward(kept, grad, ctx.look, ctx.ring), None, None, None
