@@ -12,7 +12,7 @@ from proofread.generated import fixed
 MASSES = (1.0, 2.0, 3.0, 4.0, 5.0, 5.0)
 VALUES = (10.0, 20.0, 30.0, 40.0, 50.0, 40.0)
 MACHINES = 3
-WIDE, HIGH, GAP, PITCH, LEFT, TOP = 92, 50, 24, 66, 26, 46
+WIDE, HIGH, GAP, PITCH, LEFT, TOP = 86, 50, 22, 66, 22, 46
 # One colour, or the other, or none: a block looks the same wherever it is.
 LOOKS = ((ACCENT, 0.5), (ACCENT_2, 0.5), (MUTED, 0.35))
 

@@ -310,7 +310,8 @@ def test_blocks_in_the_future_are_not_computed(
     there, back = [], []
     inputs, gradient = drawn(tokens=24)
     rows = WAYS[way](24, 3)
-    whose = {inputs[0].detach()[row[0], 0].item(): rank for rank, row in enumerate(rows)}
+    first = inputs[0].detach()[[row[0] for row in rows], 0].tolist()
+    whose = {number: rank for rank, number in enumerate(first)}
 
     def spy(name: str, seen: list[int], query_of) -> None:
         inner = getattr(module, name)

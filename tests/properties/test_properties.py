@@ -49,6 +49,12 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "count_pairs",
+    # It needs processes, and so has tests of its own.
+    "ring_attention",
 }
 
 

@@ -204,15 +204,10 @@ class _Look(NamedTuple):
 
     def mask(self, query_positions: Tensor, key_positions: Tensor) -> Tensor | None:
         """Say who sees whom; `None` if nobody sees anybody."""
-        there = key_positions.mT >= 0
-        visible = (query_positions >= 0) & there
-        if not visible.any():
-            return None
+        visible = (query_positions >= 0) & (key_positions.mT >= 0)
         if self.causal:
-            if query_positions.max() < key_positions[there.mT].min():
-                return None  # wholly in the future
             visible &= key_positions.mT <= query_positions
-        return visible
+        return visible if visible.any() else None
 
 
 class _Ring:
