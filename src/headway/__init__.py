@@ -72,6 +72,7 @@ from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
 from headway.distributed.launch import run_processes
+from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
 
 __all__ = [
     "Example",
@@ -145,4 +146,6 @@ __all__ = [
     "merge_attention",
     "flash_forward",
     "run_processes",
+    "shard_heads",
+    "TensorParallelAttention",
 ]
