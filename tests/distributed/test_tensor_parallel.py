@@ -1,7 +1,7 @@
 """Heads over processes: the sum of the parts is the whole, in values and gradients."""
 
-import textwrap
 from collections.abc import Callable, Iterator
+from inspect import cleandoc
 
 import pytest
 import torch
@@ -172,7 +172,7 @@ def test_the_other_arguments_are_handed_on() -> None:
 
 
 def test_the_whole_is_left_alone_and_nothing_is_drawn() -> None:
-    whole = grouped(4, dropout_p=None) if False else grouped(4)
+    whole = grouped(4)
     whole.dropout.p = 0.3
     whole.eval()
     before = {name: x.clone() for name, x in whole.state_dict().items()}
@@ -206,16 +206,17 @@ def test_what_a_part_weighs() -> None:
 
 
 class TestWhatIsRefused:
-    @pytest.mark.parametrize("module", [nn.Linear(3, 3), CrossAttention(3, 3, 4, 0.0, 2)])
+    @pytest.mark.refusal
+    @pytest.mark.parametrize(
+        "module", [nn.Linear(3, 3), CrossAttention(3, 3, 4, 0.0, 2)]
+    )
     def test_another_module(self, module: nn.Module) -> None:
         with pytest.raises(
             ValueError,
             match=r"^attention must be a MultiHeadAttention or a "
             r"GroupedQueryAttention; got attention=\w+\.$",
         ):
-            shard_heads.__wrapped__(module, 0, 1) if hasattr(
-                shard_heads, "__wrapped__"
-            ) else shard_heads(module, 0, 1)
+            shard_heads(module, 0, 1)
 
     def test_heads_that_do_not_divide(self) -> None:
         with pytest.raises(
@@ -242,3 +243,264 @@ class TestWhatIsRefused:
     def test_processes_must_be_positive(self) -> None:
         with pytest.raises(ValueError, match=r"^processes must be a positive integer"):
             shard_heads(multi(), 0, 0)
+
+
+@pytest.fixture
+def one_process() -> Iterator[None]:
+    """Have a group of one process: this one."""
+    distributed.init_process_group(
+        "gloo", rank=0, world_size=1, store=distributed.HashStore()
+    )
+    yield
+    distributed.destroy_process_group()
+
+
+@pytest.mark.usefixtures("one_process")
+class TestOneProcess:
+    def test_is_the_whole(self, whole: Whole) -> None:
+        alone = TensorParallelAttention(whole)
+        x = tokens().requires_grad_()
+        out, theirs = alone(x), whole(x)
+        close(out, theirs)
+        pull = torch.randn_like(out)
+        close(*(torch.autograd.grad(z, x, pull)[0] for z in (out, theirs)))
+
+    def test_seeds_of_dropout(self) -> None:
+        whole = multi(attend=attention)
+        whole.dropout.p = 0.4
+        alone = TensorParallelAttention(whole)
+        x = tokens()
+        torch.manual_seed(5)
+        first, second, after = alone(x), alone(x), torch.rand(3)
+        assert not torch.equal(first, second)
+        torch.manual_seed(5)
+        assert torch.equal(alone(x), first)
+        torch.manual_seed(5)
+        torch.randint(2**62, (2,))  # what a call takes, whatever it draws for itself
+        assert torch.equal(torch.rand(3), after)
+        alone.eval()
+        state = torch.get_rng_state()
+        alone(x)
+        assert torch.equal(state, torch.get_rng_state())
+
+
+THREE = cleandoc(
+    """
+    import os
+
+    import torch
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import (
+        ColwiseParallel, RowwiseParallel, parallelize_module
+    )
+
+    from headway import *
+
+    dist.init_process_group("gloo")
+    rank, P = dist.get_rank(), dist.get_world_size()
+    D_IN, D, H, T = 5, 4, 6, 7
+    assert_close = torch.testing.assert_close
+
+
+    def close(ours, theirs, name):
+        try:
+            assert_close(ours, theirs, rtol=1e-13, atol=1e-14)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from None
+
+
+    def full(name, gradients, copies):
+        if name == "out_proj.bias":
+            return gradients[0]
+        if name.startswith("bias."):
+            for gradient in gradients:  # added up over all already
+                close(gradient, gradients[0], name)
+            return gradients[0]
+        if name == "out_proj.weight":
+            return torch.cat(gradients, dim=1)
+        step = 1 if name.startswith("W_query") else copies
+        for i, gradient in enumerate(gradients):  # copies stay alike
+            close(gradient, gradients[i // step * step], name)
+        return torch.cat(gradients[::step])
+
+
+    def compare(whole, copies=1):
+        x = torch.randn(2, T, D_IN, dtype=torch.float64).requires_grad_()
+        pull = torch.randn(2, T, H * D, dtype=torch.float64)
+        mine = TensorParallelAttention(whole)
+        for _ in range(2):  # as in training, gradients add up
+            out, z = mine(x), whole(x)
+            close(out, z, "out")
+            theirs, = torch.autograd.grad(z, x, pull, retain_graph=True)
+            ours, = torch.autograd.grad(out, x, pull, retain_graph=True)
+            close(ours, theirs, "x")
+            z.backward(pull)
+            out.backward(pull)
+        ours = dict(mine.part.named_parameters())
+        for name, parameter in whole.named_parameters():
+            inner = "bias." + name if name.startswith("bias.") else name
+            found = [None] * P
+            grad = ours[inner].grad if inner in ours else None
+            dist.all_gather_object(found, grad)
+            close(full(name, found, copies), parameter.grad, name)
+
+
+    def multi(**options):
+        options = {"qkv_bias": True, "dtype": torch.float64, **options}
+        return MultiHeadAttention(D_IN, H * D, 11, 0.0, H, **options)
+
+
+    def grouped(groups, **options):
+        options = {"qkv_bias": True, "dtype": torch.float64, **options}
+        options["num_kv_heads"] = groups
+        return GroupedQueryAttention(D_IN, H * D, 11, 0.0, H, **options)
+
+
+    torch.manual_seed(0)
+    """
+)
+
+
+def test_three_processes() -> None:
+    """One start, and so one test: values, gradients, DTensor, dropout, errors."""
+    program = (
+        THREE
+        + "\n\n"
+        + cleandoc(
+            """
+
+        compare(multi(rotate=Rotary(D)))
+        compare(multi(causal=False, bias=T5Bias(H).double()))
+        compare(grouped(3, rotate=Rotary(D), bias=ALiBi(H)))
+        compare(grouped(1, rotate=Rotary(D), window=3), copies=3)
+        print("values and gradients")
+
+        # An oracle that is not ours.
+        whole = multi(rotate=Rotary(D))
+        theirs = multi(rotate=Rotary(D))
+        theirs.load_state_dict(whole.state_dict())
+        mesh = init_device_mesh("cpu", (P,))
+        plan = {name: ColwiseParallel() for name in ("W_query", "W_key", "W_value")}
+        parallelize_module(theirs, mesh, {**plan, "out_proj": RowwiseParallel()})
+        theirs.num_heads //= P
+        x = torch.randn(2, T, D_IN, dtype=torch.float64).requires_grad_()
+        mine = TensorParallelAttention(whole)
+        pull = torch.randn(2, T, H * D, dtype=torch.float64)
+        close(mine(x), theirs(x), "DTensor")
+        close(mine(x), whole(x), "DTensor")
+        for z in (mine(x), theirs(x)):
+            z.backward(pull)
+        for name in ("W_query", "W_key", "W_value"):
+            for kind in ("weight", "bias"):
+                close(
+                    mine.part.get_parameter(f"{name}.{kind}").grad,
+                    theirs.get_parameter(f"{name}.{kind}").grad.to_local(),
+                    name,
+                )
+        close(
+            mine.part.out_proj.weight.grad,
+            theirs.out_proj.weight.grad.to_local(),
+            "out_proj",
+        )
+        print("DTensor")
+
+        # Four heads of six, over three processes: 24 rows divide, heads do not.
+        wrong = MultiHeadAttention(D_IN, 24, 11, 0.0, 4, dtype=torch.float64)
+        right = wrong(x)
+        try:
+            TensorParallelAttention(wrong)
+        except ValueError as error:
+            print(error)
+        parallelize_module(wrong, mesh, {**plan, "out_proj": RowwiseParallel()})
+        wrong.num_heads //= P
+        out = wrong(x)
+        assert out.shape == right.shape
+        print("silent:", bool((out - right).abs().max() > 0.05))
+
+        # Processes drop other entries, and go on alike.
+        drops = multi(qkv_bias=False, attend=attention)
+        drops.dropout.p = 0.5
+        with torch.no_grad():  # heads differ by what they drop alone
+            for layer in (drops.W_query, drops.W_key, drops.W_value):
+                layer.weight.copy_(layer.weight[:D].repeat(H, 1))
+        part = TensorParallelAttention(drops)
+        kept = []
+        part.part.out_proj.register_forward_pre_hook(lambda _, z: kept.append(z[0]))
+        out = part(x.detach())
+        seen = [None] * P
+        dist.all_gather_object(seen, kept[-1][..., :D])
+        print("others:", [not torch.equal(seen[0], z) for z in seen[1:]])
+        dist.all_gather_object(seen, (out, torch.rand(2)))
+        same = [torch.equal(a, b) for z in seen for a, b in zip(z, seen[0])]
+        print("alike:", all(same))
+
+        # Weights that are not alike.
+        torch.manual_seed(rank)
+        for module in (multi(), grouped(3)):
+            try:
+                TensorParallelAttention(module)
+            except ValueError as error:
+                print(error)
+        """
+        )
+    )
+    assert run_processes(program, 3, timeout=120.0).splitlines() == [
+        "values and gradients",
+        "DTensor",
+        "processes must divide num_heads; got processes=3, num_heads=4.",
+        "silent: True",
+        "others: [True, True]",
+        "alike: True",
+        *[
+            "attention must have the same weights in all processes; got others for "
+            + ", ".join(
+                f"{name}.{kind}"
+                for name in ("W_query", "W_key", "W_value", "out_proj")
+                for kind in ("weight", "bias")
+            )
+            + "."
+        ]
+        * 2,
+    ]
+
+
+@pytest.mark.slow
+def test_four_processes_two_with_a_copy_each() -> None:
+    """Copies of a head in some processes: a group in the group, and a group of some."""
+    program = (
+        THREE.replace("D, H, T = 5, 4, 6, 7", "D, H, T = 5, 2, 8, 7")
+        + "\n\n"
+        + cleandoc(
+            """
+
+        compare(grouped(2, rotate=Rotary(D)), copies=2)
+        half = dist.new_group([1, 3])
+        if rank in (1, 3):
+            whole = grouped(1)
+            x = torch.randn(2, T, D_IN, dtype=torch.float64)
+            close(TensorParallelAttention(whole, half)(x), whole(x), "half")
+        dist.barrier()
+        print("done")
+        """
+        )
+    )
+    assert run_processes(program, 4, timeout=120.0) == "done\n"
+
+
+@pytest.mark.slow
+def test_two_processes() -> None:
+    program = (
+        THREE
+        + "\n\n"
+        + cleandoc(
+            """
+
+        compare(multi(rotate=Rotary(D)))
+        compare(grouped(2, bias=T5Bias(H).double()))
+        compare(grouped(1, causal=False), copies=2)
+        print("done")
+        """
+        )
+    )
+    assert run_processes(program, 2, timeout=120.0) == "done\n"
