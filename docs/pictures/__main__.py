@@ -22,6 +22,7 @@ import ring
 import sharing
 import sliding_window
 import stages
+import tensor_parallel
 import training
 import turning
 import two_texts
@@ -48,6 +49,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **tensor_parallel.PICTURES,
     **ring.PICTURES,
 }
 

@@ -72,6 +72,7 @@ from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
 from headway.distributed.launch import run_processes
+from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
 from headway.distributed.ring import (
     contiguous_rows,
     striped_rows,
@@ -152,6 +153,8 @@ __all__ = [
     "merge_attention",
     "flash_forward",
     "run_processes",
+    "shard_heads",
+    "TensorParallelAttention",
     "contiguous_rows",
     "striped_rows",
     "zigzag_rows",

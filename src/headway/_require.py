@@ -495,6 +495,45 @@ def greater(**limits: float) -> None:
         )
 
 
+def has_heads(kinds: tuple[type[nn.Module], ...], attention: nn.Module) -> None:
+    """Check a module whose heads can be dealt out."""
+    if not isinstance(attention, kinds):
+        raise ValueError(
+            f"attention must be a {' or a '.join(kind.__name__ for kind in kinds)}; "
+            f"got attention={type(attention).__name__}."
+        )
+
+
+def rank(rank: int, processes: int) -> None:
+    if not 0 <= rank < processes:
+        raise ValueError(
+            f"rank must be in [0, processes); got rank={rank}, processes={processes}."
+        )
+
+
+def parts(*, processes: int, num_heads: int, num_kv_heads: int) -> None:
+    """Check that each process has as many heads, and those of queries their keys."""
+    if num_heads % processes:
+        raise ValueError(
+            "processes must divide num_heads; "
+            f"got processes={processes}, num_heads={num_heads}."
+        )
+    if num_kv_heads % processes and processes % num_kv_heads:
+        raise ValueError(
+            "processes must divide num_kv_heads, or be a multiple of it; "
+            f"got processes={processes}, num_kv_heads={num_kv_heads}."
+        )
+
+
+def alike(differ: Sequence[str]) -> None:
+    """Check that the weights of a module are the same in all processes."""
+    if differ:
+        raise ValueError(
+            "attention must have the same weights in all processes; "
+            f"got others for {', '.join(differ)}."
+        )
+
+
 def rows(rows: Sequence[Tensor]) -> None:
     """Check the positions of each process's tokens."""
     if len(rows) == 0:

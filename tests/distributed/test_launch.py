@@ -151,7 +151,8 @@ class TestBeforeTheyStart:
             run_processes("", 2, timeout=0.1)
         assert list(temporary.iterdir()) == []
 
-    @pytest.mark.parametrize("processes", [0, -1, True])
+    @pytest.mark.refusal
+    @pytest.mark.parametrize("processes", [0, -1, 2.0, True])
     def test_processes_must_be_positive(self, processes: int) -> None:
         with pytest.raises(ValueError, match=r"^processes must be a positive integer"):
             run_processes("", processes)
