@@ -80,8 +80,10 @@ def ring_hops() -> str:
             look = {"fill": fill, "fill_opacity": shade(share), "stroke": LINE}
             panel.rect(x, y, WIDE, HIGH, **look)
             panel.text(x + WIDE / 2, y + 16, names[origin])
-            told = f"{mass:.0f} of {fixed(mean, 1)}"
-            panel.text(x + WIDE / 2, y + 35, told, font_size=11, font_weight="700")
+            middle, style = x + WIDE / 2, {"font_size": 11, "font_weight": "700"}
+            panel.text(middle, y + 35, f"{mass:.0f} of", text_anchor="end", **style)
+            mean_at = middle + 4
+            panel.text(mean_at, y + 35, fixed(mean, 1), text_anchor="start", **style)
             if hop < MACHINES - 1:
                 _way(panel, hop, machine)
     for machine in range(MACHINES):
