@@ -264,6 +264,18 @@ def test_leading_axes_broadcast(network) -> None:
     all_close(found, at_once(inputs, gradient, causal=True))
 
 
+def test_views_are_sent_as_what_they_show(network) -> None:
+    inputs, _ = drawn(tokens=6)
+    rows = contiguous_rows(6, 2)
+
+    def work(rank: int) -> Tensor:
+        own = rows[rank]
+        q, k, v = (x.detach()[own].mT.contiguous().mT for x in inputs)
+        return ring_attention(q, k, v, own)
+
+    close(torch.cat(network(2).run(work)), attention(*inputs, causal=True).detach())
+
+
 def test_only_what_asks_for_a_gradient_gets_one(network) -> None:
     inputs, _ = drawn(tokens=6)
 
