@@ -22,9 +22,11 @@ import modules
 import paged_cache
 import pieces
 import queries
+import ring
 import sharing
 import sliding_window
 import stages
+import tensor_parallel
 import training
 import turning
 import two_texts
@@ -55,6 +57,8 @@ PICTURES: dict[str, Callable[[], str]] = {
     **pieces.PICTURES,
     **blocks.PICTURES,
     **backward.PICTURES,
+    **tensor_parallel.PICTURES,
+    **ring.PICTURES,
 }
 
 

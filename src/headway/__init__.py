@@ -85,6 +85,14 @@ from headway.kernels.flex import (
     FlexAttend,
 )
 from headway.distributed.launch import run_processes
+from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
+from headway.distributed.ring import (
+    contiguous_rows,
+    striped_rows,
+    zigzag_rows,
+    count_pairs,
+    ring_attention,
+)
 
 __all__ = [
     "Example",
@@ -170,4 +178,11 @@ __all__ = [
     "count_blocks",
     "FlexAttend",
     "run_processes",
+    "shard_heads",
+    "TensorParallelAttention",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "count_pairs",
+    "ring_attention",
 ]

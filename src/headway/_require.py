@@ -539,6 +539,91 @@ def greater(**limits: float) -> None:
         )
 
 
+def has_heads(kinds: tuple[type[nn.Module], ...], attention: nn.Module) -> None:
+    """Check a module whose heads can be dealt out."""
+    if not isinstance(attention, kinds):
+        raise ValueError(
+            f"attention must be a {' or a '.join(kind.__name__ for kind in kinds)}; "
+            f"got attention={type(attention).__name__}."
+        )
+
+
+def rank(rank: int, processes: int) -> None:
+    if not 0 <= rank < processes:
+        raise ValueError(
+            f"rank must be in [0, processes); got rank={rank}, processes={processes}."
+        )
+
+
+def parts(*, processes: int, num_heads: int, num_kv_heads: int) -> None:
+    """Check that each process has as many heads, and those of queries their keys."""
+    if num_heads % processes:
+        raise ValueError(
+            "processes must divide num_heads; "
+            f"got processes={processes}, num_heads={num_heads}."
+        )
+    if num_kv_heads % processes and processes % num_kv_heads:
+        raise ValueError(
+            "processes must divide num_kv_heads, or be a multiple of it; "
+            f"got processes={processes}, num_kv_heads={num_kv_heads}."
+        )
+
+
+def alike(differ: Sequence[str]) -> None:
+    """Check that the weights of a module are the same in all processes."""
+    if differ:
+        raise ValueError(
+            "attention must have the same weights in all processes; "
+            f"got others for {', '.join(differ)}."
+        )
+
+
+def rows(rows: Sequence[Tensor]) -> None:
+    """Check the positions of each process's tokens."""
+    if len(rows) == 0:
+        raise ValueError("rows must be of at least one process; got rows=[].")
+    for number, row in enumerate(rows):
+        if row.ndim != 1 or row.is_floating_point() or row.dtype == torch.bool:
+            raise ValueError(
+                "rows must hold one list of integers for each process; "
+                f"got rows[{number}] of {_shape(row)}, {row.dtype}."
+            )
+
+
+def one_position_each(positions: Tensor, query: Tensor, key: Tensor) -> None:
+    """Check that queries and keys are of the same tokens, each with its position."""
+    integers(positions=positions)
+    if key.shape[-2] != query.shape[-2]:
+        raise ValueError(
+            "key must have the length of query; "
+            f"got key.shape={_shape(key)}, query.shape={_shape(query)}."
+        )
+    if positions.shape != query.shape[-2:-1]:
+        raise ValueError(
+            "positions must have one number for each query; "
+            f"got positions.shape={_shape(positions)}, query.shape={_shape(query)}."
+        )
+
+
+def alike_but_for_length(
+    of_all: Sequence[tuple[tuple[int, ...], tuple[int, ...], str]],
+) -> None:
+    """Check what each process says of its keys, its values and its options."""
+
+    def but_for_length(of_one: tuple[tuple[int, ...], tuple[int, ...], str]) -> object:
+        key, value, options = of_one
+        return key[:-2], key[-1], value[:-2], value[-1], options
+
+    for number, of_one in enumerate(of_all):
+        if but_for_length(of_one) != but_for_length(of_all[0]):
+            raise ValueError(
+                "key and value must be alike in all processes but for their length; "
+                f"got key of {of_all[0][0]}, value of {of_all[0][1]}, {of_all[0][2]} "
+                f"in process 0, and key of {of_one[0]}, value of {of_one[1]}, "
+                f"{of_one[2]} in process {number}."
+            )
+
+
 def one_length_per_text(**lengths: Tensor) -> None:
     integers(**lengths)
     for name, numbers in lengths.items():

@@ -60,6 +60,12 @@ NO_ATTENTION = {
     "count_blocks",
     "FlexAttend",  # attention, but without gradients: its own tests compare it
     "flash_backward",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "count_pairs",
+    # It needs processes, and so has tests of its own.
+    "ring_attention",
 }
 
 
