@@ -1,4 +1,4 @@
-"""Attention, from a dot product to latent attention, one module a stage."""
+"""Attention, from a dot product to rings of machines, one module a stage."""
 
 from headway.examples import (
     Example,
