@@ -37,6 +37,7 @@ ROOMS = (
     "caches",
     "groups",
     "pieces",
+    "gradients",
     "processes",
 )
 NAMES = [one.name for one in PROPERTIES]
