@@ -18,6 +18,7 @@ import pytest
 from headway.distributed import _worker, launch
 from headway.distributed.launch import run_processes
 from processes import left, recorded, running
+from torch import distributed
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -263,6 +264,16 @@ class TestOneWorkerInThisProcess:
         (after, seconds), (with_parent,) = self.started
         assert (after, with_parent) == (_worker._end_after, _worker._end_with_parent)
         assert 55.0 < seconds - _worker.AFTER < 60.0
+
+    def test_the_group_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        distributed.init_process_group(
+            "gloo", rank=0, world_size=1, store=distributed.HashStore()
+        )
+        _worker._leave()
+        assert not distributed.is_initialized()
+        _worker._leave()
+        monkeypatch.delitem(sys.modules, "torch.distributed")
+        _worker._leave()
 
     def test_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         slept: list[float] = []
