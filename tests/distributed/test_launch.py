@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from torch import distributed
 
 from headway.distributed import _worker, launch
 from headway.distributed.launch import run_processes
 from processes import left, recorded, running
-from torch import distributed
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
