@@ -1,5 +1,6 @@
 """Programs in several processes: what they print, how they end, and what is left."""
 
+import faulthandler
 import os
 import re
 import signal
@@ -7,13 +8,15 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from torch import distributed
 
-from headway.distributed import launch
+from headway.distributed import _worker, launch
 from headway.distributed.launch import run_processes
 from processes import left, recorded, running
 
@@ -26,6 +29,8 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(name, str(folder))
     return folder
 
 
@@ -182,7 +187,8 @@ class TestOneWorker:
 
     def test_prints_nothing_unless_its_rank_is_zero(self, tmp_path: Path) -> None:
         for rank in (0, 1):
-            worker = self.start(tmp_path, "print('é')", rank=rank)
+            word = "no" if rank else "é"
+            worker = self.start(tmp_path, f"print({word!r})", rank=rank)
             assert worker.wait(20) == 0
             assert worker.communicate() == (b"", b"")
         assert (tmp_path / "printed.txt").read_text("utf-8") == "é\n"
@@ -214,8 +220,8 @@ class TestOneWorker:
             assert 'File "program.py", line 1' in text
 
     def test_says_where_it_stands_and_ends_by_itself(self, tmp_path: Path) -> None:
-        worker = self.start(tmp_path, "import time\ntime.sleep(60)", seconds=0.3)
-        assert worker.wait(10) == 1  # its pipe is open all the time
+        worker = self.start(tmp_path, "import time\ntime.sleep(60)", seconds=2.0)
+        assert worker.wait(20) == 1  # its pipe is open all the time
         late = (tmp_path / "late-1").read_text()
         assert launch._stood("import time\ntime.sleep(60)", 1, late) == (
             'Process 1 stood here:\n  File "program.py", line 2, in <module>\n'
@@ -229,6 +235,98 @@ class TestOneWorker:
         assert worker.poll() is None
         worker.communicate()  # closes the pipe
         assert worker.returncode == 1
+
+
+class TestOneWorkerInThisProcess:
+    """The same where coverage sees it; its threads are called by hand."""
+
+    @pytest.fixture(autouse=True)
+    def _as_a_worker(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.setenv("RANK", "0")
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.setattr(sys, "argv", sys.argv)
+        self.started: list[tuple[object, ...]] = []
+        monkeypatch.setattr(_worker, "_start", lambda *work: self.started.append(work))
+        self.ended: list[int] = []
+        monkeypatch.setattr(os, "_exit", self.ended.append)
+        yield
+        faulthandler.cancel_dump_traceback_later()
+
+    @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+    @pytest.mark.parametrize(
+        ("program", "status"),
+        [("print('é')", 0), ("raise SystemExit(0)", 0), ("1 / 0", 1)],
+    )
+    def test_main(self, tmp_path: Path, program: str, status: int) -> None:
+        path = tmp_path / "program.py"
+        path.write_text(program, encoding="utf-8")
+        assert _worker.main(str(path), str(time.time() + 60.0)) == status
+        assert (tmp_path / "error-0").exists() == bool(status)
+        (after, seconds), (with_parent,) = self.started
+        assert (after, with_parent) == (_worker._end_after, _worker._end_with_parent)
+        assert 55.0 < seconds - _worker.AFTER < 60.0
+
+    def test_the_group_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        distributed.init_process_group(
+            "gloo", rank=0, world_size=1, store=distributed.HashStore()
+        )
+        _worker._leave()
+        assert not distributed.is_initialized()
+        _worker._leave()
+        monkeypatch.delitem(sys.modules, "torch.distributed")
+        _worker._leave()
+
+    def test_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        slept: list[float] = []
+        monkeypatch.setattr(time, "sleep", slept.append)
+        _worker._end_after(3.0)
+        assert (slept, self.ended) == ([3.0], [1])
+
+    def test_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        answers = [b"", b"x"]
+        monkeypatch.setattr(os, "read", lambda *_: answers.pop())
+        _worker._end_with_parent()
+        assert self.ended == [1]
+        monkeypatch.setattr(os, "read", lambda *_: os.close(-1))
+        _worker._end_with_parent()  # there is no pipe
+        assert self.ended == [1]
+
+    def test_a_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.undo()
+        done = threading.Event()
+        _worker._start(lambda _: done.set(), 1.0)
+        assert done.wait(10.0)
+
+
+class TestWhoFailed:
+    def test_the_first(self, tmp_path: Path) -> None:
+        for rank, seconds in ((0, 20), (1, 10), (2, 30)):
+            file = tmp_path / f"error-{rank}"
+            file.write_text(f"of {rank}\n")
+            os.utime(file, (seconds, seconds))
+        assert launch._failed(tmp_path) == "process 1 raised:\nof 1"
+
+    def test_what_the_starter_says(self, tmp_path: Path) -> None:
+        said = tmp_path / "starter.txt"
+        said.write_text("failed (exitcode: -9) local_rank: 2 (pid: 5) of binary")
+        assert launch._failed(tmp_path) == "process 2 ended with status -9."
+        said.write_text("no such module\n")
+        assert launch._failed(tmp_path) == "it was not started:\nno such module"
+
+
+@posix
+def test_a_starter_that_will_not_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "GRACE", 0.2)
+    program = (
+        "import os, pathlib, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"pathlib.Path({str(tmp_path / 'id')!r}).write_text(str(os.getpid()))\n"
+        "time.sleep(100)"
+    )
+    assert launch._status([sys.executable, "-c", program], tmp_path, 3.0) is None
+    assert not running(int((tmp_path / "id").read_text()))
 
 
 def test_a_worker_that_had_not_begun() -> None:

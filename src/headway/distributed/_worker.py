@@ -42,6 +42,7 @@ def main(program: str, deadline: str) -> int:
     with printed.open("w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
         try:
             runpy.run_path(program, run_name="__main__")
+            _leave()
         except BaseException as error:
             if isinstance(error, SystemExit) and error.code in (None, 0):
                 return 0
@@ -49,6 +50,13 @@ def main(program: str, deadline: str) -> int:
             (folder / f"error-{rank}").write_text(text, "utf-8", "backslashreplace")
             return 1
     return 0
+
+
+def _leave() -> None:
+    """Leave the group of processes, if the program has not."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def _start(work: Callable[..., None], *args: float) -> None:
@@ -78,4 +86,8 @@ def _from(program: str, error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    status = main(*sys.argv[1:])
+    # Not `sys.exit`: what gloo leaves would abort a process if another ends first.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

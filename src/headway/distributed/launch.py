@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import IO, cast
 
 from headway import _require
 
@@ -87,8 +88,7 @@ def _status(command: list[str], folder: Path, seconds: float) -> int | None:
             return None
         finally:
             starter.terminate()  # it ends the workers, too
-            if starter.stdin is not None:
-                starter.stdin.close()
+            cast(IO[bytes], starter.stdin).close()
             try:
                 starter.wait(GRACE)
             except subprocess.TimeoutExpired:

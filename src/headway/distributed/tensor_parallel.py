@@ -166,6 +166,16 @@ class TensorParallelAttention(nn.Module):
             takes, the number of processes does not fit its heads, or its weights are
             not the same in all processes.
 
+    Examples:
+        >>> store = distributed.HashStore()  # a group of one process, to try it
+        >>> distributed.init_process_group(
+        ...     "gloo", store=store, rank=0, world_size=1
+        ... )
+        >>> whole = MultiHeadAttention(3, 10, 7, 0.0, num_heads=5)
+        >>> TensorParallelAttention(whole)(torch.randn(7, 3)).shape
+        torch.Size([7, 10])
+        >>> distributed.destroy_process_group()
+
     References:
         Shoeybi et al. (2019), section 3 and figure 3 (b), whose $f$ and $g$ are what
         happens to the tokens and to the sum,
