@@ -30,7 +30,7 @@ def _panel(name: str, mod: Callable[..., Tensor]) -> Panel:
         n * size + 2 * left,
         top + n * size + 26,
         f"{name}: {n} by {n} blocks, a row for each block of queries. {count} of "
-        f"{every} are visited, {share}; {int(full.sum())} of them hide no pair.",
+        f"{every} are visited; {int(full.sum())} of them hide no pair.",
     )
     middle = left + n * size / 2
     panel.text(middle, 12, name, font_weight="700")
@@ -60,9 +60,9 @@ def blocks_visited() -> str:
     ]
     return figure(
         [panels[:2], panels[2:]],
-        f"{TOKENS:,} tokens in blocks of {BLOCK}, queries downwards, keys to the "
-        "right. Dark blocks hide no pair; light ones hide some, and there the function "
-        "is asked. The rest is skipped.",
+        f"A text of {TOKENS:,} tokens in blocks of {BLOCK}, queries downwards, keys to "
+        "the right. Dark blocks hide no pair; light ones hide some, and there the "
+        "function is asked. The rest is skipped.",
     )
 
 

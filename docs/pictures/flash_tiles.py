@@ -44,7 +44,7 @@ def _visited(T: int, S: int) -> list[tuple[slice, slice]]:
 def _table(T: int, S: int) -> Panel:
     """Draw one table: a cell for each pair, a frame for each tile."""
     visible, tiles = causal_mask(T, S), _visited(T, S)
-    size, left, top = 20, 24, 46
+    size, left, top = 20, 4, 46
     every = -(-T // QUERY_TILE) * -(-S // KEY_TILE)
     whole = sum(bool(visible[at, of].all()) for at, of in tiles)
     panel = Panel(
@@ -57,11 +57,7 @@ def _table(T: int, S: int) -> Panel:
     )
     title = f"{len(tiles)} of {every} tiles visited"
     panel.text(left + S * size / 2, 12, title, font_weight="700")
-    panel.text(left + S * size / 2, 32, f"{S} keys", fill=MUTED)
-    middle = top + T * size / 2
-    panel.text(
-        12, middle, f"{T} queries", fill=MUTED, transform=f"rotate(-90 12 {middle:.0f})"
-    )
+    panel.text(left + S * size / 2, 32, f"{T} queries, {S} keys", fill=MUTED)
     for at in _tiles.query_tiles(T, QUERY_TILE):
         for of in _tiles.query_tiles(S, KEY_TILE):
             box = (
@@ -88,11 +84,10 @@ def flash_tiles() -> str:
     """Set as many queries as keys beside the newest queries of a longer text."""
     return figure(
         [[_table(12, 12), _table(8, 12)]],
-        f"Tiles of {QUERY_TILE} queries by {KEY_TILE} keys under a causal mask. Full: "
-        "all pairs are visible, and no mask is needed. Stairs: the diagonal crosses "
-        "the tile, and a mask hides what is right of it. Dotted: in the future of all "
-        "its queries, so never read. The last query stands at the last key, on the "
-        "right too, where only the newest queries ask.",
+        f"Tiles of {QUERY_TILE} queries by {KEY_TILE} keys under a causal mask. Full "
+        "ones need no mask; stairs are crossed by the diagonal; dotted ones are in the "
+        "future of all their queries, and never read. The last query stands at the "
+        "last key, also on the right, where only the newest queries ask.",
     )
 
 

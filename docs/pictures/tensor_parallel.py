@@ -10,6 +10,7 @@ from headway import MultiHeadAttention, shard_heads
 
 HEADS, WIDTH, D_IN, PROCESSES = 6, 2, 4, 3
 CELL, TOP = 13, 46
+LOOKS = ((ACCENT, 0.75), (ACCENT_2, 0.75), (MUTED, 0.35))
 
 
 def dealt_heads() -> str:
@@ -45,7 +46,7 @@ def _layer(name: str, owner: Tensor) -> Panel:
     rows, columns = owner.shape
     lines = [sorted({int(o) for o in row}) for row in owner]
     cut = "rows" if all(len(line) == 1 for line in lines) else "columns"
-    width = max(CELL * columns, 74)
+    width = max(CELL * columns, 110)
     panel = Panel(
         width + 4,
         TOP + CELL * HEADS * WIDTH + 4,
@@ -54,28 +55,18 @@ def _layer(name: str, owner: Tensor) -> Panel:
     )
     left = (width + 4 - CELL * columns) / 2
     panel.text(width / 2 + 2, 12, name, font_weight="700")
-    panel.text(width / 2 + 2, 30, f"cut between {cut}", fill=MUTED, font_size=10)
-    looks = ((ACCENT, 0.75), (ACCENT_2, 0.75), (MUTED, 0.35))
-    for r in range(rows):
-        for c in range(columns):
-            rank = int(owner[r, c])
-            colour, share = looks[rank]
-            panel.rect(
-                left + c * CELL + 0.5,
-                TOP + r * CELL + 0.5,
-                CELL - 1,
-                CELL - 1,
-                fill=colour,
-                fill_opacity=shade(share),
-                stroke=LINE,
-                rx=1,
-            )
-            panel.text(
-                left + (c + 0.5) * CELL,
-                TOP + (r + 0.5) * CELL,
-                str(rank),
-                font_size=9,
-            )
+    panel.text(width / 2 + 2, 32, f"cut between {cut}", fill=MUTED)
+    for rank, (colour, share) in enumerate(LOOKS):
+        has = (owner == rank).nonzero()
+        (top, first), (bottom, last) = has.amin(dim=0), has.amax(dim=0)
+        x, y = left + CELL * int(first), TOP + CELL * int(top)
+        across, down = CELL * int(last - first + 1), CELL * int(bottom - top + 1)
+        look = {"fill": colour, "fill_opacity": shade(share), "stroke": LINE, "rx": 0}
+        panel.rect(x, y, across, down, **look)
+        upright = "".join(f"M{x + c} {y}v{down}" for c in range(CELL, across, CELL))
+        level = "".join(f"M{x} {y + r}h{across}" for r in range(CELL, down, CELL))
+        panel.path(upright + level, stroke=LINE, stroke_width="1")
+        panel.text(x + across / 2, y + down / 2, str(rank), font_weight="700")
     return panel
 
 

@@ -39,7 +39,7 @@ CHAPTER_WITHOUT_MODULE = [
     "basics/checks",
 ]
 # All chapters work on the first; the second is explained beside `attention`.
-MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
+MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused", "distributed/launch"]
 # Three types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "Cache", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction", "Cache"}  # types
