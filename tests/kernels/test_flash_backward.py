@@ -288,6 +288,18 @@ def test_what_is_kept_looks_drawn_at_random(seed, dropout_p) -> None:
         assert abs(pair.sum() / math.sqrt(count)) < 5
 
 
+@pytest.mark.parametrize("seed", [0, 2**32 - 1])
+def test_no_place_is_always_kept(seed) -> None:
+    """A hash that leaves zero as it is would never drop the first weight of all."""
+    sides = slice(0, 53), slice(0, 59)
+    assert not keep_tile((B, H), *sides, dropout_p=1 - 1e-9, seed=seed).any()
+    shares = [
+        keep_tile((), slice(0, 1), slice(0, 1), dropout_p=p / 200, seed=seed)
+        for p in range(200)
+    ]
+    assert 0 < sum(share.item() for share in shares) < 199
+
+
 def dense_dropout(query, key, value, keep, dropout_p, **options) -> Tensor:
     """Attend with the whole table, and with the weights that are kept given."""
     weights = attention_weights(query, key, **options)
@@ -405,6 +417,48 @@ def test_half_precision_is_summed_in_single(dtype) -> None:
     for a, b in pairs:
         assert a.dtype == dtype
         assert (a.double() - b).abs().max() < 4 * unit * b.abs().max()
+
+
+def test_autocast_leaves_its_types_alone() -> None:
+    """Scores of bfloat16 forward and of float32 backward would not be the same."""
+    tensors = [draw(B, LONG, D).float() * 9 for _ in range(3)]
+    grad = draw(B, LONG, D).float()
+    results = []
+    for enabled in (False, True):
+        given = [x.clone().requires_grad_() for x in tensors]
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            context = flash_attention(*given, causal=True)
+        gradients = torch.autograd.grad(context, given, grad)
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            whole, lse = flash_forward(*tensors, causal=True)
+            again = flash_backward(*tensors, whole, lse, grad, causal=True)[:3]
+        results.append([context, *gradients, whole, lse, *again])
+    for plain, cast in zip(*results, strict=True):
+        assert torch.equal(plain, cast)
+
+
+def test_what_only_has_a_shape_goes_through() -> None:
+    x = torch.zeros(B, T, D, device="meta", requires_grad=True)
+    flash_attention(x, x, x, causal=True).sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_a_functional_gradient_and_an_export() -> None:
+    query, key, value = qkv((B,))
+
+    def total(query):
+        return flash_attention(query, key, value, causal=True).square().sum()
+
+    ours = query.clone().requires_grad_()
+    total(ours).backward()
+    close(torch.func.grad(total)(query), ours.grad)
+
+    class Model(torch.nn.Module):
+        def forward(self, query, key, value):
+            return flash_attention(query, key, value, causal=True)
+
+    exported = torch.export.export(Model(), (query, key, value)).module()
+    close(exported(query, key, value), attention(query, key, value, causal=True))
 
 
 def test_a_frozen_argument_gets_no_gradient() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shutil
 import sys
 from collections.abc import Callable
 
@@ -164,6 +165,60 @@ def test_a_bias_by_function_is_a_bias_by_table(kind) -> None:
         rounded = attention(*single, bias=bias(places, places))
         close(FlexAttend(score_mod=mod)(*single), rounded, 1e-6)
         assert mod(query.float(), *[torch.tensor(0)] * 4).dtype == torch.float32
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("queries", [1, 3])
+def test_a_distance_beyond_the_table_is_no_number(queries) -> None:
+    """An index below zero would be read from the other end, and look right."""
+    bias = t5()
+    query = draw(HEADS, queries, D)
+    key, value = draw(HEADS, N, D), draw(HEADS, N, V)
+    short = FlexAttend(score_mod=relative_mod(bias, 4))
+    assert short(query, key, value).isnan().all()
+    close(
+        short(query, key[:, :2], value[:, :2]),
+        attention(
+            query,
+            key[:, :2],
+            value[:, :2],
+            bias=bias(torch.arange(2 - queries, 2), torch.arange(2)).detach(),
+        ),
+    )
+    # What is hidden is not asked for.
+    near = FlexAttend(window_mod(4), relative_mod(bias, 4))
+    places = torch.arange(N - queries, N), torch.arange(N)
+    close(
+        near(query, key, value),
+        attention(
+            query,
+            key,
+            value,
+            mask=sliding_window_mask(queries, N, window=4),
+            bias=bias(*places).detach(),
+        ),
+    )
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(0, S), (T, 0), (0, 0)])
+@pytest.mark.parametrize("mod", [None, causal_mod])
+def test_no_queries_and_no_keys(mod, queries, keys) -> None:
+    query, key, value = draw(B, H, queries, D), draw(H, keys, D), draw(H, keys, V)
+    close(FlexAttend(mod)(query, key, value), attention(query, key, value))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_it_is_attention() -> None:
+    query, key, value = (x.float() for x in qkv((B, H)))
+    bias = t5(H).float()
+    attend = FlexAttend(
+        causal_mod, relative_mod(bias, S), flex=torch.compile(flex_attention)
+    )
+    added = bias(torch.arange(S - T, S), torch.arange(S)).detach()
+    dense = attention(query, key, value, bias=added, causal=True)
+    close(attend(query, key, value), dense, 1e-5)
 
 
 def test_a_relative_table_is_a_copy_of_all_distances() -> None:

@@ -31,7 +31,8 @@ def keep_tile(
     column = torch.arange(columns.start, columns.stop, device=device)
     drawn = torch.zeros((), dtype=torch.int64, device=device)
     for index in (seed & _WORD, seed >> 32, texts, row, column):
-        drawn = _mixed((drawn + index * _STEP) & _WORD)
+        # Plus one, for zeros would stay zeros: that place would always be kept.
+        drawn = _mixed((drawn + (index + 1) * _STEP) & _WORD)
     return drawn < round((1.0 - dropout_p) * 2**32)
 
 

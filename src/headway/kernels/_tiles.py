@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
@@ -28,6 +29,18 @@ def checked(
     if mask is not None:
         _require.mask_fits(mask, scores_shape)
     return 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager[object]:
+    """Compute in the types of the tensors.
+
+    Autocast rounds products in the forward pass, and not in the backward pass, which
+    runs outside of it: weights that are computed again would be other weights.
+    """
+    device = x.device.type
+    if torch.amp.is_autocast_available(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 def query_tiles(T: int, size: int) -> Iterator[slice]:

@@ -81,24 +81,26 @@ def flash_forward(
     shift = S - T if causal else None
     leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
     contexts, masses = [], []
-    for rows in _tiles.query_tiles(T, query_tile):
-        asked = _tiles.widen(query[..., rows, :]) * scale
-        top = asked.new_full((*leading, asked.shape[-2], 1), -torch.inf)
-        total = torch.zeros_like(top)
-        context = top.new_zeros((*top.shape[:-1], value.shape[-1]))
-        for columns in _tiles.key_tiles(rows, S, key_tile, shift):
-            scores = asked @ _tiles.widen(key[..., columns, :]).transpose(-2, -1)
-            scores = _tiles.see(scores, rows, columns, shift, mask, bias)
-            before, top = top, torch.maximum(top, scores.amax(dim=-1, keepdim=True))
-            # Where nothing is seen yet, minus infinity minus itself would be nan.
-            floor = top.masked_fill(top == -torch.inf, 0.0)
-            shrink, weights = (before - floor).exp(), (scores - floor).exp()
-            total = shrink * total + weights.sum(dim=-1, keepdim=True)
-            # Dropout spares the sum: what it drops has been counted.
-            weights = weights * keep_share(weights, rows, columns, dropout_p, seed)
-            context = shrink * context + weights @ _tiles.widen(value[..., columns, :])
-        # The largest score weighs one: only a row that sees no key sums to zero.
-        total = total.masked_fill(total == 0.0, 1.0)
-        contexts.append((context / total).to(query.dtype))
-        masses.append((top + total.log()).squeeze(-1))
+    with _tiles.without_autocast(query):
+        for rows in _tiles.query_tiles(T, query_tile):
+            asked = _tiles.widen(query[..., rows, :]) * scale
+            top = asked.new_full((*leading, asked.shape[-2], 1), -torch.inf)
+            total = torch.zeros_like(top)
+            context = top.new_zeros((*top.shape[:-1], value.shape[-1]))
+            for columns in _tiles.key_tiles(rows, S, key_tile, shift):
+                scores = asked @ _tiles.widen(key[..., columns, :]).transpose(-2, -1)
+                scores = _tiles.see(scores, rows, columns, shift, mask, bias)
+                before, top = top, torch.maximum(top, scores.amax(dim=-1, keepdim=True))
+                # Where nothing is seen yet, minus infinity minus itself would be nan.
+                floor = top.masked_fill(top == -torch.inf, 0.0)
+                shrink, weights = (before - floor).exp(), (scores - floor).exp()
+                total = shrink * total + weights.sum(dim=-1, keepdim=True)
+                # Dropout spares the sum: what it drops has been counted.
+                weights = weights * keep_share(weights, rows, columns, dropout_p, seed)
+                given = _tiles.widen(value[..., columns, :])
+                context = shrink * context + weights @ given
+            # The largest score weighs one: only a row that sees no key sums to zero.
+            total = total.masked_fill(total == 0.0, 1.0)
+            contexts.append((context / total).to(query.dtype))
+            masses.append((top + total.log()).squeeze(-1))
     return torch.cat(contexts, dim=-2), torch.cat(masses, dim=-1)

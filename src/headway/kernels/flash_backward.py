@@ -8,7 +8,15 @@ from torch import Tensor
 
 from headway import _require
 from headway.kernels._keep import keep_share
-from headway.kernels._tiles import checked, cut, key_tiles, query_tiles, see, widen
+from headway.kernels._tiles import (
+    checked,
+    cut,
+    key_tiles,
+    query_tiles,
+    see,
+    widen,
+    without_autocast,
+)
 from headway.kernels.flash import flash_forward
 
 
@@ -87,22 +95,25 @@ def flash_backward(
     shift = S - T if causal else None
     d_query, d_key, d_value = (_zeros(x) for x in (query, key, value))
     d_bias = None if bias is None else _zeros(bias)
-    for rows in query_tiles(T, query_tile):
-        asked, d_context = widen(query[..., rows, :]) * scale, widen(grad[..., rows, :])
-        mean = (d_context * widen(context[..., rows, :])).sum(dim=-1, keepdim=True)
-        if grad_lse is not None:
-            mean = mean - grad_lse[..., rows].unsqueeze(-1)
-        for columns in key_tiles(rows, S, key_tile, shift):
-            found, given = widen(key[..., columns, :]), widen(value[..., columns, :])
-            scores = see(asked @ found.mT, rows, columns, shift, mask, bias)
-            weights = _weights(scores, lse[..., rows])
-            share = keep_share(weights, rows, columns, dropout_p, seed)
-            d_scores = weights * (d_context @ given.mT * share - mean)
-            _add(d_value[..., columns, :], (weights * share).mT @ d_context)
-            _add(d_key[..., columns, :], d_scores.mT @ asked)
-            _add(d_query[..., rows, :], d_scores @ found * scale)
-            if d_bias is not None:
-                _add(cut(d_bias, rows, columns), d_scores)
+    with without_autocast(query):
+        for rows in query_tiles(T, query_tile):
+            asked = widen(query[..., rows, :]) * scale
+            d_context = widen(grad[..., rows, :])
+            mean = (d_context * widen(context[..., rows, :])).sum(dim=-1, keepdim=True)
+            if grad_lse is not None:
+                mean = mean - grad_lse[..., rows].unsqueeze(-1)
+            for columns in key_tiles(rows, S, key_tile, shift):
+                found = widen(key[..., columns, :])
+                given = widen(value[..., columns, :])
+                scores = see(asked @ found.mT, rows, columns, shift, mask, bias)
+                weights = _weights(scores, lse[..., rows])
+                share = keep_share(weights, rows, columns, dropout_p, seed)
+                d_scores = weights * (d_context @ given.mT * share - mean)
+                _add(d_value[..., columns, :], (weights * share).mT @ d_context)
+                _add(d_key[..., columns, :], d_scores.mT @ asked)
+                _add(d_query[..., rows, :], d_scores @ found * scale)
+                if d_bias is not None:
+                    _add(cut(d_bias, rows, columns), d_scores)
     return (
         d_query.to(query.dtype),
         d_key.to(key.dtype),
@@ -143,8 +154,9 @@ def flash_attention(
             `None` adds nothing. It gets a gradient.
         causal: Whether to hide the future too, with the last query at the last key.
         dropout_p: Probability with which a weight is set to zero; the others grow by
-            $1/(1-p)$. Which ones depends on one number, drawn from torch's generator
-            at each call, and not on the tiles.
+            $1/(1-p)$. It is drawn anew for all leading axes of the result. Which
+            ones depends on one number, drawn from torch's generator at each call, and
+            not on the tiles.
         scale: Factor of the scores; `None` means $1/\sqrt{D}$.
         query_tile: How many queries make a tile.
         key_tile: How many keys make a tile.
@@ -167,7 +179,8 @@ def flash_attention(
 
     References:
         Dao et al. (2022), algorithms 2 and 4,
-        [arXiv:2205.14135](https://arxiv.org/abs/2205.14135).
+        [arXiv:2205.14135](https://arxiv.org/abs/2205.14135); Dao (2023), algorithms 1
+        and 2, [arXiv:2307.08691](https://arxiv.org/abs/2307.08691).
     """
     seed = int(torch.randint(2**62, ())) if dropout_p else 0
     options = {

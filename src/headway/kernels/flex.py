@@ -59,7 +59,8 @@ def window_mod(window: int) -> MaskMod:
     $$m(q, k) = [\, q - W < k \le q \,]$$
 
     The window $W$ counts the token itself. Where it counts only the tokens before, as
-    in attention-gym's `generate_sliding_window(left)`, `window` is `left + 1`.
+    in attention-gym's `generate_sliding_window(window_size)`, our `window` is
+    `window_size + 1`.
 
     Args:
         window: How many keys a query may see, $W$.
@@ -239,7 +240,8 @@ def relative_mod(
         bias: What makes numbers to add to the scores, (H, T, S), of the positions of
             queries and keys, such as `T5Bias`. It must depend on the differences of
             positions only.
-        length: The largest number $n$ of tokens.
+        length: The largest number $n$ of tokens. A pair that is further apart gets
+            nan, unless a mask hides it.
         device: Where to build the table; `None` means torch's default.
 
     Returns:
@@ -263,7 +265,10 @@ def relative_mod(
     def mod(
         score: Tensor, b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor
     ) -> Tensor:
-        return score + table[h, kv_idx - q_idx + length - 1].to(score.dtype)
+        distance = kv_idx - q_idx
+        number = table[h, distance.clamp(1 - length, length - 1) + length - 1]
+        number = torch.where(distance.abs() < length, number, torch.nan)
+        return score + number.to(score.dtype)
 
     return mod
 
@@ -420,6 +425,8 @@ class FlexAttend:
         if query.device.type == "cpu":
             _require.inference(query=query, key=key, value=value, bias=bias)
             tensors = [x.detach() for x in tensors]
+        if 0 in shape:
+            return query.new_zeros((*leading, query.shape[-2], value.shape[-1]))
         context: Tensor = self.flex(
             *tensors,
             score_mod=self._score_mod(tables[1], start=shape[-1] - shape[-2]),
@@ -493,5 +500,8 @@ def _four_axes(tensor: Tensor, leading: tuple[int, ...]) -> Tensor:
 
 
 def _table(table: Tensor, leading: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:
-    """Give a mask or a bias all axes of the scores; what is shared is not copied."""
+    """Give a mask or a bias all axes of the scores.
+
+    With at most two leading axes, what is shared is not copied.
+    """
     return _four_axes(table.expand(*table.shape[:-2], *shape[-2:]), leading)
