@@ -1,4 +1,4 @@
-"""What a score gains: its weight times how much its key is worth above the mean."""
+"""The gradient of a score: its weight, times what its key is worth above the mean."""
 
 from collections.abc import Callable
 
@@ -55,7 +55,7 @@ def _panel(title: str, numbers: list[float], digits: int, label: str) -> Panel:
 
 
 def backward_scores() -> str:
-    """Set what each key is worth beside what each score gains."""
+    """Set the gradients of the weights beside those of the scores."""
     worth = _panel(
         "gradients of the weights",
         list(WORTH),
@@ -80,10 +80,11 @@ def backward_scores() -> str:
     )
     return figure(
         [[worth, gains]],
-        "Left: what each key is worth, and the mean, in which each counts by its "
-        "weight. Right: what is above the mean pulls its score up, what is below "
-        "pulls it down, each times its weight. Key 1 is worth something, and less "
-        "than the mean: its score falls. The bars on the right sum to zero.",
+        "Left: the gradient of each weight, and the mean, in which each counts by its "
+        "weight. Right: the gradient of each score, which is the distance from the "
+        "mean, times the weight. That of key 1 is negative, though its weight has a "
+        "positive one: raising its score lowers the loss. The bars on the right sum "
+        "to zero.",
     )
 
 
