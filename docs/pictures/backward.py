@@ -81,10 +81,9 @@ def backward_scores() -> str:
     return figure(
         [[worth, gains]],
         "Left: the gradient of each weight, and the mean, in which each counts by its "
-        "weight. Right: the gradient of each score, which is the distance from the "
-        "mean, times the weight. That of key 1 is negative, though its weight has a "
-        "positive one: raising its score lowers the loss. The bars on the right sum "
-        "to zero.",
+        "weight. Right: the gradient of each score, its distance from the mean times "
+        "its weight. That of key 1 is negative, below the mean: raising its score "
+        "lowers the loss. The bars on the right sum to zero.",
     )
 
 
