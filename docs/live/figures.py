@@ -291,17 +291,17 @@ SIZES = (1, 2, 3)
 
 
 def tiles() -> list[Table]:
-    """Go through eight keys in tiles, and keep a maximum, a sum and an accumulator."""
+    """Go through eight keys in tiles, and keep a maximum, a mass and a mixture."""
     scores, values = (torch.tensor(given).double() for given in (SCORES, VALUES))
     keys = Table("keys", "One query, eight keys", ["key", "score", ("value", 2)])
     for place, (score, value) in enumerate(zip(SCORES, VALUES, strict=True), 1):
         keys.row(str(place), exact(score, 1), *(exact(part, 0) for part in value))
     weights = scores.softmax(dim=-1)
-    whole = Table("whole", "All keys at once", ["", "sum", ("context", 2)])
+    whole = Table("whole", "All keys at once", ["", "mass", ("context", 2)])
     total = (scores - scores.max()).exp().sum().item()
     whole.row("softmax", precise(total), *map(precise, (weights @ values).tolist()))
-    columns = ["keys", "largest", "factor", "sum"]
-    pairs = [("accumulator", 2), ("context", 2)]
+    columns = ["keys", "largest", "factor", "mass"]
+    pairs = [("mixture", 2), ("context", 2)]
     steps = []
     for size in SIZES:
         table = Table(f"of-{size}", f"In tiles of {size}", [*columns, *pairs])

@@ -174,14 +174,14 @@ def test_nan_is_not_taken_for_nothing() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_in_half_precision_the_lse_has_32_bits(dtype: torch.dtype) -> None:
-    query, key, value = (10 * x.to(dtype) for x in qkv((B, H)))
+def test_half_precision_is_computed_in_32_bits(dtype: torch.dtype) -> None:
+    query, key, value = (200 * x.to(dtype) for x in qkv((B, H)))
     context, lse = attention_with_lse(query, key, value, scale=1.0)
     assert (context.dtype, lse.dtype) == (dtype, torch.float32)
-    theirs = attention(query, key, value, scale=1.0)
-    close(context, theirs, 0.0)
-    # Of the scores as they were rounded, the sum is exact to the last of 24 bits.
-    exact = (query @ key.mT).double().logsumexp(-1)
+    wide = [x.float() for x in (query, key, value)]
+    assert (wide[0] @ wide[1].mT).abs().max() > torch.finfo(torch.float16).max
+    close(context, attention(*wide, scale=1.0).to(dtype), 0.0)
+    exact = (query.double() @ key.double().mT).logsumexp(-1)
     torch.testing.assert_close(lse.double(), exact, rtol=1e-6, atol=1e-6)
 
 

@@ -63,6 +63,9 @@ NO_ATTENTION = {
     "contiguous_rows",
     "striped_rows",
     "zigzag_rows",
+    "run_processes",
+    "shard_heads",  # a part of an attention, which alone is none
+    "TensorParallelAttention",  # asked with several processes in its own tests
     "count_pairs",
     # It needs processes, and so has tests of its own.
     "ring_attention",

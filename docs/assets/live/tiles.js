@@ -1,4 +1,4 @@
-// A softmax in tiles: a largest score, a sum and an accumulator go from tile to tile.
+// A softmax in tiles: a largest score, a mass and a mixture go from tile to tile.
 hwLive.start("tiles", (figure, stage, say) => {
   const { make, read, names, round, show, sum, choose, press, group, bar } = hwLive
   const keys = names(figure, "keys")
@@ -38,7 +38,7 @@ hwLive.start("tiles", (figure, stage, say) => {
   })
   const chart = make("div", { className: "hw-live__columns hw-tiles" },
     ...columns.map(({ element }) => element))
-  const rows = ["largest", "sum", ...whole.map((_, v) => `accumulator ${v + 1}`)].map((name) => {
+  const rows = ["largest", "mass", ...whole.map((_, v) => `mixture ${v + 1}`)].map((name) => {
     const cells = [0, 1, 2, 3].map(() => make("td", {}, make("data", {})))
     return { cells, element: make("tr", {}, make("th", { scope: "row", textContent: name }), ...cells) }
   })
@@ -77,7 +77,7 @@ hwLive.start("tiles", (figure, stage, say) => {
     if (!step) {
       fill(rows[0], [null, null, null, -Infinity], 1)
       rows.slice(1).forEach((row) => fill(row, [null, null, null, 0], 4))
-      return say("Nothing is read yet: the sum and the accumulator are zero.")
+      return say("Nothing is read yet: the mass and the mixture are zero.")
     }
     const { before, kept, tile } = now
     const own = Math.max(...scores.slice(now.first, now.last))
@@ -94,7 +94,7 @@ hwLive.start("tiles", (figure, stage, say) => {
         (step === 1 ? "the first." :
           now.factor < 1 ? `a larger score, so what was kept is multiplied by ${round(now.factor)}.` :
           "no larger score, so what was kept stays.") +
-        `\nAccumulator / sum, the context ${step < tiles ? "so far" : "of all keys"}: ${told(context)}.` +
+        `\nMixture / mass, the context ${step < tiles ? "so far" : "of all keys"}: ${told(context)}.` +
         (step < tiles ? "" :
           `\nOne softmax over all keys: ${told(whole)}, ${equal ? "the same" : "another"}.`),
     )

@@ -26,13 +26,13 @@ def flash_forward(
     r"""Attend tile by tile, and say for each query what all its scores weigh together.
 
     For each tile of queries, over the tiles $j$ of keys, with $m_0 = -\infty$ and zeros
-    for the sum $\ell$ and the context $O$, which is not divided before the end:
+    for the sum $d$ and the mixture $n$ of the values, divided once, at the end:
 
     $$\begin{aligned}
     m_j &= \max(m_{j-1}, \operatorname{rowmax} S_j), & P_j &= e^{S_j - m_j}, \\
-    \ell_j &= e^{m_{j-1} - m_j}\, \ell_{j-1} + \operatorname{rowsum} P_j, &
-    O_j &= e^{m_{j-1} - m_j}\, O_{j-1} + P_j V_j, \\
-    O &= O_j / \ell_j, & L &= m_j + \log \ell_j
+    d_j &= e^{m_{j-1} - m_j}\, d_{j-1} + \operatorname{rowsum} P_j, &
+    n_j &= e^{m_{j-1} - m_j}\, n_{j-1} + P_j V_j, \\
+    O &= n_j / d_j, & \ell &= m_j + \ln d_j
     \end{aligned}$$
 
     The results are those of `attention_with_lse`, up to rounding, for every tile size;
@@ -71,7 +71,7 @@ def flash_forward(
 
     References:
         Dao (2023), algorithm 1, [arXiv:2307.08691](https://arxiv.org/abs/2307.08691);
-        Dao et al. (2022), algorithm 1,
+        line 10 prints an inverse too many; Dao et al. (2022), algorithm 1,
         [arXiv:2205.14135](https://arxiv.org/abs/2205.14135).
     """
     _require.positive(query_tile=query_tile, key_tile=key_tile)
@@ -80,7 +80,7 @@ def flash_forward(
     T, S = query.shape[-2], key.shape[-2]
     shift = S - T if causal else None
     leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
-    contexts, masses = [], []
+    contexts, lses = [], []
     with _tiles.without_autocast(query):
         for rows in _tiles.query_tiles(T, query_tile):
             asked = _tiles.widen(query[..., rows, :]) * scale
@@ -93,14 +93,14 @@ def flash_forward(
                 before, top = top, torch.maximum(top, scores.amax(dim=-1, keepdim=True))
                 # Where nothing is seen yet, minus infinity minus itself would be nan.
                 floor = top.masked_fill(top == -torch.inf, 0.0)
-                shrink, weights = (before - floor).exp(), (scores - floor).exp()
-                total = shrink * total + weights.sum(dim=-1, keepdim=True)
+                factor, powers = (before - floor).exp(), (scores - floor).exp()
+                total = factor * total + powers.sum(dim=-1, keepdim=True)
                 # Dropout spares the sum: what it drops has been counted.
-                weights = weights * keep_share(weights, rows, columns, dropout_p, seed)
+                powers = powers * keep_share(powers, rows, columns, dropout_p, seed)
                 given = _tiles.widen(value[..., columns, :])
-                context = shrink * context + weights @ given
+                context = factor * context + powers @ given
             # The largest score weighs one: only a row that sees no key sums to zero.
             total = total.masked_fill(total == 0.0, 1.0)
             contexts.append((context / total).to(query.dtype))
-            masses.append((top + total.log()).squeeze(-1))
-    return torch.cat(contexts, dim=-2), torch.cat(masses, dim=-1)
+            lses.append((top + total.log()).squeeze(-1))
+    return torch.cat(contexts, dim=-2), torch.cat(lses, dim=-1)

@@ -22,13 +22,14 @@ def attention_with_lse(
 ) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*B T"]]:
     r"""Attend, and say for each query what all its scores weigh together.
 
-    $$\ell_t = \log \sum_s m_{ts}\, e^{\omega_{ts}}$$
+    $$\ell_t = \ln \sum_s m_{ts}\, e^{\omega_{ts}}$$
 
     The first result is that of `attention`. The second, the log-sum-exp of the scaled
     scores, is a natural logarithm: with it, what some keys give can be put together
     with what others give, by `merge_attention`. A query that may look at no key, or has
     none, gets a context of zeros and a log-sum-exp of minus infinity; its gradients are
-    zero. For half precision the log-sum-exp has 32 bits, as in PyTorch.
+    zero. Half precision is computed in 32 bits: scores are not rounded and do not
+    overflow, the context is rounded once, and the log-sum-exp stays in 32 bits.
 
     With `causal` the last query stands at the last of these keys. For a piece of the
     keys, hand over that piece of the mask instead.
@@ -56,22 +57,24 @@ def attention_with_lse(
         (tensor([[3.]]), tensor([0.6931]))
 
     References:
-        Rabe and Staats (2021), section 2,
-        [arXiv:2112.05682](https://arxiv.org/abs/2112.05682).
+        Dao (2023), section 3.1, [arXiv:2307.08691](https://arxiv.org/abs/2307.08691),
+        for the log-sum-exp.
     """
     _require.matching(query, key)
     _require.one_value_per_key(query, key, value)
     _require.scale(scale)
     if scale is None:
         scale = 1.0 / math.sqrt(query.shape[-1])
-    scores = (query * scale) @ key.transpose(-2, -1)
+    q, k, v = (
+        x.to(torch.promote_types(x.dtype, torch.float32)) for x in (query, key, value)
+    )
+    scores = (q * scale) @ k.transpose(-2, -1)
     if bias is not None:
         _require.bias_fits(bias, scores.shape)
         scores = scores + bias.to(scores.dtype)
     if causal:
         mask = _triangle.and_past(mask, scores.shape, scores.device)
-    context = masked_softmax(scores, mask) @ value
-    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    context = (masked_softmax(scores, mask) @ v).to(query.dtype)
     if mask is None:
         return context, scores.logsumexp(dim=-1).expand(context.shape[:-1])
     # A row of minus infinities makes nan on the way back: let it look, then hide it.
@@ -89,7 +92,7 @@ def merge_attention(
 
     $$z = \frac{e^{\ell_1} z_1 + e^{\ell_2} z_2}{e^{\ell_1} + e^{\ell_2}}
     = \sigma(\ell_1 - \ell_2)\, z_1 + \sigma(\ell_2 - \ell_1)\, z_2, \qquad
-    \ell = \log\left(e^{\ell_1} + e^{\ell_2}\right)$$
+    \ell = \ln\left(e^{\ell_1} + e^{\ell_2}\right)$$
 
     with $\sigma(x) = 1 / (1 + e^{-x})$. The result is what attention to all the keys at
     once gives, up to rounding, for any way to divide the keys: the order does not
@@ -116,10 +119,10 @@ def merge_attention(
         (tensor([[3.]]), tensor([0.6931]))
 
     References:
-        Milakov and Gimelshein (2018), eq. 4,
+        Milakov and Gimelshein (2018), section 3.1,
         [arXiv:1805.02867](https://arxiv.org/abs/1805.02867), for the masses; Rabe and
-        Staats (2021), section 2, [arXiv:2112.05682](https://arxiv.org/abs/2112.05682),
-        with the values.
+        Staats (2021), sections 2 and 3,
+        [arXiv:2112.05682](https://arxiv.org/abs/2112.05682), with the values.
     """
     _require.pieces(first, second)
     (first_context, first_lse), (second_context, second_lse) = first, second
