@@ -332,5 +332,5 @@ def _digest(parameter: Tensor) -> str:
     """Give a short name to these numbers, their shape and their type."""
     numbers = parameter.detach().cpu().contiguous()
     bits = hashlib.sha256(f"{numbers.shape} {numbers.dtype}".encode())
-    bits.update(numbers.flatten().view(torch.uint8).numpy())
+    bits.update(numbers.flatten().view(torch.uint8).numpy().tobytes())
     return bits.hexdigest()
