@@ -590,6 +590,25 @@ def rows(rows: Sequence[Tensor]) -> None:
             )
 
 
+def one_type(**tensors: Tensor) -> None:
+    if len({x.dtype for x in tensors.values()}) > 1:
+        *names, last = tensors
+        types = ", ".join(f"{name}.dtype={x.dtype}" for name, x in tensors.items())
+        raise ValueError(
+            f"{', '.join(names)} and {last} must have one type; got {types}."
+        )
+
+
+def no_refusal(sentences: Sequence[str | None]) -> None:
+    """Raise what another process has found wrong with what it was given."""
+    for number, sentence in enumerate(sentences):
+        if sentence is not None:
+            raise ValueError(
+                "query, key, value, positions and scale must fit in all processes; "
+                f"got in process {number}: {sentence}"
+            )
+
+
 def one_position_each(positions: Tensor, query: Tensor, key: Tensor) -> None:
     """Check that queries and keys are of the same tokens, each with its position."""
     integers(positions=positions)

@@ -183,10 +183,10 @@ def test_a_ring_equals_one_process(network, way, processes, causal) -> None:
 @CAUSAL
 @pytest.mark.parametrize("processes", [2, 3, 4, 6])
 def test_a_ring_equals_one_process_for_any_rows(network, processes, causal) -> None:
-    for tokens in (1, 2, 3, 7, 13, 23):
+    for tokens in (1, 2, 7, 23):
         inputs, gradient = drawn(H, tokens=tokens)
         expected = at_once(inputs, gradient, causal=causal)
-        for _ in range(12):
+        for _ in range(7):
             rows = by_chance(tokens, processes)
             found, _ = in_a_ring(network, rows, inputs, gradient, causal=causal)
             all_close(found, expected)
@@ -296,12 +296,33 @@ def test_only_what_asks_for_a_gradient_gets_one(network) -> None:
     network(2).run(work)
 
 
-def test_float32_stays_float32(network) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [(torch.float32, 3e-6), (torch.bfloat16, 6e-2), (torch.float16, 8e-3)],
+    ids=str,
+)
+def test_a_type_stays_as_it_is(network, dtype, tolerance) -> None:
     inputs, gradient = drawn(H)
-    inputs = [x.detach().float().requires_grad_() for x in inputs]
-    found, _ = in_a_ring(network, zigzag_rows(N, 3), inputs, gradient.float())
-    assert {x.dtype for x in found} == {torch.float32}
-    all_close(found, at_once(inputs, gradient.float(), causal=True), 3e-6)
+    inputs = [x.detach().to(dtype).requires_grad_() for x in inputs]
+    rows = all_to_one(N, 3)  # two see nothing, and their gradients have to fit
+    for owners in (zigzag_rows(N, 3), rows):
+        found, _ = in_a_ring(network, owners, inputs, gradient.to(dtype))
+        assert {x.dtype for x in found} == {dtype}
+        exact = [x.detach().double().requires_grad_() for x in inputs]
+        expected = at_once(exact, gradient.to(dtype).double(), causal=True)
+        all_close([x.double() for x in found], expected, tolerance)
+
+
+def test_positions_may_be_of_other_types_in_other_processes(network) -> None:
+    inputs, _ = drawn(tokens=6)
+    rows = striped_rows(6, 2)
+
+    def work(rank: int) -> Tensor:
+        own = rows[rank].to((torch.int32, torch.int64)[rank])
+        return ring_attention(*(x.detach()[rows[rank]] for x in inputs), own)
+
+    whole = attention(*inputs, causal=True).detach()
+    close(torch.cat(network(2).run(work)), whole[torch.cat(rows)])
 
 
 # What is computed, what is sent.
@@ -440,6 +461,11 @@ def test_rows_are_lists_of_integers(rows, sentence) -> None:
         ),
         ({"key": torch.zeros(2, 5, 4)}, "key must have the width of query, "),
         ({"value": torch.zeros(2, 4, 3)}, "value must have the length of key, "),
+        (
+            {"value": torch.zeros(2, 5, 3).double()},
+            "query, key and value must have one type; got query.dtype=torch.float32, "
+            "key.dtype=torch.float32, value.dtype=torch.float64.",
+        ),
         ({"scale": 0.0}, "scale must be positive and finite; got scale=0.0."),
     ],
 )
@@ -451,9 +477,24 @@ def test_what_does_not_fit_is_refused(network, change, sentence) -> None:
         "positions": torch.arange(5),
         **change,
     }
-    network(1)
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
-        ring_attention(**given)
+        network(1).run(lambda _: ring_attention(**given))
+
+
+@pytest.mark.refusal
+@pytest.mark.parametrize("wrong", [{"positions": torch.arange(4)}, {"scale": -1.0}])
+def test_what_is_wrong_in_one_process_is_refused_in_all(network, wrong) -> None:
+    def work(rank: int) -> str:
+        own = {"positions": torch.arange(5), "scale": None}
+        x = torch.zeros(2, 5, 3)
+        with pytest.raises(ValueError, match="must") as error:
+            ring_attention(x, x, x, **(own | wrong if rank == 1 else own))
+        return str(error.value)
+
+    here = "query, key, value, positions and scale must fit in all processes; got in "
+    first, second, third = network(3).run(work)
+    assert first == third == f"{here}process 1: {second}"
+    assert second.startswith(next(iter(wrong)))
 
 
 @pytest.mark.parametrize(

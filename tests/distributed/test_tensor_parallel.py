@@ -1,12 +1,15 @@
 """Heads over processes: the sum of the parts is the whole, in values and gradients."""
 
+import copy
 from collections.abc import Callable, Iterator
 from inspect import cleandoc
+from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import Tensor, distributed, nn
 
+import headway.distributed.tensor_parallel as module
 from headway import (
     ALiBi,
     CrossAttention,
@@ -205,6 +208,86 @@ def test_what_a_part_weighs() -> None:
     assert sum(map(count, parts)) == count(whole) + copied
 
 
+def test_frozen_weights_stay_frozen() -> None:
+    whole = grouped(4, bias=T5Bias(H).double())
+    for frozen in (whole.W_key.weight, whole.out_proj.bias, *whole.bias.parameters()):
+        frozen.requires_grad_(False)
+    named = dict(whole.named_parameters())
+    for no_grad in (False, True):
+        with torch.set_grad_enabled(not no_grad):
+            parts = [shard_heads(whole, rank, 2) for rank in range(2)]
+        for part in parts:
+            own = dict(part.named_parameters())
+            for name, parameter in named.items():
+                if _in_part(name) in own:
+                    ours = own[_in_part(name)]
+                    assert ours.requires_grad == parameter.requires_grad
+
+
+class TestWhoAreAlike:
+    """Processes as numbers in a list: what they say, and who is in which group."""
+
+    @pytest.fixture
+    def said(self, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+        """Pretend that there are six processes; the others say what is in this list."""
+        said: list[object] = []
+        self.made: list[list[int]] = []
+
+        class Group(distributed.ProcessGroup):
+            def __init__(self, *of: int) -> None:
+                super().__init__(0, len(of))
+                self.of = list(of)
+
+        self.Group = Group
+
+        def new_group(ranks: list[int], *, use_local_synchronization: bool) -> Group:
+            assert use_local_synchronization
+            self.made.append(ranks)
+            return Group(*ranks)
+
+        pretended = SimpleNamespace(
+            group=SimpleNamespace(WORLD=Group(0, 1, 2, 3, 4, 5)),
+            get_world_size=lambda group: len((group or pretended.group.WORLD).of),
+            get_rank=lambda group: 2 if group is None else group.of.index(5),
+            get_process_group_ranks=lambda group: group.of,
+            new_group=new_group,
+            all_gather_object=lambda table, own, group: table.__setitem__(
+                slice(None), [own, *said]
+            ),
+        )
+        monkeypatch.setattr(module, "distributed", pretended)
+        return said
+
+    @pytest.mark.usefixtures("said")
+    def test_a_group_is_made_once(self) -> None:
+        first = module._with_the_same_head(2, None)
+        assert first is module._with_the_same_head(2, None)
+        assert module._with_the_same_head(3, None) is not first
+        assert module._with_the_same_head(6, None) is None  # all: nothing is made
+        some = self.Group(1, 2, 4, 5)
+        assert module._with_the_same_head(2, some) is not first
+        assert self.made == [[2, 3], [0, 1, 2], [4, 5]]
+
+    def test_weights_are_compared_bit_by_bit(self, said: list[object]) -> None:
+        whole = multi()
+        with torch.no_grad():
+            whole.W_key.bias.fill_(torch.nan)  # nan in all is alike
+        said[:] = [{name: module._digest(x) for name, x in whole.named_parameters()}]
+        assert module._differ(whole, None) == []
+        other = copy.deepcopy(whole)
+        with torch.no_grad():  # the same sum, in another order
+            other.W_value.weight.copy_(whole.W_value.weight.flip(0))
+            other.W_query.bias.copy_(other.W_query.bias.nextafter(torch.tensor(9.0)))
+        assert module._differ(other, None) == ["W_query.bias", "W_value.weight"]
+        fewer = multi(qkv_bias=False)
+        fewer.load_state_dict(whole.state_dict(), strict=False)
+        assert module._differ(fewer, None) == [
+            "W_query.bias",
+            "W_key.bias",
+            "W_value.bias",
+        ]
+
+
 class TestWhatIsRefused:
     @pytest.mark.refusal
     @pytest.mark.parametrize(
@@ -265,6 +348,14 @@ class TestOneProcess:
         pull = torch.randn_like(out)
         close(*(torch.autograd.grad(z, x, pull)[0] for z in (out, theirs)))
 
+    def test_a_frozen_bias(self) -> None:
+        whole = multi(bias=T5Bias(H).double().requires_grad_(False))
+        alone = TensorParallelAttention(whole)
+        x = tokens()
+        close(alone(x), whole(x))
+        alone(x).sum().backward()
+        assert all(parameter.grad is None for parameter in alone.part.bias.parameters())
+
     def test_seeds_of_dropout(self) -> None:
         whole = multi(attend=attention)
         whole.dropout.p = 0.4
@@ -286,7 +377,7 @@ class TestOneProcess:
 
 THREE = cleandoc(
     """
-    import os
+    import copy
 
     import torch
     import torch.distributed as dist
@@ -328,7 +419,7 @@ THREE = cleandoc(
     def compare(whole, copies=1):
         x = torch.randn(2, T, D_IN, dtype=torch.float64).requires_grad_()
         pull = torch.randn(2, T, H * D, dtype=torch.float64)
-        mine = TensorParallelAttention(whole)
+        mine = copy.deepcopy(TensorParallelAttention(whole))  # as models do
         for _ in range(2):  # as in training, gradients add up
             out, z = mine(x), whole(x)
             close(out, z, "out")

@@ -1,7 +1,9 @@
 """Start a program in several processes, and leave none of them behind."""
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,7 +13,11 @@ from typing import IO, cast
 
 from headway import _require
 
+if sys.platform != "win32":
+    import fcntl
+
 WORKER = Path(__file__).with_name("_worker.py")
+AFTER = 1.0  # seconds for a worker to end when its starter has
 GRACE = 5.0  # seconds to end by themselves, before they are killed
 
 
@@ -23,9 +29,10 @@ def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str
     they find each other by `torch.distributed.init_process_group("gloo")`. What
     processes other than the first print is dropped.
 
-    None of them is left when the call returns or raises: when one fails, the others
-    are ended; each ends itself when the time is up, whatever it waits for, and when
-    the caller has ended.
+    None of these processes is left when the call returns or raises: when one fails,
+    the others are ended; each ends itself when the time is up, and when the caller has
+    ended; one that cannot, as it waits inside of C, is killed. What a program starts
+    itself, it must end itself.
 
     Args:
         program: Source code in Python.
@@ -94,6 +101,35 @@ def _status(command: list[str], folder: Path, seconds: float) -> int | None:
             except subprocess.TimeoutExpired:
                 starter.kill()
                 starter.wait()
+            _kill_workers(folder)
+
+
+def _kill_workers(folder: Path) -> None:
+    """Kill those that nothing else could end: each still holds its file."""
+    for file in folder.glob("alive-*"):
+        until = time.monotonic() + AFTER
+        while _held(file) and time.monotonic() < until:
+            time.sleep(0.01)  # it may be about to end
+        if _held(file):
+            # On Windows there is no such signal; any but two ends a process at once.
+            number = getattr(signal, "SIGKILL", signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(file.name.rpartition("-")[2]), number)
+            while _held(file):
+                time.sleep(0.01)
+
+
+def _held(file: Path) -> bool:
+    """Say whether the process is there that has locked a file; never another one."""
+    try:
+        if sys.platform == "win32":
+            file.unlink(missing_ok=True)
+        else:
+            with file.open("a") as opened:
+                fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
 
 
 def _written(folder: Path, pattern: str) -> list[tuple[int, str]]:

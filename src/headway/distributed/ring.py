@@ -1,7 +1,7 @@
 """Ring attention: each process has some of the tokens, and keys and values go round."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 import torch.distributed as dist
@@ -168,9 +168,9 @@ def ring_attention(
         One context vector for each query of this process.
 
     Raises:
-        ValueError: If the tensors do not fit, here or with those of other processes,
-            `positions` does not hold one integer for each row, or `scale` is not
-            positive.
+        ValueError: In all processes, if in one the tensors do not fit, or do not fit
+            those of others, `positions` does not hold one integer for each row, or
+            `scale` is not positive.
 
     Examples:
         >>> store = dist.HashStore()
@@ -185,15 +185,15 @@ def ring_attention(
         Liu, Zaharia and Abbeel (2023), section 3,
         [arXiv:2310.01889](https://arxiv.org/abs/2310.01889).
     """
-    _require.matching(query, key)
-    _require.one_value_per_key(query, key, value)
-    _require.one_position_each(positions, query, key)
-    _require.scale(scale)
-    scale = query.shape[-1] ** -0.5 if scale is None else scale
-    shapes = _agree(key, value, f"causal={causal}, scale={scale}", group)
+    refusal = _refusal(query, key, value, positions, scale)
+    if scale is None and refusal is None:
+        scale = query.shape[-1] ** -0.5
+    options = f"{query.dtype}, causal={causal}, scale={scale}"
+    shapes = _agree(key, value, options, refusal, group)
     ring = _Ring(group, shapes)
-    look = _Look(causal, scale)
-    return _RingAttention.apply(query, key, value, positions.unsqueeze(-1), look, ring)
+    look = _Look(causal, cast(float, scale))
+    positions = positions.long().unsqueeze(-1)  # of one type in all processes
+    return _RingAttention.apply(query, key, value, positions, look, ring)
 
 
 class _Look(NamedTuple):
@@ -261,13 +261,37 @@ class _Ring:
         return arriving
 
 
+def _refusal(
+    query: Tensor, key: Tensor, value: Tensor, positions: Tensor, scale: float | None
+) -> ValueError | None:
+    """Check what this process has; say, and do not raise, what is wrong."""
+    try:
+        _require.matching(query, key)
+        _require.one_value_per_key(query, key, value)
+        _require.one_type(query=query, key=key, value=value)
+        _require.one_position_each(positions, query, key)
+        _require.scale(scale)
+    except ValueError as error:
+        return error
+    return None
+
+
 def _agree(
-    key: Tensor, value: Tensor, options: str, group: dist.ProcessGroup | None
+    key: Tensor,
+    value: Tensor,
+    options: str,
+    refusal: ValueError | None,
+    group: dist.ProcessGroup | None,
 ) -> list[Shapes]:
     """Tell each other the shapes; refuse, in all processes, what does not fit."""
-    own = (tuple(key.shape), tuple(value.shape), f"{key.dtype}, {options}")
+    own = (tuple(key.shape), tuple(value.shape), options)
     of_all: list[Any] = [None] * dist.get_world_size(group)
-    dist.all_gather_object(of_all, own, group=group)
+    # Nobody raises before all have heard: so none is left waiting.
+    dist.all_gather_object(of_all, (own, refusal and str(refusal)), group=group)
+    if refusal is not None:
+        raise refusal
+    _require.no_refusal([said for _, said in of_all])
+    of_all = [of_one for of_one, _ in of_all]
     _require.alike_but_for_length(of_all)
     return [(key, value, (key[-2], 1)) for key, value, _ in of_all]
 
@@ -278,7 +302,8 @@ def _forward(
     """Attend to one's own block, and then to all that come."""
     positions = block[2]
     leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, *block[:2])))
-    lse = query.new_full((*leading, query.shape[-2]), -torch.inf)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    lse = query.new_full((*leading, query.shape[-2]), -torch.inf, dtype=wide)
     result = query.new_zeros(*lse.shape, block[1].shape[-1]), lse  # nothing was seen
     for hop in range(ring.processes):
         # First send, then compute: the block is on its way meanwhile.
@@ -309,10 +334,11 @@ def _backward(
     kept: _Kept, grad: Tensor, look: _Look, ring: _Ring
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Send one's own block around once more, with what all make of its gradients."""
-    inner = (grad * kept.context).sum(dim=-1, keepdim=True)
-    grad_query = torch.zeros_like(kept.query)
+    wide = kept.lse.dtype  # many small terms are added up: at least 32 bits
+    inner = (grad.to(wide) * kept.context).sum(dim=-1, keepdim=True)
+    grad_query = torch.zeros_like(kept.query, dtype=wide)
     block: Block = (kept.key, kept.value, kept.positions)
-    grads: Block = (torch.zeros_like(kept.key), torch.zeros_like(kept.value))
+    grads: Block = tuple(torch.zeros_like(x, dtype=wide) for x in block[:2])
     for hop in range(ring.processes):
         on_the_way = hop < ring.processes - 1 and ring.pass_on(block, hop)
         mask = look.mask(kept.positions, block[2])
@@ -324,7 +350,8 @@ def _backward(
         grads = ring.pass_on(grads, hop)()
         if on_the_way:
             block = on_the_way()
-    return grad_query, grads[0], grads[1]
+    dtype = kept.query.dtype
+    return grad_query.to(dtype), grads[0].to(dtype), grads[1].to(dtype)
 
 
 def _gradients(
@@ -338,6 +365,8 @@ def _gradients(
     scores = (query @ key.mT).masked_fill(~mask, -torch.inf)
     weights = (scores - lse).exp()
     change = weights * (grad @ value.mT - inner)
+    # Products of matrices are in the type of the inputs.
+    weights, change = weights.to(query.dtype), change.to(query.dtype)
     # Axes along which a head was shared are summed over.
     return (
         (change @ key * scale).sum_to_size(query.shape),

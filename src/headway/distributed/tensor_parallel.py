@@ -2,14 +2,17 @@
 
 import contextlib
 import copy
+import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, distributed, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
+from torch.func import functional_call
 
 from headway import _dropout, _require
 from headway.basics.multi_head_attention import Cache, MultiHeadAttention
@@ -100,21 +103,27 @@ def _groups(attention: MultiHeadAttention | GroupedQueryAttention) -> int:
 
 
 def _rows(linear: nn.Linear, rows: slice) -> nn.Linear:
-    bias = None if linear.bias is None else linear.bias[rows]
-    return _linear(linear.weight[rows], bias)
+    bias = None if linear.bias is None else _copy(linear.bias, rows)
+    return _linear(_copy(linear.weight, rows), bias)
 
 
 def _columns(linear: nn.Linear, columns: slice, *, bias: bool) -> nn.Linear:
-    return _linear(linear.weight[:, columns], linear.bias if bias else None)
+    weight = _copy(linear.weight, slice(None), columns)
+    return _linear(weight, _copy(linear.bias) if bias else None)
 
 
-def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
-    """Make a layer of copies."""
+def _copy(parameter: Tensor, *part: slice) -> nn.Parameter:
+    """Copy a part of a parameter, which is trained if the whole is."""
+    part_of_it = parameter.detach()[part].clone()
+    return nn.Parameter(part_of_it, requires_grad=parameter.requires_grad)
+
+
+def _linear(weight: nn.Parameter, bias: nn.Parameter | None) -> nn.Linear:
     rows, columns = weight.shape
     layer = nn.Linear(columns, rows, bias is not None, device="meta")
-    layer.weight = nn.Parameter(weight.detach().clone())
+    layer.weight = weight
     if bias is not None:
-        layer.bias = nn.Parameter(bias.detach().clone())
+        layer.bias = bias
     return layer
 
 
@@ -193,13 +202,9 @@ class TensorParallelAttention(nn.Module):
         processes = distributed.get_world_size(group)
         self.part = shard_heads(attention, self.rank, processes)
         _require.alike(_differ(attention, group))
-        copies = processes // _groups(attention)
-        if copies > 1:
-            alike = _with_the_same_head(self.rank, copies, group)
-            for layer in (self.part.W_key, self.part.W_value):
-                _sum_gradients(layer, alike)
-        if isinstance(self.part.bias, nn.Module):
-            _sum_gradients(self.part.bias, group)
+        self.copies = processes // _groups(attention)
+        if self.copies > 1:
+            _with_the_same_head(self.copies, group)  # made once, by all of them
 
     def forward(
         self,
@@ -224,13 +229,25 @@ class TensorParallelAttention(nn.Module):
             ValueError: As the whole module does.
         """
         with self._own_seed(x):
-            part = self.part(
-                _SumBackward.apply(x, self.group),
-                mask=mask,
-                positions=positions,
-                cache=cache,
+            part = functional_call(
+                self.part,
+                self._in_common(),
+                (_SumBackward.apply(x, self.group),),
+                {"mask": mask, "positions": positions, "cache": cache},
             )
         return _SumForward.apply(part, self.group)
+
+    def _in_common(self) -> dict[str, Tensor]:
+        """Give the parameters that others have, too, with gradients that add up."""
+        of_all, of_some = ("bias.",), ("W_key.", "W_value.") if self.copies > 1 else ()
+        found = {}
+        for name, parameter in self.part.named_parameters():
+            if name.startswith(of_all):
+                found[name] = _SumBackward.apply(parameter, self.group)
+            elif name.startswith(of_some):
+                group = _with_the_same_head(self.copies, self.group)
+                found[name] = _SumBackward.apply(parameter, group)
+        return found
 
     @contextlib.contextmanager
     def _own_seed(self, x: Tensor) -> Iterator[None]:
@@ -245,7 +262,7 @@ class TensorParallelAttention(nn.Module):
 
 
 class _SumBackward(Function):
-    """Hand tokens to all processes; add up what they say about them."""
+    """Hand the same numbers to all processes; add up what they say about them."""
 
     @staticmethod
     def forward(
@@ -280,34 +297,40 @@ def _sum(x: Tensor, group: "distributed.ProcessGroup | None") -> Tensor:
     return total
 
 
-def _sum_gradients(module: nn.Module, group: "distributed.ProcessGroup | None") -> None:
-    for parameter in module.parameters():
-        parameter.register_hook(lambda grad: _sum(grad, group))
+_GROUPS: "WeakKeyDictionary[Any, dict[int, Any]]" = WeakKeyDictionary()
 
 
 def _with_the_same_head(
-    rank: int, copies: int, group: "distributed.ProcessGroup | None"
+    copies: int, group: "distributed.ProcessGroup | None"
 ) -> "distributed.ProcessGroup | None":
     """Find the processes that have a copy of the same head of keys and values."""
     if copies == distributed.get_world_size(group):
         return group
-    first = rank // copies * copies
-    everybody = distributed.get_process_group_ranks(group or distributed.group.WORLD)
-    return distributed.new_group(
-        everybody[first : first + copies], use_local_synchronization=True
-    )
+    whole = group or distributed.group.WORLD
+    made = _GROUPS.setdefault(whole, {})  # one for all modules
+    if copies not in made:
+        first = distributed.get_rank(group) // copies * copies
+        made[copies] = distributed.new_group(
+            distributed.get_process_group_ranks(whole)[first : first + copies],
+            use_local_synchronization=True,
+        )
+    return made[copies]
 
 
 def _differ(
     attention: nn.Module, group: "distributed.ProcessGroup | None"
 ) -> list[str]:
-    """List the weights that are not the same in all processes."""
-    names = []
-    for name, parameter in attention.named_parameters():
-        # The greatest of a number and of its opposite are opposite, if all are alike.
-        total = parameter.detach().double().sum()
-        ends = torch.stack([total, -total])
-        distributed.all_reduce(ends, distributed.ReduceOp.MAX, group=group)
-        if ends[0] != -ends[1]:
-            names.append(name)
-    return names
+    """List the weights that are not the same, bit for bit, in all processes."""
+    own = {name: _digest(x) for name, x in attention.named_parameters()}
+    of_all: list[Any] = [None] * distributed.get_world_size(group)
+    distributed.all_gather_object(of_all, own, group=group)
+    names = dict.fromkeys(name for of_one in of_all for name in of_one)
+    return [name for name in names if len({of_one.get(name) for of_one in of_all}) > 1]
+
+
+def _digest(parameter: Tensor) -> str:
+    """Give a short name to these numbers, their shape and their type."""
+    numbers = parameter.detach().cpu().contiguous()
+    bits = hashlib.sha256(f"{numbers.shape} {numbers.dtype}".encode())
+    bits.update(numbers.flatten().view(torch.uint8).numpy().tobytes())
+    return bits.hexdigest()
