@@ -202,7 +202,9 @@ class _Look(NamedTuple):
     causal: bool
     scale: float
 
-    def mask(self, query_positions: Tensor, key_positions: Tensor) -> Tensor | None:
+    def mask(  # noqa: DOC101, DOC103, DOC201
+        self, query_positions: Tensor, key_positions: Tensor
+    ) -> Tensor | None:
         """Say who sees whom; `None` if nobody sees anybody."""
         visible = (query_positions >= 0) & (key_positions.mT >= 0)
         if self.causal:
@@ -224,12 +226,14 @@ class _Ring:
         self.group, self.shapes = group, shapes
         self.rank, self.processes = dist.get_rank(group), len(shapes)
 
-    def neighbour(self, step: int) -> int:
+    def neighbour(self, step: int) -> int:  # noqa: DOC101, DOC103, DOC201
         """Give a process by its number among all, which is what a send asks for."""
         rank = (self.rank + step) % self.processes
         return rank if self.group is None else dist.get_global_rank(self.group, rank)
 
-    def pass_on(self, block: Block, hop: int) -> Arriving:
+    def pass_on(  # noqa: DOC101, DOC103, DOC201
+        self, block: Block, hop: int
+    ) -> Arriving:
         """Begin to send a block, and to receive one; the call that it gives ends both.
 
         Nobody waits before all have begun: so none waits for ever.

@@ -130,7 +130,7 @@ def _linear(weight: nn.Parameter, bias: nn.Parameter | None) -> nn.Linear:
 class _OwnBias(nn.Module):
     """Ask for the bias of all heads, and keep that of some."""
 
-    def __init__(
+    def __init__(  # noqa: DOC101, DOC103
         self, bias: Callable[[Tensor, Tensor], Tensor], first: int, heads: int
     ) -> None:
         super().__init__()
