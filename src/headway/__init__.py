@@ -72,6 +72,13 @@ from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
 from headway.distributed.launch import run_processes
+from headway.models.transformer_block import (
+    RMSNorm,
+    FeedForward,
+    SwiGLU,
+    TransformerBlock,
+)
+from headway.models.small_gpt import LanguageModel
 
 __all__ = [
     "Example",
@@ -145,4 +152,9 @@ __all__ = [
     "merge_attention",
     "flash_forward",
     "run_processes",
+    "RMSNorm",
+    "FeedForward",
+    "SwiGLU",
+    "TransformerBlock",
+    "LanguageModel",
 ]
