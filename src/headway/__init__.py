@@ -1,4 +1,4 @@
-"""Attention, from a dot product to rings of machines, one module a stage."""
+"""Attention, from a dot product to a model that writes, one module a stage."""
 
 from headway.examples import (
     Example,
@@ -93,6 +93,13 @@ from headway.distributed.ring import (
     count_pairs,
     ring_attention,
 )
+from headway.models.transformer_block import (
+    RMSNorm,
+    FeedForward,
+    SwiGLU,
+    TransformerBlock,
+)
+from headway.models.small_gpt import LanguageModel
 
 __all__ = [
     "Example",
@@ -185,4 +192,9 @@ __all__ = [
     "zigzag_rows",
     "count_pairs",
     "ring_attention",
+    "RMSNorm",
+    "FeedForward",
+    "SwiGLU",
+    "TransformerBlock",
+    "LanguageModel",
 ]

@@ -1,0 +1,1 @@
+"""Heads that continue a pattern."""

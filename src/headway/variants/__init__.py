@@ -1,0 +1,1 @@
+"""What else can weigh: sinks, gates, chosen keys, and a memory instead of a cache."""
