@@ -77,6 +77,7 @@ from headway.models.transformer_block import (
     FeedForward,
     SwiGLU,
     TransformerBlock,
+    count_parameters,
 )
 from headway.models.small_gpt import LanguageModel
 
@@ -156,5 +157,6 @@ __all__ = [
     "FeedForward",
     "SwiGLU",
     "TransformerBlock",
+    "count_parameters",
     "LanguageModel",
 ]
