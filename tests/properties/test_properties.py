@@ -49,6 +49,11 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "RMSNorm",
+    "FeedForward",
+    "SwiGLU",
+    "TransformerBlock",
+    "count_parameters",
 }
 
 
