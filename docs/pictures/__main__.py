@@ -21,6 +21,7 @@ import queries
 import sharing
 import sliding_window
 import stages
+import streams
 import training
 import turning
 import two_texts
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **streams.PICTURES,
 }
 
 
