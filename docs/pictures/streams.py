@@ -28,7 +28,7 @@ def _untrained(blocks: int) -> list[nn.Module]:
 
 
 def _sizes(step: Step) -> list[float]:
-    """Measure the stream behind stacks of blocks."""
+    """Measure the stream after stacks of blocks."""
     found = []
     for blocks in STACKS:
         torch.manual_seed(7)
@@ -86,11 +86,11 @@ def _panel(
 ) -> Panel:
     sizes = [f"{size:.2f}" for size in _sizes(step)]
     stacks = ", ".join(
-        f"{size} behind {blocks}" for size, blocks in zip(sizes, STACKS, strict=True)
+        f"{size} after {blocks}" for size, blocks in zip(sizes, STACKS, strict=True)
     )
     panel = Panel(
         228,
-        404,
+        374,
         f"{title}, from top to bottom. {way} Size of the stream: {stacks} blocks.",
     )
     panel.text(114, 12, title, font_weight="700", font_size=13)
@@ -106,7 +106,6 @@ def _panel(
     for place, (blocks, size) in enumerate(zip(STACKS, sizes, strict=True)):
         panel.text(86 + 52 * place, end + 34, str(blocks), fill=MUTED)
         panel.text(86 + 52 * place, end + 56, size)
-    panel.text(114, end + 84, "size of the stream behind blocks", fill=MUTED)
     return panel
 
 
@@ -126,16 +125,16 @@ def two_streams() -> str:
         lambda x, half: norm(x + half(x)),
         _post,
         "A branch goes through attention, another through the feed-forward part, each "
-        "to a plus sign in the stream. Behind each plus sign a norm stands in the "
+        "to a plus sign in the stream. After each plus sign a norm stands in the "
         "stream itself.",
     )
     without = _sizes(lambda x, half: x + half(x))[-1]
     return figure(
         [[pre, post]],
         "One block, with its norms beside the stream or in it, and the size of the "
-        f"stream behind stacks of such blocks before training; without norms it is "
-        f"{without:,.0f} behind {STACKS[-1]}. Only on the left does a way lead from "
-        "top to bottom on which nothing changes a token but what is added.",
+        "stream after stacks of such blocks, before training; without norms it is "
+        f"{without:,.0f} after {STACKS[-1]}. On the left a way leads from top to "
+        "bottom on which nothing changes a token but what is added.",
     )
 
 
