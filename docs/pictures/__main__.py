@@ -26,6 +26,7 @@ import ring
 import sharing
 import sliding_window
 import stages
+import streams
 import tensor_parallel
 import training
 import turning
@@ -59,6 +60,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **backward.PICTURES,
     **tensor_parallel.PICTURES,
     **ring.PICTURES,
+    **streams.PICTURES,
 }
 
 

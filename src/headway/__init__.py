@@ -98,6 +98,7 @@ from headway.models.transformer_block import (
     FeedForward,
     SwiGLU,
     TransformerBlock,
+    count_parameters,
 )
 from headway.models.small_gpt import LanguageModel
 
@@ -196,5 +197,6 @@ __all__ = [
     "FeedForward",
     "SwiGLU",
     "TransformerBlock",
+    "count_parameters",
     "LanguageModel",
 ]

@@ -199,6 +199,25 @@ def vectors(x: Tensor, width: int) -> None:
         )
 
 
+def as_wide(x: Tensor, *, width: int) -> None:
+    """Check what works on each vector alone: float, (*B, width)."""
+    floating(x=x)
+    if x.ndim == 0 or x.shape[-1] != width:
+        raise ValueError(
+            f"x must have shape (..., width={width}); got x.shape={_shape(x)}."
+        )
+
+
+def addable(x: Tensor, **results: Tensor) -> None:
+    """Check that what a half of a block yields has the shape of what it is added to."""
+    for name, result in results.items():
+        if result.shape != x.shape:
+            raise ValueError(
+                f"{name} must yield the shape of x, to be added to it; "
+                f"got a result of {_shape(result)}, x.shape={_shape(x)}."
+            )
+
+
 def even_width(x: Tensor) -> None:
     if x.ndim == 0 or x.shape[-1] % 2:
         raise ValueError(f"x must have an even width; got x.shape={_shape(x)}.")

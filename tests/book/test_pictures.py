@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 import oracles
+from headway import MultiHeadAttention
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"
@@ -795,3 +796,42 @@ def test_a_query_and_a_key_keep_their_score_wherever_they_stand() -> None:
     true = math.cos(2 * math.radians(30))  # two steps of 30 degrees
     for panel in range(3):
         show(numbers("rotary-turn", panel), torch.tensor([true]))
+
+
+def test_two_streams_and_their_sizes() -> None:
+    steps = {
+        "pre-norm": lambda x, norm, half: x + half(norm(x)),
+        "post-norm": lambda x, norm, half: norm(x + half(x)),
+    }
+    for panel, (name, step) in enumerate(steps.items()):
+        said = texts("two-streams", panel)
+        assert said[0] == name
+        order = ["norm", "attention", "+", "norm", "feed-forward", "+"]
+        if name == "post-norm":
+            order = ["attention", "+", "norm", "feed-forward", "+", "norm"]
+        assert [text for text in said if text in order] == order
+        # In the stream itself stand all norms of one panel, and none of the other.
+        boxes = [
+            float(rect.attrib["x"])
+            for rect in panels(FIGURES / "two-streams.svg")[panel].iter("rect")
+        ]
+        assert sum(x < 100 for x in boxes) == (2 if name == "post-norm" else 0)
+        sizes = []
+        for blocks in (1, 4, 16):
+            torch.manual_seed(7)
+            x = torch.randn(20, 32).double()
+            halves: list[nn.Module] = []
+            for _ in range(blocks):
+                halves.append(MultiHeadAttention(32, 32, 20, 0.0, 4).double())
+                up, down = nn.Linear(32, 128).double(), nn.Linear(128, 32).double()
+                halves.append(nn.Sequential(up, nn.GELU("tanh"), down))
+            for weight in (w for half in halves for w in half.parameters()):
+                if weight.ndim == 2:
+                    nn.init.xavier_normal_(weight)
+                else:
+                    nn.init.zeros_(weight)
+            norm = nn.RMSNorm(32, eps=1e-6).double()
+            for half in halves:
+                x = step(x, norm, half)
+            sizes.append(x.detach().square().mean().sqrt())
+        show(numbers("two-streams", panel), torch.stack(sizes))

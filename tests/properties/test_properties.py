@@ -69,6 +69,11 @@ NO_ATTENTION = {
     "count_pairs",
     # It needs processes, and so has tests of its own.
     "ring_attention",
+    "RMSNorm",
+    "FeedForward",
+    "SwiGLU",
+    "TransformerBlock",
+    "count_parameters",
 }
 
 
