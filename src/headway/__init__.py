@@ -72,6 +72,12 @@ from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
 from headway.distributed.launch import run_processes
+from headway.variants.sinks import (
+    sink_attention,
+    LearnedSinks,
+    sink_window_mask,
+    softcap_attention,
+)
 from headway.models.transformer_block import (
     RMSNorm,
     FeedForward,
@@ -152,6 +158,10 @@ __all__ = [
     "merge_attention",
     "flash_forward",
     "run_processes",
+    "sink_attention",
+    "LearnedSinks",
+    "sink_window_mask",
+    "softcap_attention",
     "RMSNorm",
     "FeedForward",
     "SwiGLU",
