@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import backward
+import blocks
 import distance
+import flash_tiles
 import hands
 import heads
 import hiding
@@ -17,10 +20,13 @@ import latent_attention
 import longer
 import modules
 import paged_cache
+import pieces
 import queries
+import ring
 import sharing
 import sliding_window
 import stages
+import tensor_parallel
 import training
 import turning
 import two_texts
@@ -47,6 +53,12 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **flash_tiles.PICTURES,
+    **pieces.PICTURES,
+    **blocks.PICTURES,
+    **backward.PICTURES,
+    **tensor_parallel.PICTURES,
+    **ring.PICTURES,
 }
 
 

@@ -1,4 +1,4 @@
-"""Attention, from a dot product to latent attention, one module a stage."""
+"""Attention, from a dot product to rings of machines, one module a stage."""
 
 from headway.examples import (
     Example,
@@ -71,7 +71,28 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.kernels.flash_backward import flash_backward, flash_attention
+from headway.kernels.flex import (
+    causal_mod,
+    window_mod,
+    prefix_mod,
+    document_mod,
+    padding_mod,
+    alibi_mod,
+    relative_mod,
+    shift_queries,
+    count_blocks,
+    FlexAttend,
+)
 from headway.distributed.launch import run_processes
+from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
+from headway.distributed.ring import (
+    contiguous_rows,
+    striped_rows,
+    zigzag_rows,
+    count_pairs,
+    ring_attention,
+)
 from headway.variants.sinks import (
     sink_attention,
     LearnedSinks,
@@ -157,7 +178,26 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "flash_backward",
+    "flash_attention",
+    "causal_mod",
+    "window_mod",
+    "prefix_mod",
+    "document_mod",
+    "padding_mod",
+    "alibi_mod",
+    "relative_mod",
+    "shift_queries",
+    "count_blocks",
+    "FlexAttend",
     "run_processes",
+    "shard_heads",
+    "TensorParallelAttention",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "count_pairs",
+    "ring_attention",
     "sink_attention",
     "LearnedSinks",
     "sink_window_mask",
