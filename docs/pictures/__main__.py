@@ -24,6 +24,7 @@ import pieces
 import queries
 import ring
 import sharing
+import sinks
 import sliding_window
 import stages
 import tensor_parallel
@@ -59,6 +60,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **backward.PICTURES,
     **tensor_parallel.PICTURES,
     **ring.PICTURES,
+    **sinks.PICTURES,
 }
 
 
