@@ -25,20 +25,20 @@ def sink_attention(
 ) -> Float[Tensor, "*B T V"]:
     r"""Attend, and let a sink take what no key deserves.
 
-    $$\alpha_{ts} = \frac{m_{ts}\, e^{\omega_{ts}}}
-    {e^{\beta} + \sum_r m_{tr}\, e^{\omega_{tr}}}, \qquad
-    z_t = \sigma(\ell_t - \beta) \operatorname{Attention}(q_t, K, V)$$
+    $$z_t = \frac{\sum_r e^{\omega_{tr}}\, v_r}{e^s + \sum_r e^{\omega_{tr}}}
+    = \sigma(\ell_t - s) \operatorname{Attention}(q_t, K, V), \qquad
+    \ell_t = \log \sum_r e^{\omega_{tr}}$$
 
-    with $\ell_t$ the log-sum-exp of the scores and $\sigma(x) = 1 / (1 + e^{-x})$. The
-    sink is one more key of score $\beta$, which every query sees whatever is hidden,
-    and whose value is zero. The weights of a row sum to $\sigma(\ell_t - \beta)$. A
-    score of minus infinity is no sink; a score of zero is one.
+    with sums over the keys $r$ that are seen, and $\sigma(x) = 1 / (1 + e^{-x})$. The
+    sink is one more key of score $s$, which every query sees whatever is hidden, and
+    whose value is zero. The weights of a row sum to $\sigma(\ell_t - s)$. A score of
+    minus infinity is no sink; a score of zero is one.
 
     Args:
         query: What each position looks for.
         key: What each position offers to be found by.
         value: What each position hands over when it is found.
-        sinks: Scores of the sinks $\beta$, which are not scaled: one for each head if
+        sinks: Scores of the sinks, $s$, which are not scaled: one for each head if
             the heads are the axis before the tokens.
         mask: `True` where a query may look at a key; `None` hides nothing.
         bias: Finite numbers that are added to the scaled scores, in their type; `None`
@@ -92,7 +92,7 @@ def sink_attention(
 class LearnedSinks(nn.Module):
     r"""Give each head a sink whose score is learned.
 
-    $$z_{ht} = \sigma(\ell_{ht} - \beta_h) \operatorname{Attention}(q_{ht}, K_h, V_h)$$
+    $$z_{ht} = \sigma(\ell_{ht} - s_h) \operatorname{Attention}(q_{ht}, K_h, V_h)$$
 
     It has the signature of `attention`, for `MultiHeadAttention(attend=...)`, where the
     heads are the axis before the tokens. In `GroupedQueryAttention` they are two axes,
@@ -253,7 +253,7 @@ def softcap_attention(
     $$\operatorname{softmax}\left(C \tanh\left(\frac{Q K^\top}{C \sqrt{D}}\right)
     + B\right) V$$
 
-    A small score stays as it is, nearly; none reaches $\pm C$, in exact arithmetic. The
+    A small score stays nearly as it is, and none gets beyond $\pm C$. The
     cap comes first: a bias is added to capped scores, and what is hidden is hidden
     after it.
 
@@ -280,8 +280,9 @@ def softcap_attention(
 
     Examples:
         >>> query, key = torch.ones(1, 1), torch.tensor([[0.0], [1e9]])
-        >>> softcap_attention(query, key, torch.tensor([[0.0], [4.0]]), cap=math.log(3))
-        tensor([[3.]])
+        >>> value = torch.tensor([[0.0], [4.0]])
+        >>> round(softcap_attention(query, key, value, cap=math.log(3)).item(), 4)
+        3.0
 
     References:
         Gemma Team (2024), section 2 ("Logit soft-capping"),
