@@ -122,8 +122,8 @@ def test_a_sink_takes_its_share_of_the_mass(mass, context) -> None:
 
 
 @pytest.mark.parametrize(("leading", "kind"), EVERY_MASK)
-@pytest.mark.parametrize("causal", [False, True])
-def test_a_sink_equals_the_loops(leading, kind, causal) -> None:
+def test_a_sink_equals_the_loops(leading, kind) -> None:
+    causal = len(leading) % 2 == 1
     query, key, value = qkv(leading)
     sinks, mask = draw(*leading[-1:]), mask_of(kind, leading)
     allowed = causal_mask(T, S) if causal else torch.ones(T, S, dtype=torch.bool)
@@ -472,8 +472,8 @@ def test_the_positions_in_the_cache_are_those_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(("leading", "kind"), EVERY_MASK)
-@pytest.mark.parametrize("causal", [False, True])
-def test_capped_scores_equal_the_loops(leading, kind, causal) -> None:
+def test_capped_scores_equal_the_loops(leading, kind) -> None:
+    causal = len(leading) % 2 == 1
     query, key, value = qkv(leading)
     mask, bias = mask_of(kind, leading), draw(T, S)
     allowed = causal_mask(T, S) if causal else torch.ones(T, S, dtype=torch.bool)
