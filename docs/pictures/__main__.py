@@ -24,6 +24,7 @@ import pieces
 import queries
 import ring
 import sharing
+import sinks
 import sliding_window
 import stages
 import streams
@@ -61,6 +62,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **tensor_parallel.PICTURES,
     **ring.PICTURES,
     **streams.PICTURES,
+    **sinks.PICTURES,
 }
 
 

@@ -84,6 +84,12 @@ from headway.kernels.flex import (
     count_blocks,
     FlexAttend,
 )
+from headway.variants.sinks import (
+    sink_attention,
+    LearnedSinks,
+    sink_window_mask,
+    softcap_attention,
+)
 from headway.distributed.launch import run_processes
 from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
 from headway.distributed.ring import (
@@ -185,6 +191,10 @@ __all__ = [
     "shift_queries",
     "count_blocks",
     "FlexAttend",
+    "sink_attention",
+    "LearnedSinks",
+    "sink_window_mask",
+    "softcap_attention",
     "run_processes",
     "shard_heads",
     "TensorParallelAttention",

@@ -717,3 +717,32 @@ def texts_and_heads(query: Tensor, key: Tensor) -> None:
             "where a function is asked for a text and a head; "
             f"got query.shape={_shape(query)}, key.shape={_shape(key)}."
         )
+
+
+def not_negative(**counts: int) -> None:
+    for name, count in counts.items():
+        whole = isinstance(count, Integral) and not isinstance(count, bool)
+        if not whole or count < 0:
+            raise ValueError(
+                f"{name} must be an integer of at least 0; got {name}={count!r}."
+            )
+
+
+def one_sink_each(sinks: Tensor, leading: tuple[int, ...]) -> None:
+    """Check scores of sinks against the axes before the tokens."""
+    floating(sinks=sinks)
+    pairs = zip(reversed(sinks.shape), reversed(leading), strict=False)
+    if sinks.ndim > len(leading) or any(n not in (1, axis) for n, axis in pairs):
+        raise ValueError(
+            f"sinks must broadcast to the axes before the tokens, {tuple(leading)}; "
+            f"got sinks.shape={_shape(sinks)}."
+        )
+
+
+def heads(query: Tensor, heads: tuple[int, ...]) -> None:
+    """Check that a query has the heads, or groups of them, right before the tokens."""
+    if query.ndim < 2 + len(heads) or query.shape[-2 - len(heads) : -2] != heads:
+        raise ValueError(
+            f"query must have heads of shape {heads} before the tokens; "
+            f"got query.shape={_shape(query)}."
+        )

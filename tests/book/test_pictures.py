@@ -723,6 +723,13 @@ def test_two_texts_in_a_row_make_two_small_triangles() -> None:
         assert hidden_cells("packed-rows", panel) == (25 - visible) * 5
 
 
+def test_a_sink_takes_half_and_first_tokens_stay_in_sight() -> None:
+    shares = [float(share) for share in numbers("sinks", 0) if "." in share]
+    assert shares == [0.1, 0.2, 0.3, 0.4, 0.05, 0.1, 0.15, 0.2, 0.5]
+    seen = sum(min(t + 1, 5) for t in range(8))
+    assert len([*panels(FIGURES / "sinks.svg")[1].iter("rect")]) == seen
+
+
 def test_heads_are_joined_to_those_that_they_ask() -> None:
     for panel, groups in enumerate((4, 2, 1)):
         root = panels(FIGURES / "shared-heads.svg")[panel]

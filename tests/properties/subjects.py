@@ -13,6 +13,7 @@ from headway import (
     CrossAttention,
     GroupedQueryAttention,
     LatentAttention,
+    LearnedSinks,
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
     SelfAttentionV1,
@@ -39,6 +40,8 @@ from headway import (
     pack,
     repeat_heads,
     similarity_scores,
+    sink_attention,
+    softcap_attention,
     split_heads,
     stable_softmax,
     to_torch,
@@ -188,6 +191,13 @@ def split(**options) -> Callable[[Weights, float], MultiHeadAttention]:
         return module
 
     return build
+
+
+def sinks_off(weights: Weights, p: float) -> MultiHeadAttention:
+    """Let no sink take a share: with one, weights sum to less than one."""
+    module = split(attend=LearnedSinks(H))(weights, p)
+    nn.init.constant_(module.attend.sinks, -torch.inf)
+    return module
 
 
 def grouped(**options) -> Callable[[Weights, float], GroupedQueryAttention]:
@@ -444,4 +454,19 @@ SUBJECTS = {
     ),
     "merge_attention": function(in_pieces(causal_mask(T)), causal=True),
     "merge_attention: no mask": function(in_pieces(torch.ones(T, T).bool())),
+    "sink_attention: off": function(
+        lambda q, k, v, p: sink_attention(
+            q, k, v, sinks=torch.tensor(-torch.inf), causal=True, dropout_p=p
+        ),
+        causal=True,
+        drops=True,
+    ),
+    "LearnedSinks: off": Subject(sinks_off, causal=True, heads=H, drops=True),
+    "softcap_attention: a large cap": function(
+        lambda q, k, v, p: softcap_attention(
+            q, k, v, cap=1e9, causal=True, dropout_p=p
+        ),
+        causal=True,
+        drops=True,
+    ),
 }

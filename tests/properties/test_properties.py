@@ -49,6 +49,7 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "sink_window_mask",
     "causal_mod",
     "window_mod",
     "prefix_mod",
