@@ -79,6 +79,17 @@ from headway.models.transformer_block import (
     TransformerBlock,
 )
 from headway.models.small_gpt import LanguageModel
+from headway.models.induction import (
+    repeat_task,
+    guessing_loss,
+    copying_loss,
+    attention_only_model,
+    train_induction,
+    induction_model,
+    recorded_weights,
+    previous_token_score,
+    induction_score,
+)
 
 __all__ = [
     "Example",
@@ -157,4 +168,13 @@ __all__ = [
     "SwiGLU",
     "TransformerBlock",
     "LanguageModel",
+    "repeat_task",
+    "guessing_loss",
+    "copying_loss",
+    "attention_only_model",
+    "train_induction",
+    "induction_model",
+    "recorded_weights",
+    "previous_token_score",
+    "induction_score",
 ]
