@@ -12,6 +12,7 @@ import distance
 import hands
 import heads
 import hiding
+import induction
 import kv_cache
 import latent_attention
 import longer
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **induction.PICTURES,
 }
 
 
