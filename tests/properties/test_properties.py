@@ -49,6 +49,15 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "repeat_task",
+    "guessing_loss",
+    "copying_loss",
+    "attention_only_model",
+    "train_induction",
+    "induction_model",
+    "recorded_weights",
+    "previous_token_score",
+    "induction_score",
 }
 
 
