@@ -172,6 +172,7 @@ def test_the_model_leaks_nothing_and_knows_distances_only() -> None:
     assert (model(ids)[:, 2:] - model(swapped)[:, 2:]).abs().max() > 1e-3
 
 
+@pytest.mark.slow
 def test_two_layers_learn_and_one_does_not() -> None:
     ids, distance = drawn(7)
     two, one = train_induction(), train_induction(layers=1)
@@ -346,40 +347,16 @@ def test_the_functions_come_back_when_a_model_fails() -> None:
 
 def test_heads_that_share_keys_are_counted_as_they_ask() -> None:
     module = GroupedQueryAttention(
-        6, 24, T, 0.0, num_heads=6, num_kv_heads=2, rotate=Rotary(4)
+        24, 24, T, 0.0, num_heads=6, num_kv_heads=2, rotate=Rotary(4)
     )
-    block = TransformerBlock(module, nn.Identity())
-    block.feed_forward = None
-    wide = GroupedQueryAttention(6, 24, T, 0.0, num_heads=6, num_kv_heads=2)
-    assert wide.out_proj.in_features == 24
-    seen = {}
-
-    class Narrow(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner, self.back = module, nn.Linear(24, 6)
-
-        @property
-        def attend(self) -> object:
-            return self.inner.attend
-
-        @attend.setter
-        def attend(self, function: object) -> None:
-            self.inner.attend = function
-
-        def forward(self, x: Tensor, **how: object) -> Tensor:
-            seen["x"] = x
-            return self.back(self.inner(x, **how))
-
-    model = LanguageModel(5, 6, [TransformerBlock(Narrow(), None)]).double()
+    model = LanguageModel(5, 24, [TransformerBlock(module, None)]).double()
     ids = torch.randint(5, (B, T))
     [weights] = recorded_weights(model, ids)
-    x = seen["x"]
+    x = model.embedding(ids)
     query = module.rotate(split_heads(module.W_query(x), 6), torch.arange(T))
     key = module.rotate(split_heads(module.W_key(x), 2), torch.arange(T))
-    expected = attention_weights(query, repeat_heads(key, 3), causal=True)
     assert weights.shape == (B, 6, T, T)
-    close(weights, expected, 1e-12)
+    close(weights, attention_weights(query, repeat_heads(key, 3), causal=True), 1e-12)
 
 
 def test_dropout_acts_on_the_model_and_not_on_what_is_recorded() -> None:
@@ -462,6 +439,7 @@ def test_ideal_heads_have_a_score_of_one() -> None:
 # What is refused.
 
 
+@pytest.mark.refusal
 @pytest.mark.parametrize("distances", [[], [1], [27], [5, 40]], ids=str)
 @pytest.mark.parametrize(
     "function", [lambda d: repeat_task(2, d), guessing_loss], ids=["task", "floor"]
@@ -474,6 +452,7 @@ def test_distances_that_no_text_has(function: object, distances: list[int]) -> N
         function(distances)
 
 
+@pytest.mark.refusal
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -1,8 +1,9 @@
 """Heads that continue a pattern: a task, a model that learns it, and two scores."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -97,7 +98,9 @@ def guessing_loss(distances: Sequence[int] = _DISTANCES) -> float:
 
 
 def copying_loss(
-    model: nn.Module, ids: Int[Tensor, "B 33"], distance: Int[Tensor, " B"]
+    model: Callable[[Tensor], Tensor],
+    ids: Int[Tensor, "B 33"],
+    distance: Int[Tensor, " B"],
 ) -> Float[Tensor, ""]:
     r"""Measure how well a model says what has been said before.
 
@@ -250,15 +253,25 @@ def recorded_weights(
         >>> torch.allclose(second.sum(dim=-1), torch.ones(5))
         True
     """
-    modules = [block.attention for block in model.blocks]
+    modules: list[Any] = [block.attention for block in model.blocks]
     own = [module.attend for module in modules]
     _require.plain_attention(own, (attention, fused_attention))
     recorded = []
 
     def attend(
-        query: Tensor, key: Tensor, value: Tensor, *, dropout_p: float, **how: Tensor
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        dropout_p: float = 0.0,
+        scale: float | None = None,
     ) -> Tensor:
-        weights = attention_weights(query, key, **how)
+        weights = attention_weights(
+            query, key, mask=mask, bias=bias, causal=causal, scale=scale
+        )
         # Heads that share keys have two axes: the group, and the place in it.
         recorded.append(weights.reshape(*ids.shape[:-1], -1, *weights.shape[-2:]))
         return nn.functional.dropout(weights, dropout_p) @ value
@@ -327,9 +340,8 @@ def induction_score(
     """
     _require.weights_of_one_text(weights)
     _require.one_id_per_token(ids, weights)
-    before = torch.full_like(ids[..., :1], -1)  # no token: equal to none
-    follows = ids[..., :, None] == torch.cat([before, ids[..., :-1]], -1)[..., None, :]
-    follows = follows.tril()
+    same = ids[..., :, None] == ids[..., None, :-1]
+    follows = nn.functional.pad(same, (1, 0)).tril()  # none stands before the first
     found = (weights * follows.unsqueeze(-3)).sum(dim=-1)  # (*B, H, T)
     rows = follows.any(dim=-1)
     _require.a_copy(rows)
