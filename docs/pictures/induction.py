@@ -7,10 +7,9 @@ from charts import axes
 from svg import ACCENT, Panel, figure, shade
 
 from headway import induction_model, recorded_weights
-from proofread.generated import fixed
 
-TEXT = "planetplanetp"
-SIZE = 22
+TEXT = "planetplane"
+SIZE = 25
 
 
 def _panel(title: str, weights: list[list[float]], looked_for: str) -> Panel:
@@ -46,21 +45,22 @@ def two_layers() -> str:
     T, d = len(TEXT), TEXT.index(TEXT[0], 1)
     back = [first[t][t - 1] for t in range(1, T)]
     follows = [second[t][t + 1 - d] for t in range(d, T)]
+    if min(back + follows) < 0.9:
+        raise ValueError(f"back and follows must be large; got {back}, {follows}.")
     return figure(
         [
             [
                 _panel(
                     "first layer",
                     first,
-                    "From the second on, each letter gives the one before it between "
-                    f"{fixed(min(back), 2)} and {fixed(max(back), 2)}.",
+                    "From the second on, each letter gives more than nine tenths of "
+                    "its weight to the one before it.",
                 ),
                 _panel(
                     "second layer",
                     second,
-                    "From where the word begins anew, each letter gives the one that "
-                    f"followed it the first time between {fixed(min(follows), 2)} and "
-                    f"{fixed(max(follows), 2)}.",
+                    "From where the word begins anew, each letter gives more than nine "
+                    "tenths of its weight to the one that followed it the first time.",
                 ),
             ]
         ],
