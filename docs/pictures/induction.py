@@ -14,7 +14,7 @@ SIZE = 25
 
 def _panel(title: str, weights: list[list[float]], looked_for: str) -> Panel:
     """Draw who looks at whom; what has not been said yet is left open."""
-    left, top = 40, 66
+    left, top = 44, 66
     T = len(TEXT)
     panel = Panel(
         left + T * SIZE + 2,
