@@ -19,8 +19,8 @@ def _panel(title: str, weights: list[list[float]], looked_for: str) -> Panel:
     panel = Panel(
         left + T * SIZE + 2,
         top + T * SIZE + 4,
-        f"Heat map of attention weights, {title}, a row for each letter of "
-        f"{' '.join(TEXT)}. {looked_for}",
+        f"Heat map of attention weights, {title}, a row for each of the "
+        f"{T} letters {' '.join(TEXT)}. {looked_for}",
     )
     panel.text(left + T * SIZE / 2, 14, title, font_weight="700", font_size=13)
     axes(panel, (left, top), list(TEXT), SIZE)
