@@ -15,6 +15,7 @@ import flash_tiles
 import hands
 import heads
 import hiding
+import induction
 import kv_cache
 import latent_attention
 import longer
@@ -63,6 +64,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **ring.PICTURES,
     **streams.PICTURES,
     **sinks.PICTURES,
+    **induction.PICTURES,
 }
 
 

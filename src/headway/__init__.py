@@ -107,6 +107,17 @@ from headway.models.transformer_block import (
     count_parameters,
 )
 from headway.models.small_gpt import LanguageModel
+from headway.models.induction import (
+    repeat_task,
+    guessing_loss,
+    copying_loss,
+    attention_only_model,
+    train_induction,
+    induction_model,
+    recorded_weights,
+    previous_token_score,
+    induction_score,
+)
 
 __all__ = [
     "Example",
@@ -209,4 +220,13 @@ __all__ = [
     "TransformerBlock",
     "count_parameters",
     "LanguageModel",
+    "repeat_task",
+    "guessing_loss",
+    "copying_loss",
+    "attention_only_model",
+    "train_induction",
+    "induction_model",
+    "recorded_weights",
+    "previous_token_score",
+    "induction_score",
 ]

@@ -558,6 +558,53 @@ def greater(**limits: float) -> None:
         )
 
 
+def distances(distances: Sequence[int], most: int) -> None:
+    if not len(distances) or any(not 2 <= d <= most for d in distances):
+        raise ValueError(
+            f"distances must be numbers from 2 to {most}, at least one; "
+            f"got distances={distances}."
+        )
+
+
+def plain_attention(functions: Sequence[object], plain: Sequence[object]) -> None:
+    for attend in functions:
+        if attend not in plain:
+            raise ValueError(
+                "model must attend with attention or fused_attention; "
+                f"got attend={attend}."
+            )
+
+
+def weights_of_one_text(weights: Tensor) -> None:
+    floating(weights=weights)
+    if weights.ndim < 3 or weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(
+            "weights must have shape (..., heads, tokens, tokens); "
+            f"got weights.shape={_shape(weights)}."
+        )
+    if weights.shape[-1] < 2:
+        raise ValueError(
+            "weights must be of at least two tokens; "
+            f"got weights.shape={_shape(weights)}."
+        )
+
+
+def one_id_per_token(ids: Tensor, weights: Tensor) -> None:
+    integers(ids=ids)
+    if ids.shape != (*weights.shape[:-3], weights.shape[-1]):
+        raise ValueError(
+            "ids must have one number for each token; "
+            f"got ids.shape={_shape(ids)}, weights.shape={_shape(weights)}."
+        )
+
+
+def a_copy(repeated: Tensor) -> None:
+    if not repeated.any():
+        raise ValueError(
+            "ids must hold a token that has been said before; got ids without one."
+        )
+
+
 def has_heads(kinds: tuple[type[nn.Module], ...], attention: nn.Module) -> None:
     """Check a module whose heads can be dealt out."""
     if not isinstance(attention, kinds):

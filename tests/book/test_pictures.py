@@ -805,6 +805,19 @@ def test_a_query_and_a_key_keep_their_score_wherever_they_stand() -> None:
         show(numbers("rotary-turn", panel), torch.tensor([true]))
 
 
+def test_one_head_looks_one_back_and_one_at_what_followed() -> None:
+    text = "planetplane"
+    places = [(t, s) for t in range(11) for s in range(t + 1)]
+    for panel, back in enumerate((1, 5)):
+        said = [words for words in texts("two-layers", panel) if len(words) == 1]
+        assert said == [letter for letter in text for _ in range(2)]
+        shades = dict(zip(places, fills("two-layers", panel), strict=True))
+        for t in range(6, 11):
+            row = [shades[t, s] for s in range(t + 1)]
+            assert row.index(max(row)) == t - back
+            assert max(row) > 0.03 + 0.9 * 0.39 - 0.006
+
+
 def test_two_streams_and_their_sizes() -> None:
     steps = {
         "pre-norm": lambda x, norm, half: x + half(norm(x)),

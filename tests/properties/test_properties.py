@@ -75,6 +75,15 @@ NO_ATTENTION = {
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
+    "repeat_task",
+    "guessing_loss",
+    "copying_loss",
+    "attention_only_model",
+    "train_induction",
+    "induction_model",
+    "recorded_weights",
+    "previous_token_score",
+    "induction_score",
 }
 
 

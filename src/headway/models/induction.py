@@ -1,1 +1,348 @@
-"""Heads that continue a pattern."""
+"""Heads that continue a pattern: a task, a model that learns it, and two scores."""
+
+import math
+from collections.abc import Callable, Sequence
+from importlib import resources
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from headway import _require
+from headway.basics.fused import fused_attention
+from headway.basics.multi_head_attention import MultiHeadAttention
+from headway.basics.scaled_dot_product import attention, attention_weights
+from headway.models.small_gpt import LanguageModel
+from headway.models.transformer_block import TransformerBlock
+from headway.positions.rotary import Rotary
+
+_DATA = resources.files("headway.models") / "data"
+# The one size of this chapter.
+_TOKENS, _LENGTH, _WIDTH, _LONGEST = 26, 33, 32, 64
+_DISTANCES = range(5, 17)
+
+
+def repeat_task(
+    texts: int,
+    distances: Sequence[int] = _DISTANCES,
+    *,
+    generator: torch.Generator | None = None,
+) -> tuple[Int[Tensor, "B 33"], Int[Tensor, " B"]]:
+    """Draw texts that say one block of different tokens again and again.
+
+    Each text has a block of its own, of tokens out of 26, and a length of it of its
+    own, drawn from `distances`. The text is 33 tokens long, wherever in the block that
+    is.
+
+    Args:
+        texts: How many texts to draw.
+        distances: The lengths to draw from, each as likely as the others: how far a
+            token stands from where it is said again.
+        generator: Where the random numbers come from; `None` means torch's own.
+
+    Returns:
+        The tokens, and the length of each text's block.
+
+    Raises:
+        ValueError: If `texts` is not a positive integer, or `distances` is empty or
+            holds one that is not from 2 to 26.
+
+    Examples:
+        >>> ids, distance = repeat_task(7)
+        >>> bool((ids[0, distance[0] :] == ids[0, : -distance[0]]).all())
+        True
+    """
+    _require.positive(texts=texts)
+    _require.distances(distances, _TOKENS)
+    drawn = torch.randint(len(distances), (texts,), generator=generator)
+    distance = torch.tensor(distances)[drawn]
+    # Stable, so that two equal numbers have one order on every processor.
+    order = torch.rand(texts, _TOKENS, generator=generator).argsort(dim=1, stable=True)
+    place = torch.arange(_LENGTH) % distance[:, None]
+    return order.gather(1, place), distance
+
+
+def _known(distance: Int[Tensor, " B"]) -> Bool[Tensor, "B T"]:
+    """Say after which tokens the next one follows from what was said before."""
+    return torch.arange(_LENGTH - 1) >= distance[:, None]
+
+
+def guessing_loss(distances: Sequence[int] = _DISTANCES) -> float:
+    r"""Count the loss of whoever knows a block, but not the order of its tokens.
+
+    $$\frac{\sum_d (32 - d) \ln(d - 1)}{\sum_d (32 - d)}$$
+
+    The next token is one of the block, and not the present one: $d - 1$ are left, and
+    each is as likely as the others. After $32 - d$ tokens of a text of 33 the next one
+    has been said before, and so has the present one.
+
+    Args:
+        distances: As for `repeat_task`.
+
+    Returns:
+        The mean of $-\ln$ of the share that the right token gets.
+
+    Raises:
+        ValueError: If `distances` is empty or holds one that is not from 2 to 26.
+
+    Examples:
+        >>> round(guessing_loss([5]), 4) == round(math.log(4), 4)
+        True
+    """
+    _require.distances(distances, _TOKENS)
+    places = [_LENGTH - 1 - d for d in distances]
+    losses = [math.log(d - 1) for d in distances]
+    total = sum(n * loss for n, loss in zip(places, losses, strict=True))
+    return total / sum(places)
+
+
+def copying_loss(
+    model: Callable[[Tensor], Tensor],
+    ids: Int[Tensor, "B 33"],
+    distance: Int[Tensor, " B"],
+) -> Float[Tensor, ""]:
+    r"""Measure how well a model says what has been said before.
+
+    The mean of $-\ln$ of the share that the right token gets, over all places from
+    where the block begins anew: those whose token is known, and the next one, too.
+
+    Args:
+        model: What gives a score to each token that may come next, of `ids`.
+        ids: Texts of `repeat_task`.
+        distance: The lengths of their blocks.
+
+    Returns:
+        One number.
+
+    Examples:
+        >>> ids, distance = repeat_task(7)
+        >>> alike = lambda ids: torch.zeros(*ids.shape, 26)
+        >>> copying_loss(alike, ids, distance).exp().round()
+        tensor(26.)
+    """
+    known = _known(distance)
+    scores = model(ids[:, :-1])[known]
+    return nn.functional.cross_entropy(scores, ids[:, 1:][known])
+
+
+def attention_only_model(layers: int = 2, num_heads: int = 1) -> LanguageModel:
+    """Build a model that has nothing but attention between its two tables.
+
+    Args:
+        layers: Number of blocks, each an attention and the residual connection.
+        num_heads: Number of heads in each; must divide 32 into even widths.
+
+    Returns:
+        A model of 26 tokens and width 32 with random weights. It takes texts of at most
+            64 tokens.
+
+    Raises:
+        ValueError: If `layers` or `num_heads` is not a positive integer, or a head is
+            not of an even width.
+
+    Examples:
+        >>> model = attention_only_model(layers=1)
+        >>> model(torch.zeros(7, 33, dtype=torch.long)).shape
+        torch.Size([7, 33, 26])
+    """
+    _require.positive(layers=layers, num_heads=num_heads)
+    _require.divides(num_heads=num_heads, width=_WIDTH)
+    rotate = Rotary(_WIDTH // num_heads)
+    sizes = (_WIDTH, _WIDTH, _LONGEST, 0.0, num_heads)
+    return LanguageModel(
+        _TOKENS,
+        _WIDTH,
+        [
+            TransformerBlock(MultiHeadAttention(*sizes, rotate=rotate), None)
+            for _ in range(layers)
+        ],
+    )
+
+
+def train_induction(
+    layers: int = 2,
+    num_heads: int = 1,
+    distances: Sequence[int] = _DISTANCES,
+    *,
+    steps: int = 150,
+    seed: int = 0,
+) -> LanguageModel:
+    """Train an attention-only model to go on with what is repeated.
+
+    With two layers it takes two seconds on one thread; call `torch.set_num_threads(1)`
+    before. Torch's own random numbers are left as they were.
+
+    Args:
+        layers: Number of blocks.
+        num_heads: Number of heads in each.
+        distances: As for `repeat_task`.
+        steps: How many times 64 texts are drawn, and the weights moved.
+        seed: What the weights and the texts are drawn with.
+
+    Returns:
+        The model. Two processors, or two versions of torch, may round otherwise, and
+            then come to other weights.
+
+    Raises:
+        ValueError: If `layers`, `num_heads` or `steps` is not a positive integer, or
+            `distances` are none of `repeat_task`.
+
+    Examples:
+        >>> model = train_induction(layers=1, steps=2)
+        >>> len(model.blocks)
+        1
+    """
+    _require.positive(steps=steps)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = attention_only_model(layers, num_heads)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        for _ in range(steps):
+            loss = copying_loss(model, *repeat_task(64, distances))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return model
+
+
+def induction_model() -> LanguageModel:
+    """Give the model of two layers, of one head each, that has been trained already.
+
+    It is what `train_induction()` came to once, with weights rounded to 16 bits: the
+    same numbers on every processor.
+
+    Returns:
+        A model of its own at each call.
+
+    Examples:
+        >>> ids, distance = repeat_task(100)
+        >>> bool(copying_loss(induction_model(), ids, distance) < 0.5)
+        True
+    """
+    model = attention_only_model()
+    # Made by `torch.save(train_induction().half().state_dict(), path)`.
+    with (_DATA / "induction.pt").open("rb") as file:
+        model.load_state_dict(torch.load(file, weights_only=True))
+    return model
+
+
+@torch.no_grad()
+def recorded_weights(
+    model: LanguageModel, ids: Int[Tensor, "*B T"]
+) -> list[Float[Tensor, "*B H T T"]]:
+    """Read the attention weights of all layers while a model reads texts.
+
+    The fused kernel returns no weights. So each attention is lent another function,
+    which computes the same in the open, and gets its own back.
+
+    Args:
+        model: A model whose blocks attend with `attention` or `fused_attention`.
+        ids: The tokens' numbers.
+
+    Returns:
+        For each block the weights of its heads, before any dropout.
+
+    Raises:
+        ValueError: If a block attends with another function: its weights are others.
+
+    Examples:
+        >>> first, second = recorded_weights(induction_model(), torch.arange(5))
+        >>> first.shape
+        torch.Size([1, 5, 5])
+        >>> torch.allclose(second.sum(dim=-1), torch.ones(5))
+        True
+    """
+    modules: list[Any] = [block.attention for block in model.blocks]
+    own = [module.attend for module in modules]
+    _require.plain_attention(own, (attention, fused_attention))
+    recorded = []
+
+    def attend(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        dropout_p: float = 0.0,
+        scale: float | None = None,
+    ) -> Tensor:
+        weights = attention_weights(
+            query, key, mask=mask, bias=bias, causal=causal, scale=scale
+        )
+        # Heads that share keys have two axes: the group, and the place in it.
+        recorded.append(weights.reshape(*ids.shape[:-1], -1, *weights.shape[-2:]))
+        return nn.functional.dropout(weights, dropout_p) @ value
+
+    try:
+        for module in modules:
+            module.attend = attend
+        model(ids)
+    finally:
+        for module, function in zip(modules, own, strict=True):
+            module.attend = function
+    return recorded
+
+
+def previous_token_score(weights: Float[Tensor, "*B H T T"]) -> Float[Tensor, " H"]:
+    r"""Measure how much each head looks at the token right before.
+
+    $$\frac{1}{T - 1} \sum_{t=1}^{T-1} \alpha_{t,\,t-1}$$
+
+    Args:
+        weights: Attention weights, a row for each query, of at least two tokens.
+
+    Returns:
+        For each head the mean over all texts and all tokens but the first.
+
+    Raises:
+        ValueError: If `weights` are not floating-point, or there are not as many keys
+            as queries, and at least two.
+
+    Examples:
+        >>> weights = torch.tensor([[1.0, 0.0, 0.0], [0.7, 0.3, 0.0], [0.1, 0.8, 0.1]])
+        >>> previous_token_score(weights[None])
+        tensor([0.7500])
+    """
+    _require.weights_of_one_text(weights)
+    back = weights.diagonal(offset=-1, dim1=-2, dim2=-1)
+    return back.mean(dim=-1).reshape(-1, weights.shape[-3]).mean(dim=0)
+
+
+def induction_score(
+    weights: Float[Tensor, "*B H T T"], ids: Int[Tensor, "*B T"]
+) -> Float[Tensor, " H"]:
+    r"""Measure how much each head looks at what followed the present token before.
+
+    $$\frac{1}{|R|} \sum_{t \in R} \; \sum_{s \le t,\; x_{s-1} = x_t} \alpha_{t s}$$
+
+    The inner sum is over the tokens that stand right behind an earlier copy of token
+    $t$, and $R$ are the tokens that have such a copy.
+
+    Args:
+        weights: Attention weights, a row for each query.
+        ids: The tokens' numbers, $x$.
+
+    Returns:
+        For each head the mean over all texts and all tokens with an earlier copy.
+
+    Raises:
+        ValueError: If `weights` are not floating-point, there are not as many keys as
+            queries and at least two, `ids` do not fit, or no token has an earlier copy.
+
+    Examples:
+        >>> ids = torch.tensor([3, 1, 4, 3])  # behind the first 3 stands a 1
+        >>> weights = torch.tensor([0.0, 0.75, 0.25, 0.0]).expand(1, 4, 4)
+        >>> induction_score(weights, ids)
+        tensor([0.7500])
+    """
+    _require.weights_of_one_text(weights)
+    _require.one_id_per_token(ids, weights)
+    same = ids[..., :, None] == ids[..., None, :-1]
+    follows = nn.functional.pad(same, (1, 0)).tril()  # none stands before the first
+    found = (weights * follows.unsqueeze(-3)).sum(dim=-1)  # (*B, H, T)
+    rows = follows.any(dim=-1)
+    _require.a_copy(rows)
+    return found.movedim(-2, -1)[rows].mean(dim=0)
