@@ -78,7 +78,16 @@ from headway.models.transformer_block import (
     SwiGLU,
     TransformerBlock,
 )
-from headway.models.small_gpt import LanguageModel
+from headway.models.small_gpt import (
+    Characters,
+    LanguageModel,
+    small_text,
+    small_gpt,
+    draw_passages,
+    passage_loss,
+    bigram_loss,
+    generate,
+)
 
 __all__ = [
     "Example",
@@ -156,5 +165,12 @@ __all__ = [
     "FeedForward",
     "SwiGLU",
     "TransformerBlock",
+    "Characters",
     "LanguageModel",
+    "small_text",
+    "small_gpt",
+    "draw_passages",
+    "passage_loss",
+    "bigram_loss",
+    "generate",
 ]
