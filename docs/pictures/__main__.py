@@ -15,6 +15,7 @@ import hiding
 import kv_cache
 import latent_attention
 import longer
+import loss_of_the_novel
 import modules
 import paged_cache
 import queries
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **loss_of_the_novel.PICTURES,
 }
 
 

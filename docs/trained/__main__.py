@@ -70,7 +70,7 @@ def train(seed: int = 7) -> tuple[LanguageModel, dict[str, object]]:
             points.append((step + 1, passage_loss(model, held_out, LENGTH).item(), mean))
             recent.clear()
     curve = {
-        "bigram": round(bigram_loss(learned, held_out, vocab_size).item(), 3),
+        "bigram": round(bigram_loss(learned, held_out, vocab_size).item(), 4),
         "steps": [step for step, _, _ in points],
         "held out": [round(loss, 3) for _, loss, _ in points],
         "learned from": [loss and round(loss, 3) for _, _, loss in points],
