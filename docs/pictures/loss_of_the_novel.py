@@ -57,9 +57,7 @@ def loss_of_the_novel() -> str:
     for loss, words in ((even, "an even guess"), (bigram, "a table of pairs")):
         y = _y(loss)
         panel.line(LEFT, y, LEFT + WIDE, y, stroke=INK, stroke_dasharray="2 3")
-        panel.text(
-            LEFT + WIDE, y - 9, f"{words}, {fixed(loss, 2)}", text_anchor="end"
-        )
+        panel.text(LEFT + WIDE, y - 9, f"{words}, {fixed(loss, 2)}", text_anchor="end")
     _curve(
         panel,
         steps,

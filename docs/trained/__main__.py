@@ -67,7 +67,8 @@ def train(seed: int = 7) -> tuple[LanguageModel, dict[str, object]]:
         recent.append(loss.item())
         if (step + 1) % EVERY == 0:
             mean = sum(recent) / len(recent)
-            points.append((step + 1, passage_loss(model, held_out, LENGTH).item(), mean))
+            held = passage_loss(model, held_out, LENGTH).item()
+            points.append((step + 1, held, mean))
             recent.clear()
     curve = {
         "bigram": round(bigram_loss(learned, held_out, vocab_size).item(), 4),

@@ -49,6 +49,14 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "Characters",
+    "LanguageModel",
+    "small_text",
+    "small_gpt",
+    "draw_passages",
+    "passage_loss",
+    "bigram_loss",
+    "generate",
 }
 
 

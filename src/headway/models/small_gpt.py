@@ -342,8 +342,8 @@ def bigram_loss(
         The mean of $-\ln p$.
 
     Raises:
-        ValueError: If `vocab_size` is not a positive integer, or one of the texts is not
-            one of at least two integers in [0, `vocab_size`).
+        ValueError: If `vocab_size` is not a positive integer, or one of the texts does
+            not have at least two integers, all of them in [0, `vocab_size`).
 
     Examples:
         >>> bigram_loss(torch.tensor([0, 1, 0, 1, 0]), torch.tensor([0, 1]), 2).exp()
