@@ -116,7 +116,7 @@ class LanguageModel(nn.Module):
         ValueError: If a size is not a positive integer.
 
     Examples:
-        >>> attention = MultiHeadAttention(12, 12, 7, 0.0, num_heads=3)
+        >>> attention = GroupedQueryAttention(12, 12, 7, 0.0, 3, num_kv_heads=1)
         >>> model = LanguageModel(11, 12, [TransformerBlock(attention, None)])
         >>> model(torch.tensor([[1, 4, 1, 5, 9]])).shape
         torch.Size([1, 5, 11])
