@@ -330,8 +330,8 @@ def bigram_loss(
     $$p(b \mid a) = \frac{n_{ab} + 1}{\sum_c (n_{ac} + 1)}$$
 
     $n_{ab}$ is how often $b$ follows $a$ in `train`; the one that is added leaves
-    nothing impossible. It is the best that can be done with the last token alone, so
-    that a model with a larger loss makes no use of what came before.
+    nothing impossible. The table knows the last token alone: a model that makes use of
+    what came before it should lose less.
 
     Args:
         train: The text whose pairs are counted.
