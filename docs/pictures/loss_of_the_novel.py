@@ -11,7 +11,7 @@ from headway import Characters, small_text
 from proofread.generated import fixed
 
 NUMBERS = Path(__file__).parents[2] / "generated" / "trained" / "small_gpt.json"
-LEFT, TOP, WIDE, HIGH = 34, 34, 286, 190
+LEFT, TOP, WIDE, HIGH = 34, 34, 286, 240
 LOWEST, HIGHEST = 0.9, 4.5
 
 
@@ -57,7 +57,8 @@ def loss_of_the_novel() -> str:
     for loss, words in ((even, "an even guess"), (bigram, "a table of pairs")):
         y = _y(loss)
         panel.line(LEFT, y, LEFT + WIDE, y, stroke=INK, stroke_dasharray="2 3")
-        panel.text(LEFT + WIDE, y - 9, f"{words}, {fixed(loss, 2)}", text_anchor="end")
+        panel.text(LEFT + WIDE - 32, y - 9, words, text_anchor="end")
+        panel.text(LEFT + WIDE, y - 9, fixed(loss, 2), text_anchor="end")
     _curve(
         panel,
         steps,
@@ -66,7 +67,7 @@ def loss_of_the_novel() -> str:
         stroke_dasharray="6 4",
     )
     _curve(panel, steps, held_out, stroke=ACCENT)
-    for loss, shift in ((held_out[-1], -11), (last, 11)):
+    for loss, shift in ((held_out[-1], -10), (last, 9)):
         panel.text(LEFT + WIDE, _y(loss) + shift, fixed(loss, 2), text_anchor="end")
     for step in (0, 500, 1000, 1500, 2000):
         x = LEFT + WIDE * step / steps[-1]
@@ -75,8 +76,8 @@ def loss_of_the_novel() -> str:
     panel.text(LEFT + WIDE / 2, TOP + HIGH + 34, "steps", fill=MUTED)
     return figure(
         [[panel]],
-        f"The loss in {steps[-1]:,} steps on one thread. Full line: of the tenth of the "
-        f"text that is held out, down to {fixed(held_out[-1], 2)}. Dashed: of the "
+        f"The loss in {steps[-1]:,} steps on one thread. Full line: of the tenth of "
+        f"the text that is held out, down to {fixed(held_out[-1], 2)}. Dashed: of the "
         f"passages that are learned from, down to {fixed(last, 2)}. Dotted: of a guess "
         "that knows nothing, and of one that knows pairs of characters.",
     )
