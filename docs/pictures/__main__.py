@@ -19,6 +19,7 @@ import induction
 import kv_cache
 import latent_attention
 import longer
+import loss_of_the_novel
 import modules
 import paged_cache
 import pieces
@@ -65,6 +66,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **streams.PICTURES,
     **sinks.PICTURES,
     **induction.PICTURES,
+    **loss_of_the_novel.PICTURES,
 }
 
 

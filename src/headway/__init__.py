@@ -106,7 +106,16 @@ from headway.models.transformer_block import (
     TransformerBlock,
     count_parameters,
 )
-from headway.models.small_gpt import LanguageModel
+from headway.models.small_gpt import (
+    Characters,
+    LanguageModel,
+    small_text,
+    small_gpt,
+    draw_passages,
+    passage_loss,
+    bigram_loss,
+    generate,
+)
 from headway.models.induction import (
     repeat_task,
     guessing_loss,
@@ -219,7 +228,14 @@ __all__ = [
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
+    "Characters",
     "LanguageModel",
+    "small_text",
+    "small_gpt",
+    "draw_passages",
+    "passage_loss",
+    "bigram_loss",
+    "generate",
     "repeat_task",
     "guessing_loss",
     "copying_loss",

@@ -558,6 +558,44 @@ def greater(**limits: float) -> None:
         )
 
 
+def ids(ids: Tensor, vocab_size: int) -> None:
+    """Check the numbers of tokens: integers in [0, vocab_size)."""
+    integers(ids=ids)
+    if torch.compiler.is_compiling():  # numbers are not known while it compiles
+        return
+    outside = ids[(ids < 0) | (ids >= vocab_size)]
+    if outside.numel():
+        raise ValueError(
+            f"ids must be in [0, {vocab_size}); got ids with {int(outside[0])}."
+        )
+
+
+def one_text(ids: Tensor, least: int) -> None:
+    """Check a text without batch axes, of some length."""
+    integers(ids=ids)
+    if ids.ndim != 1 or len(ids) < least:
+        raise ValueError(
+            f"ids must have shape (tokens,), with at least {least} tokens; "
+            f"got ids.shape={_shape(ids)}."
+        )
+
+
+def one_cache_each(caches: Sequence[object], blocks: int) -> None:
+    if len(caches) != blocks:
+        raise ValueError(
+            f"caches must be one for each of {blocks} blocks; "
+            f"got len(caches)={len(caches)}."
+        )
+
+
+def zero_or_more_and_finite(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0.0 <= number < math.inf:
+            raise ValueError(
+                f"{name} must be zero or more, and finite; got {name}={number!r}."
+            )
+
+
 def distances(distances: Sequence[int], most: int) -> None:
     if not len(distances) or any(not 2 <= d <= most for d in distances):
         raise ValueError(

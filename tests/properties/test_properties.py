@@ -84,6 +84,14 @@ NO_ATTENTION = {
     "recorded_weights",
     "previous_token_score",
     "induction_score",
+    "Characters",
+    "LanguageModel",
+    "small_text",
+    "small_gpt",
+    "draw_passages",
+    "passage_loss",
+    "bigram_loss",
+    "generate",
 }
 
 
