@@ -71,6 +71,13 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.variants.sparse_attention import (
+    block_scores,
+    indexer_scores,
+    topk_mask,
+    block_topk_mask,
+    sparse_attention,
+)
 from headway.distributed.launch import run_processes
 from headway.models.transformer_block import (
     RMSNorm,
@@ -151,6 +158,11 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "block_scores",
+    "indexer_scores",
+    "topk_mask",
+    "block_topk_mask",
+    "sparse_attention",
     "run_processes",
     "RMSNorm",
     "FeedForward",
