@@ -71,9 +71,7 @@ def test_eight_keys_in_blocks_of_two() -> None:
 def test_the_score_of_a_mean_is_the_mean_of_the_scores(block) -> None:
     query, key, _ = draw_rows(B, H)
     means = [part.mean(dim=-2) for part in key.split(block, dim=-2)]
-    close(
-        block_scores(query, key, block=block), query @ torch.stack(means, dim=-2).mT
-    )
+    close(block_scores(query, key, block=block), query @ torch.stack(means, dim=-2).mT)
 
 
 def test_hidden_keys_have_no_part_in_the_score_of_a_block() -> None:
@@ -115,7 +113,10 @@ def test_the_indexer_by_loops() -> None:
 
 def test_the_best_are_chosen_and_of_equals_the_first() -> None:
     scores = torch.tensor([[1.0, 5.0, 3.0, 5.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
-    assert topk_mask(scores, keep=2).int().tolist() == [[0, 1, 0, 1, 0], [1, 1, 0, 0, 0]]
+    assert topk_mask(scores, keep=2).int().tolist() == [
+        [0, 1, 0, 1, 0],
+        [1, 1, 0, 0, 0],
+    ]
     many = torch.zeros(1, 1000)
     assert topk_mask(many, keep=3).nonzero()[:, 1].tolist() == [0, 1, 2]
 
@@ -249,9 +250,7 @@ def test_what_a_mask_hides_has_no_part_in_the_choice() -> None:
     before = attend(query, key, value)
     loud = key.masked_fill(~padding.mT, 1e4)
     assert torch.equal(attend(query, loud, value), before)
-    short = sparse_attention(
-        query[0], key[0, :, :9], value[0, :, :9], block=2, keep=2
-    )
+    short = sparse_attention(query[0], key[0, :, :9], value[0, :, :9], block=2, keep=2)
     close(before[0], short)
 
 
@@ -297,9 +296,11 @@ def test_block_and_keep_are_positive_integers(name, number) -> None:
     calls = [
         lambda: sparse_attention(query, key, value, **sizes),
         lambda: block_topk_mask(query, key, **sizes),
-        lambda: topk_mask(query, keep=number)
-        if name == "keep"
-        else block_scores(query, key, block=number),
+        lambda: (
+            topk_mask(query, keep=number)
+            if name == "keep"
+            else block_scores(query, key, block=number)
+        ),
     ]
     for call in calls:
         with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
