@@ -20,6 +20,7 @@ import paged_cache
 import queries
 import sharing
 import sliding_window
+import sparse_attention
 import stages
 import training
 import turning
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **sparse_attention.PICTURES,
 }
 
 

@@ -20,10 +20,10 @@ def block_scores(
     $$s_{ti} = \Big\langle q_t, \frac{1}{|I_{ti}|} \sum_{s \in I_{ti}} k_s \Big\rangle
     = \frac{1}{|I_{ti}|} \sum_{s \in I_{ti}} q_t \cdot k_s$$
 
-    $I_{ti}$ are the keys of block $i$ that query $t$ may see. The score of a mean is the
-    mean of the scores, so a block that is seen whole costs one dot product, with its
-    mean key. Blocks are counted from the first key; the last may be shorter. The scores
-    are not scaled, which changes no order.
+    $I_{ti}$ are the keys of block $i$ that query $t$ may see. The score of a mean is
+    the mean of the scores, so a block that is seen whole costs one dot product, with
+    its mean key. Blocks are counted from the first key; the last may be shorter. The
+    scores are not scaled, which changes no order.
 
     Args:
         query: What each position looks for.
@@ -45,7 +45,7 @@ def block_scores(
         tensor([[2., 5., 9.]])
 
     References:
-        Lu et al. (2025), section 2.2,
+        Lu et al. (2025), eq. 5 and 6,
         [arXiv:2502.13189](https://arxiv.org/abs/2502.13189).
     """
     _require.positive(block=block)
@@ -173,7 +173,7 @@ def block_topk_mask(
                 [1, 1, 0, 0, 1, 1]], dtype=torch.int32)
 
     References:
-        Lu et al. (2025), section 2.2,
+        Lu et al. (2025), eq. 5 and 6,
         [arXiv:2502.13189](https://arxiv.org/abs/2502.13189).
     """
     _require.matching(query, key)
@@ -243,7 +243,7 @@ def sparse_attention(
         tensor([[3.]])
 
     References:
-        Lu et al. (2025), section 2.2,
+        Lu et al. (2025), eq. 5 and 6,
         [arXiv:2502.13189](https://arxiv.org/abs/2502.13189).
     """
     chosen = block_topk_mask(
