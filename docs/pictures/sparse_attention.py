@@ -26,13 +26,14 @@ def _scores() -> Panel:
     scores = block_scores(query, key, block=BLOCK, mask=causal_mask(T))
     chosen = block_topk_mask(query, key, block=BLOCK, keep=KEEP, causal=True)
     blocks = scores.shape[-1]
-    told = []
+    drawn, last = 0, ", ".join(f"{score:g}" for score in scores[-2])
     panel = Panel(
         left + blocks * wide + 8,
         TOP + T * SIZE + 4,
         "A table of the scores, a row for each query and a column for each block: the "
         "mean score of the keys that the query may see. The last block of a row is the "
-        "query's own and is always chosen; of the others the best.",
+        "query's own and is always chosen; of the others the best. For example query "
+        f"{T - 2} has {last}.",
     )
     panel.text(left + blocks * wide / 2, 14, "score of each block", font_weight="700")
     for i in range(blocks):
@@ -50,15 +51,16 @@ def _scores() -> Panel:
                 fill=ACCENT,
                 fill_opacity=shade(0.8 if kept else 0.0),
             )
-            told.append(kept)
+            drawn += kept
             panel.text(
                 left + (i + 0.5) * wide,
                 y + SIZE / 2,
                 f"{scores[t, i]:g}".replace("-", "\N{MINUS SIGN}"),
                 font_weight="700" if kept else "400",
             )
-    if sum(told) != sum(min(KEEP, t // BLOCK + 1) for t in range(T)):
-        raise ValueError(f"told must be as many as are kept; got told={told}.")
+    expected = sum(min(KEEP, t // BLOCK + 1) for t in range(T))
+    if drawn != expected:
+        raise ValueError(f"{expected} blocks must be chosen; got {drawn}.")
     return panel
 
 

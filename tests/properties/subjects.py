@@ -34,6 +34,7 @@ from headway import (
     pack,
     repeat_heads,
     similarity_scores,
+    sparse_attention,
     split_heads,
     stable_softmax,
     to_torch,
@@ -334,6 +335,13 @@ SUBJECTS = {
     ),
     "attention: causal": function(
         lambda q, k, v, p: attention(q, k, v, causal=True, dropout_p=p),
+        causal=True,
+        drops=True,
+    ),
+    "sparse_attention": function(
+        lambda q, k, v, p: sparse_attention(
+            q, k, v, block=2, keep=T, causal=True, dropout_p=p
+        ),
         causal=True,
         drops=True,
     ),

@@ -49,6 +49,10 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    "block_scores",
+    "indexer_scores",
+    "topk_mask",
+    "block_topk_mask",
 }
 
 
