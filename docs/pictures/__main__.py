@@ -28,6 +28,7 @@ import ring
 import sharing
 import sinks
 import sliding_window
+import sparse_attention
 import stages
 import streams
 import tensor_parallel
@@ -67,6 +68,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **sinks.PICTURES,
     **induction.PICTURES,
     **loss_of_the_novel.PICTURES,
+    **sparse_attention.PICTURES,
 }
 
 

@@ -90,6 +90,13 @@ from headway.variants.sinks import (
     sink_window_mask,
     softcap_attention,
 )
+from headway.variants.sparse_attention import (
+    block_scores,
+    indexer_scores,
+    topk_mask,
+    block_topk_mask,
+    sparse_attention,
+)
 from headway.distributed.launch import run_processes
 from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
 from headway.distributed.ring import (
@@ -215,6 +222,11 @@ __all__ = [
     "LearnedSinks",
     "sink_window_mask",
     "softcap_attention",
+    "block_scores",
+    "indexer_scores",
+    "topk_mask",
+    "block_topk_mask",
+    "sparse_attention",
     "run_processes",
     "shard_heads",
     "TensorParallelAttention",

@@ -425,6 +425,29 @@ def one_value_per_key(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
+def indexer(query: Tensor, key: Tensor, weight: Tensor) -> None:
+    """Check small heads, (*B, H, T, D), one key for all, (*B, S, D), and (*B, T, H)."""
+    floating(query=query, key=key, weight=weight)
+    if query.ndim < 3:
+        raise ValueError(
+            "query must have shape (..., heads, tokens, width); "
+            f"got query.shape={_shape(query)}."
+        )
+    text = query[..., 0, :, :]
+    fits = key.ndim >= 2 and key.shape[-1] == query.shape[-1]
+    if not fits or not _leading_axes_broadcast(text, key):
+        raise ValueError(
+            "key must have the width of query, and no axis of heads; "
+            f"got key.shape={_shape(key)}, query.shape={_shape(query)}."
+        )
+    fits = weight.shape[-2:] == (query.shape[-2], query.shape[-3])
+    if not fits or not _leading_axes_broadcast(text, key, weight):
+        raise ValueError(
+            "weight must have one number for each query and head; "
+            f"got weight.shape={_shape(weight)}, query.shape={_shape(query)}."
+        )
+
+
 def result_fits(
     query: Tensor, key: Tensor, value: Tensor, *, lse: Tensor, **contexts: Tensor
 ) -> None:

@@ -42,6 +42,7 @@ from headway import (
     similarity_scores,
     sink_attention,
     softcap_attention,
+    sparse_attention,
     split_heads,
     stable_softmax,
     to_torch,
@@ -465,6 +466,13 @@ SUBJECTS = {
     "softcap_attention: a large cap": function(
         lambda q, k, v, p: softcap_attention(
             q, k, v, cap=1e9, causal=True, dropout_p=p
+        ),
+        causal=True,
+        drops=True,
+    ),
+    "sparse_attention": function(
+        lambda q, k, v, p: sparse_attention(
+            q, k, v, block=2, keep=T, causal=True, dropout_p=p
         ),
         causal=True,
         drops=True,

@@ -92,6 +92,10 @@ NO_ATTENTION = {
     "passage_loss",
     "bigram_loss",
     "generate",
+    "block_scores",
+    "indexer_scores",
+    "topk_mask",
+    "block_topk_mask",
 }
 
 
