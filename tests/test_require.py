@@ -25,6 +25,7 @@ from headway import (
     attention,
     attention_scores,
     attention_weights,
+    attention_with_lse,
     causal_mask,
     context_vectors,
     document_mask,
@@ -40,6 +41,7 @@ from headway import (
     linear_frequencies,
     llama3_frequencies,
     masked_softmax,
+    merge_attention,
     merge_heads,
     naive_softmax,
     ntk_frequencies,
@@ -292,6 +294,74 @@ def of_attention(name: str, function: Callable[..., Tensor]) -> list[Case]:
                 f"dropout_p must be in [0, 1); got dropout_p={p}.",
             )
             for p in (-0.1, 1.0, 1, 2.5, float("nan"))
+        ),
+    ]
+
+
+def of_pieces() -> list[Case]:
+    context, lse = zeros(B, T, V), zeros(B, T)
+    per_row = "must have one log-sum-exp for each row of its context; "
+    alike = "second must have the queries and the width of first, and leading axes "
+    alike += "that broadcast; "
+    first = f"first of ({B}, {T}, {V}) and ({B}, {T})."
+    return [
+        *of_queries_and_keys(
+            "attention_with_lse", lambda q, k: attention_with_lse(q, k, k)
+        ),
+        *of_weights(
+            "attention_with_lse",
+            lambda **options: attention_with_lse(
+                zeros(B, T, D), zeros(B, S, D), zeros(B, S, V), **options
+            ),
+        ),
+        (
+            "attention_with_lse, value",
+            lambda: attention_with_lse(zeros(T, D), zeros(S, D), zeros(T, V)),
+            "value must have the length of key, and leading axes that broadcast; got "
+            f"value.shape=({T}, {V}), key.shape=({S}, {D}), query.shape=({T}, {D}).",
+        ),
+        (
+            "merge_attention, integer context",
+            lambda: merge_attention((integers(B, T, V), lse), (context, lse)),
+            "first must hold floating-point numbers; "
+            "got first of torch.int64 and torch.float32.",
+        ),
+        (
+            "merge_attention, integer log-sum-exp",
+            lambda: merge_attention((context, lse), (context, integers(B, T))),
+            "second must hold floating-point numbers; "
+            "got second of torch.float32 and torch.int64.",
+        ),
+        *(
+            (
+                f"merge_attention, {one} and {other}",
+                lambda one=one, other=other: merge_attention(
+                    (context, lse), (zeros(*one), zeros(*other))
+                ),
+                f"second {per_row}got second of {one} and {other}.",
+            )
+            for one, other in [
+                ((B, T, V), (B, T, 1)),
+                ((B, T, V), (T, B)),
+                ((B, T, V), ()),
+                ((V,), (T,)),
+            ]
+        ),
+        *(
+            (
+                f"merge_attention, second of {one} and {other}",
+                lambda one=one, other=other: merge_attention(
+                    (context, lse), (zeros(*one), zeros(*other))
+                ),
+                f"{alike}got second of {one} and {other}, {first}",
+            )
+            for one, other in [
+                ((B, S, V), (B, S)),
+                ((B, T, D), (B, T)),
+                ((B, 1, V), (B, 1)),
+                ((H, T, V), (H, T)),
+                ((B, T, V), (H, T)),
+            ]
         ),
     ]
 
@@ -1174,6 +1244,7 @@ def refusals() -> list[Case]:
         ),
         *of_attention("attention", attention),
         *of_attention("fused_attention", fused_attention),
+        *of_pieces(),
         *of_masks("masked_softmax", lambda mask: masked_softmax(scores, mask)),
         *of_masks(
             "hide_by_minus_infinity", lambda mask: hide_by_minus_infinity(scores, mask)

@@ -4,6 +4,7 @@ Weights are drawn in float32, as the chapters do it, so that they are theirs. Al
 is computed in float64, and so is the same on every processor.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -284,6 +285,43 @@ def groups() -> list[Table]:
     return [shared, kept]
 
 
+SCORES = (0.5, 1.5, 1.0, 3.0, 2.0, -0.5, 2.5, 4.0)
+VALUES = ((1, 0), (0, 1), (2, 1), (0, 3), (3, 2), (1, 3), (3, 0), (2, 2))
+SIZES = (1, 2, 3)
+
+
+def tiles() -> list[Table]:
+    """Go through eight keys in tiles, and keep a maximum, a mass and a mixture."""
+    scores, values = (torch.tensor(given).double() for given in (SCORES, VALUES))
+    keys = Table("keys", "One query, eight keys", ["key", "score", ("value", 2)])
+    for place, (score, value) in enumerate(zip(SCORES, VALUES, strict=True), 1):
+        keys.row(str(place), exact(score, 1), *(exact(part, 0) for part in value))
+    weights = scores.softmax(dim=-1)
+    whole = Table("whole", "All keys at once", ["", "mass", ("context", 2)])
+    total = (scores - scores.max()).exp().sum().item()
+    whole.row("softmax", precise(total), *map(precise, (weights @ values).tolist()))
+    columns = ["keys", "largest", "factor", "mass"]
+    pairs = [("mixture", 2), ("context", 2)]
+    steps = []
+    for size in SIZES:
+        table = Table(f"of-{size}", f"In tiles of {size}", [*columns, *pairs])
+        steps.append(table)
+        largest, sum_, gathered = -torch.inf, 0.0, torch.zeros(2).double()
+        for first in range(0, len(scores), size):
+            tile = slice(first, first + size)
+            before, largest = largest, max(largest, scores[tile].max().item())
+            factor = math.exp(before - largest)
+            shares = (scores[tile] - largest).exp()
+            sum_ = factor * sum_ + shares.sum().item()
+            gathered = factor * gathered + shares @ values[tile]
+            last = min(first + size, len(scores))
+            state = [factor, sum_, *gathered.tolist(), *(gathered / sum_).tolist()]
+            name = f"{first + 1}–{last}" if first + 1 < last else str(last)
+            table.row(name, exact(largest, 1), *(result(x, 3) for x in state))
+        torch.testing.assert_close(gathered / sum_, weights @ values)
+    return [keys, whole, *steps]
+
+
 FIGURES = {
     "words": Figure(
         words,
@@ -324,5 +362,10 @@ FIGURES = {
     "groups": Figure(
         groups,
         "Fewer heads of keys and values are kept, and each serves several query heads.",
+    ),
+    "tiles": Figure(
+        tiles,
+        "Under each bar stand a key’s score and its value. The bar is what the key "
+        "weighs against the largest score so far: when that grows, all before shrinks.",
     ),
 }

@@ -2,9 +2,9 @@
 
 Every program in the rooms is run as it stands, and `check` is asked about `attend`,
 which each of them makes. What it reports becomes a fold below each program, and a table
-and lists in museum.md. Of positions, caches and shared heads `check` does not ask yet
-what must hold: `beyond` does. With `--check` nothing is written; the command fails if
-one of them is not as it would be written.
+and lists in museum.md. Of positions, caches, shared heads, pieces and processes `check`
+does not ask yet what must hold: `beyond` does. With `--check` nothing is written; the
+command fails if one of them is not as it would be written.
 """
 
 import contextlib
@@ -36,6 +36,9 @@ ROOMS = (
     "positions",
     "caches",
     "groups",
+    "pieces",
+    "gradients",
+    "processes",
 )
 NAMES = [one.name for one in PROPERTIES]
 # How a property looks from outside, when it does not hold.

@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import backward
+import blocks
 import distance
+import flash_tiles
 import hands
 import heads
 import hiding
@@ -17,11 +20,17 @@ import latent_attention
 import longer
 import modules
 import paged_cache
+import pieces
 import queries
+import ring
 import sharing
 import sliding_window
 import stages
+<<<<<<< HEAD
 import streams
+=======
+import tensor_parallel
+>>>>>>> next
 import training
 import turning
 import two_texts
@@ -48,7 +57,16 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+<<<<<<< HEAD
     **streams.PICTURES,
+=======
+    **flash_tiles.PICTURES,
+    **pieces.PICTURES,
+    **blocks.PICTURES,
+    **backward.PICTURES,
+    **tensor_parallel.PICTURES,
+    **ring.PICTURES,
+>>>>>>> next
 }
 
 

@@ -1,4 +1,4 @@
-"""Attention, from a dot product to latent attention, one module a stage."""
+"""Attention, from a dot product to rings of machines, one module a stage."""
 
 from headway.examples import (
     Example,
@@ -71,7 +71,21 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.kernels.flash_backward import flash_backward, flash_attention
+from headway.kernels.flex import (
+    causal_mod,
+    window_mod,
+    prefix_mod,
+    document_mod,
+    padding_mod,
+    alibi_mod,
+    relative_mod,
+    shift_queries,
+    count_blocks,
+    FlexAttend,
+)
 from headway.distributed.launch import run_processes
+<<<<<<< HEAD
 from headway.models.transformer_block import (
     RMSNorm,
     FeedForward,
@@ -80,6 +94,16 @@ from headway.models.transformer_block import (
     count_parameters,
 )
 from headway.models.small_gpt import LanguageModel
+=======
+from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
+from headway.distributed.ring import (
+    contiguous_rows,
+    striped_rows,
+    zigzag_rows,
+    count_pairs,
+    ring_attention,
+)
+>>>>>>> next
 
 __all__ = [
     "Example",
@@ -152,11 +176,33 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "flash_backward",
+    "flash_attention",
+    "causal_mod",
+    "window_mod",
+    "prefix_mod",
+    "document_mod",
+    "padding_mod",
+    "alibi_mod",
+    "relative_mod",
+    "shift_queries",
+    "count_blocks",
+    "FlexAttend",
     "run_processes",
+<<<<<<< HEAD
     "RMSNorm",
     "FeedForward",
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
     "LanguageModel",
+=======
+    "shard_heads",
+    "TensorParallelAttention",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "count_pairs",
+    "ring_attention",
+>>>>>>> next
 ]

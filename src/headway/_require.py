@@ -425,6 +425,26 @@ def one_value_per_key(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
+def result_fits(
+    query: Tensor, key: Tensor, value: Tensor, *, lse: Tensor, **contexts: Tensor
+) -> None:
+    """Check what attention gave: one vector and one number for each query."""
+    leading = torch.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
+    shape = (*leading, query.shape[-2], value.shape[-1])
+    floating(lse=lse, **contexts)
+    for name, context in contexts.items():
+        if context.shape != shape:
+            raise ValueError(
+                f"{name} must have shape {shape}, one row for each query; "
+                f"got {name}.shape={_shape(context)}."
+            )
+    if lse.shape != shape[:-1]:
+        raise ValueError(
+            f"lse must have shape {shape[:-1]}, one number for each query; "
+            f"got lse.shape={_shape(lse)}."
+        )
+
+
 def _leading_axes_broadcast(*tensors: Tensor) -> bool:
     try:
         torch.broadcast_shapes(*(tensor.shape[:-2] for tensor in tensors))
@@ -441,6 +461,30 @@ def scores_shape(query: Tensor, key: Tensor) -> tuple[int, ...]:
 def scale(scale: float | None) -> None:
     if scale is not None and not 0.0 < scale < math.inf:
         raise ValueError(f"scale must be positive and finite; got scale={scale!r}.")
+
+
+def pieces(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> None:
+    """Check two pairs of context and log-sum-exp, of the same queries."""
+    for name, (context, lse) in {"first": first, "second": second}.items():
+        if not (context.is_floating_point() and lse.is_floating_point()):
+            raise ValueError(
+                f"{name} must hold floating-point numbers; "
+                f"got {name} of {context.dtype} and {lse.dtype}."
+            )
+        if context.ndim < 2 or lse.ndim < 1 or lse.shape[-1] != context.shape[-2]:
+            raise ValueError(
+                f"{name} must have one log-sum-exp for each row of its context; "
+                f"got {name} of {_shape(context)} and {_shape(lse)}."
+            )
+    (one, one_lse), (other, other_lse) = first, second
+    same = one.shape[-2:] == other.shape[-2:]
+    columns = (one_lse.unsqueeze(-1), other_lse.unsqueeze(-1))
+    if not same or not _leading_axes_broadcast(one, other, *columns):
+        raise ValueError(
+            "second must have the queries and the width of first, and leading axes "
+            f"that broadcast; got second of {_shape(other)} and {_shape(other_lse)}, "
+            f"first of {_shape(one)} and {_shape(one_lse)}."
+        )
 
 
 def mask_fits(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
@@ -511,4 +555,146 @@ def greater(**limits: float) -> None:
         raise ValueError(
             f"{above} must be greater than {below}, and both positive and finite; "
             f"got {above}={more!r}, {below}={less!r}."
+        )
+
+
+def has_heads(kinds: tuple[type[nn.Module], ...], attention: nn.Module) -> None:
+    """Check a module whose heads can be dealt out."""
+    if not isinstance(attention, kinds):
+        raise ValueError(
+            f"attention must be a {' or a '.join(kind.__name__ for kind in kinds)}; "
+            f"got attention={type(attention).__name__}."
+        )
+
+
+def rank(rank: int, processes: int) -> None:
+    if not 0 <= rank < processes:
+        raise ValueError(
+            f"rank must be in [0, processes); got rank={rank}, processes={processes}."
+        )
+
+
+def parts(*, processes: int, num_heads: int, num_kv_heads: int) -> None:
+    """Check that each process has as many heads, and those of queries their keys."""
+    if num_heads % processes:
+        raise ValueError(
+            "processes must divide num_heads; "
+            f"got processes={processes}, num_heads={num_heads}."
+        )
+    if num_kv_heads % processes and processes % num_kv_heads:
+        raise ValueError(
+            "processes must divide num_kv_heads, or be a multiple of it; "
+            f"got processes={processes}, num_kv_heads={num_kv_heads}."
+        )
+
+
+def alike(differ: Sequence[str]) -> None:
+    """Check that the weights of a module are the same in all processes."""
+    if differ:
+        raise ValueError(
+            "attention must have the same weights in all processes; "
+            f"got others for {', '.join(differ)}."
+        )
+
+
+def rows(rows: Sequence[Tensor]) -> None:
+    """Check the positions of each process's tokens."""
+    if len(rows) == 0:
+        raise ValueError("rows must be of at least one process; got rows=[].")
+    for number, row in enumerate(rows):
+        if row.ndim != 1 or row.is_floating_point() or row.dtype == torch.bool:
+            raise ValueError(
+                "rows must hold one list of integers for each process; "
+                f"got rows[{number}] of {_shape(row)}, {row.dtype}."
+            )
+
+
+def one_position_each(positions: Tensor, query: Tensor, key: Tensor) -> None:
+    """Check that queries and keys are of the same tokens, each with its position."""
+    integers(positions=positions)
+    if key.shape[-2] != query.shape[-2]:
+        raise ValueError(
+            "key must have the length of query; "
+            f"got key.shape={_shape(key)}, query.shape={_shape(query)}."
+        )
+    if positions.shape != query.shape[-2:-1]:
+        raise ValueError(
+            "positions must have one number for each query; "
+            f"got positions.shape={_shape(positions)}, query.shape={_shape(query)}."
+        )
+
+
+def alike_but_for_length(
+    of_all: Sequence[tuple[tuple[int, ...], tuple[int, ...], str]],
+) -> None:
+    """Check what each process says of its keys, its values and its options."""
+
+    def but_for_length(of_one: tuple[tuple[int, ...], tuple[int, ...], str]) -> object:
+        key, value, options = of_one
+        return key[:-2], key[-1], value[:-2], value[-1], options
+
+    for number, of_one in enumerate(of_all):
+        if but_for_length(of_one) != but_for_length(of_all[0]):
+            raise ValueError(
+                "key and value must be alike in all processes but for their length; "
+                f"got key of {of_all[0][0]}, value of {of_all[0][1]}, {of_all[0][2]} "
+                f"in process 0, and key of {of_one[0]}, value of {of_one[1]}, "
+                f"{of_one[2]} in process {number}."
+            )
+
+
+def one_length_per_text(**lengths: Tensor) -> None:
+    integers(**lengths)
+    for name, numbers in lengths.items():
+        if numbers.ndim != 1:
+            raise ValueError(
+                f"{name} must have one number for each text; "
+                f"got {name}.shape={_shape(numbers)}."
+            )
+
+
+def one_slope_per_head(slopes: Tensor) -> None:
+    floating(slopes=slopes)
+    if slopes.ndim != 1:
+        raise ValueError(
+            "slopes must have one number for each head; "
+            f"got slopes.shape={_shape(slopes)}."
+        )
+
+
+def at_most_two_axes(**tensors: Tensor) -> None:
+    for name, tensor in tensors.items():
+        if tensor.ndim > 2:
+            raise ValueError(
+                f"{name} must have at most two axes, rows and tokens; "
+                f"got {name}.shape={_shape(tensor)}."
+            )
+
+
+def no_dropout(dropout_p: float) -> None:
+    if dropout_p != 0.0:
+        raise ValueError(
+            "dropout_p must be zero, for FlexAttention has no dropout; "
+            f"got dropout_p={dropout_p!r}."
+        )
+
+
+def inference(**tensors: Tensor | None) -> None:
+    for name, tensor in tensors.items():
+        if tensor is None or not torch.is_grad_enabled():
+            continue
+        if tensor.requires_grad:
+            raise ValueError(
+                f"{name} must not require a gradient, which FlexAttention does not "
+                f"compute on a CPU; got {name}.requires_grad=True."
+            )
+
+
+def texts_and_heads(query: Tensor, key: Tensor) -> None:
+    """Check that a function of text and head can be asked: (B, H, T, D) or less."""
+    if query.ndim > 4 or query.shape[:-2][-1:] != key.shape[:-2][-1:]:
+        raise ValueError(
+            "query must have the heads of key, and be (texts, heads, tokens, width), "
+            "where a function is asked for a text and a head; "
+            f"got query.shape={_shape(query)}, key.shape={_shape(key)}."
         )

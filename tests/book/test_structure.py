@@ -39,7 +39,7 @@ CHAPTER_WITHOUT_MODULE = [
     "basics/checks",
 ]
 # All chapters work on the first; the second is explained beside `attention`.
-MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused"]
+MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused", "distributed/launch"]
 # Three types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "Cache", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction", "Cache"}  # types
@@ -153,13 +153,25 @@ def test_a_chapter_imports_its_module_and_no_later_one(chapter: str) -> None:
         assert found & set(public(chapter))
 
 
+def programs_in(code: str) -> list[str]:
+    """Find the programs that a program starts in other processes."""
+    return [
+        node.value
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.startswith("\nimport ")
+    ]
+
+
 def test_every_public_name_is_used_in_the_book() -> None:
     used = {
         name
         for page in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
         for block in extract_from_file(page)
         if block.syntax == "python"
-        for _, name in imports(ast.parse(block.code))
+        for program in [block.code, *programs_in(block.code)]
+        for _, name in imports(ast.parse(program))
     }
     assert set(headway.__all__) - used <= ONLY_IN_THE_REFERENCE
 

@@ -34,6 +34,7 @@ PAGES = {
     "clock": "positions/rotary/",
     "groups": "decoding/grouped_query/",
     "writing": "decoding/kv_cache/",
+    "tiles": "kernels/online_softmax/",
 }
 ROOT = Path(__file__).parents[2]
 WORDS, SIX = six_tokens()
@@ -523,6 +524,88 @@ def test_groups_by_keyboard(live: "Locator") -> None:
     compare_groups(live, 4, wrong=True)
 
 
+KEYS = torch.tensor(
+    [
+        [0.5, 1.5, 1.0, 3.0, 2.0, -0.5, 2.5, 4.0],
+        [1.0, 0.0, 2.0, 0.0, 3.0, 1.0, 3.0, 2.0],
+        [0.0, 1.0, 1.0, 3.0, 2.0, 3.0, 0.0, 2.0],
+    ],
+    dtype=torch.float64,
+)
+
+
+def compare_tiles(figure: "Locator", size: int, step: int) -> None:
+    """Compare what is kept after some tiles with one softmax over their keys."""
+    first, end = (step - 1) * size, min(step * size, 8)
+    scores, *values = KEYS
+
+    def gathered(keys: slice, largest: Tensor) -> Tensor:
+        weights = (scores[keys] - largest).exp()
+        return torch.stack([weights.sum(), *(weights @ v[keys] for v in values)])
+
+    largest = scores[:end].max()
+    after = gathered(slice(end), largest)
+    own = gathered(slice(first, end), largest)
+    columns = [own, after]
+    extremes = [scores[first:end].max(), largest]
+    if first:
+        before = gathered(slice(first), scores[:first].max())
+        columns = [before, gathered(slice(first), largest), *columns]
+        extremes.insert(0, scores[:first].max())
+    else:
+        columns[:0] = [torch.zeros(3).double()] * 2
+    state = figure.locator("table:not(.hw-live__numbers) data:not([value=''])")
+    same(
+        numbers(state),
+        torch.cat([*map(torch.atleast_1d, extremes), *torch.stack(columns, dim=-1)]),
+    )
+    bars = figure.locator(".hw-live__columns .hw-live__bar:not(.hw-tiles__unread) data")
+    same(numbers(bars), (scores[:end] - largest).exp())
+    weights = scores[:end].softmax(dim=0)
+    parts = [(weights @ v[:end]).item() for v in values]
+    context = ", ".join(f"{part:.4f}" if part else "0" for part in parts)
+    tiles = -(-8 // size)
+    assert said(figure).startswith(f"Tile {step} of {tiles}: ")
+    if first:
+        factor = (scores[:first].max() - largest).exp()
+        assert (f"multiplied by {factor:.4f}." in said(figure)) == (factor < 1)
+    assert f"so far: {context}." in said(figure) or step == tiles
+    assert (f": {context}, the same." in said(figure)) == (step == tiles)
+
+
+def test_tiles_by_mouse(live: "Locator") -> None:
+    on, back = (live.get_by_role("button", name=n) for n in ("Next tile", "Back"))
+    for size in (1, 2, 3, 8):
+        pick(live, f"{size}")
+        assert said(live).startswith("Nothing is read yet")
+        back.click()  # there is nothing before
+        tiles = -(-8 // size)
+        for step in range(1, tiles + 1):
+            on.click()
+            compare_tiles(live, size, step)
+        on.click()  # after the last tile there is none
+        compare_tiles(live, size, tiles)
+        back.click()
+        if tiles > 1:
+            compare_tiles(live, size, tiles - 1)
+
+
+def test_tiles_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("radio", name="2", exact=True).focus()
+    keyboard.press("ArrowRight")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_tiles(live, 3, 1)
+    keyboard.press("Enter")
+    keyboard.press("Shift+Tab")
+    keyboard.press("Enter")
+    compare_tiles(live, 3, 1)
+
+
 # ---- By keyboard ----
 
 
@@ -691,6 +774,7 @@ def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
         "clock": lambda: figure.get_by_text("Move both on").tap(),
         "groups": lambda: figure.get_by_role("radio", name="8").tap(),
         "writing": lambda: figure.get_by_text("Next call").tap(),
+        "tiles": lambda: figure.get_by_text("Next tile").tap(),
     }[every]()
     assert said(figure) != before
 

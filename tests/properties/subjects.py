@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -19,9 +20,12 @@ from headway import (
     attention,
     attention_scores,
     attention_weights,
+    attention_with_lse,
     causal_mask,
     context_vectors,
     document_mask,
+    flash_attention,
+    flash_forward,
     from_gpt2,
     from_heads,
     from_torch,
@@ -29,6 +33,7 @@ from headway import (
     hide_by_minus_infinity,
     hide_by_renormalising,
     masked_softmax,
+    merge_attention,
     merge_heads,
     naive_softmax,
     pack,
@@ -300,12 +305,34 @@ def repeated(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
     return attention(q, k, v, causal=True, dropout_p=p)[..., ::2, :, :]
 
 
+def in_pieces(mask: Tensor) -> Callable[..., Tensor]:
+    """Attend to every third key, three times, and put the results together."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+        pieces = [
+            attention_with_lse(
+                q, k[..., n::3, :], v[..., n::3, :], mask=mask[..., n::3]
+            )
+            for n in range(3)
+        ]
+        return reduce(merge_attention, pieces)[0]
+
+    return attend
+
+
 def masked(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda q, k, v, p: attend(q, k, v, mask=causal_mask(T), dropout_p=p)
 
 
 def unmasked(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda q, k, v, p: attend(q, k, v, dropout_p=p)
+
+
+def in_tiles(causal: bool) -> Callable[..., Tensor]:
+    def attend(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+        return flash_forward(q, k, v, causal=causal, query_tile=3, key_tile=2)[0]
+
+    return attend
 
 
 # A public name stands before the colon.
@@ -327,6 +354,8 @@ SUBJECTS = {
     "attention: no mask": function(unmasked(attention), drops=True),
     "fused_attention": function(masked(fused_attention), causal=True, drops=True),
     "fused_attention: no mask": function(unmasked(fused_attention), drops=True),
+    "flash_forward": function(in_tiles(causal=True), causal=True),
+    "flash_forward: no mask": function(in_tiles(causal=False)),
     "fused_attention: causal": function(
         lambda q, k, v, p: fused_attention(q, k, v, causal=True, dropout_p=p),
         causal=True,
@@ -391,8 +420,28 @@ SUBJECTS = {
         heads=H,
         drops=True,
     ),
+    "flash_attention": function(masked(flash_attention), causal=True, drops=True),
+    "flash_attention: no mask": function(unmasked(flash_attention), drops=True),
+    "flash_attention: small tiles": function(
+        lambda q, k, v, p: flash_attention(
+            q, k, v, causal=True, dropout_p=p, query_tile=2, key_tile=3
+        ),
+        causal=True,
+        drops=True,
+    ),
+    "MultiHeadAttention: in tiles": Subject(
+        split(attend=flash_attention), causal=True, heads=H, drops=True
+    ),
     "LatentAttention": Subject(latent(False), causal=True, heads=H, drops=True),
     "LatentAttention: absorbed": Subject(
         latent(True), causal=True, heads=H, drops=True
     ),
+    "attention_with_lse": function(
+        lambda q, k, v, p: attention_with_lse(q, k, v, causal=True)[0], causal=True
+    ),
+    "attention_with_lse: no mask": function(
+        lambda q, k, v, p: attention_with_lse(q, k, v)[0]
+    ),
+    "merge_attention": function(in_pieces(causal_mask(T)), causal=True),
+    "merge_attention: no mask": function(in_pieces(torch.ones(T, T).bool())),
 }

@@ -54,6 +54,26 @@ NO_ATTENTION = {
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
+    "causal_mod",
+    "window_mod",
+    "prefix_mod",
+    "document_mod",
+    "padding_mod",
+    "alibi_mod",
+    "relative_mod",
+    "shift_queries",
+    "count_blocks",
+    "FlexAttend",  # attention, but without gradients: its own tests compare it
+    "flash_backward",
+    "contiguous_rows",
+    "striped_rows",
+    "zigzag_rows",
+    "run_processes",
+    "shard_heads",  # a part of an attention, which alone is none
+    "TensorParallelAttention",  # asked with several processes in its own tests
+    "count_pairs",
+    # It needs processes, and so has tests of its own.
+    "ring_attention",
 }
 
 

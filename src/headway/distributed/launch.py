@@ -1,13 +1,17 @@
 """Start a program in several processes, and leave none of them behind."""
 
+import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import IO, cast
 
 from headway import _require
 
+WORKER = Path(__file__).with_name("_worker.py")
 GRACE = 5.0  # seconds to end by themselves, before they are killed
 
 
@@ -19,8 +23,9 @@ def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str
     they find each other by `torch.distributed.init_process_group("gloo")`. What
     processes other than the first print is dropped.
 
-    None of them is left when the call returns or raises: each ends itself when the
-    time is up, whatever it waits for.
+    None of them is left when the call returns or raises: when one fails, the others
+    are ended; each ends itself when the time is up, whatever it waits for, and when
+    the caller has ended.
 
     Args:
         program: Source code in Python.
@@ -33,9 +38,10 @@ def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str
     Raises:
         ValueError: If `processes` is not a positive integer, or `timeout` is not
             positive.
-        RuntimeError: If a process ends with an error, with its traceback.
-        TimeoutError: If they take longer than `timeout`, with the place where one of
-            them stood.
+        RuntimeError: If a process ends with an error or a status other than zero,
+            with the traceback of the first that raised one.
+        TimeoutError: If they take longer than `timeout`, with the line of the program
+            where each of them stood.
 
     Examples:
         >>> run_processes("print(6 * 7)", 1)
@@ -44,54 +50,84 @@ def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str
     _require.positive(processes=processes)
     _require.positive_and_finite(timeout=timeout)
     deadline = time.time() + timeout
-    with tempfile.TemporaryDirectory(prefix="headway-") as folder:
-        path = Path(folder, "program.py")
+    # On Windows a file that a process is about to close cannot be removed.
+    with tempfile.TemporaryDirectory(
+        prefix="headway-", ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
+        path = folder / "program.py"
         path.write_text(program, encoding="utf-8")
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-        command += ["--nproc-per-node", str(processes), "--module"]
-        command += ["headway.distributed._worker", str(path), str(deadline)]
-        status = _status(command, timeout)
-        rank, late = _first(path.parent, "late-*")
-        if status is None or late:
-            stood = (
-                f"; process {rank} of {processes} stood here:\n{late}" if late else ""
-            )
-            raise TimeoutError(f"The program took longer than {timeout:g} s{stood}")
+        command += ["--nproc-per-node", str(processes)]
+        command += [str(WORKER), str(path), str(deadline)]
+        status = _status(command, folder, deadline + GRACE - time.time())
+        stood = [_stood(program, *late) for late in _written(folder, "late-*")]
+        if status is None or stood:
+            places = "".join(f"\n{place}" for place in stood)
+            raise TimeoutError(f"The program took longer than {timeout:g} s.{places}")
         if status != 0:
-            rank, error = _first(path.parent, "error-*")
-            found = (
-                f"process {rank} of {processes} raised:\n{error}"
-                if error
-                else ("a process ended with a status other than zero")
-            )
-            raise RuntimeError(f"The program failed: {found}")
-        return Path(folder, "printed.txt").read_text(encoding="utf-8")
+            raise RuntimeError(f"The program failed: {_failed(folder)}")
+        return (folder / "printed.txt").read_text(encoding="utf-8")
 
 
-def _status(command: list[str], timeout: float) -> int | None:
-    """Run the starter, and end it, and so all that it has started."""
-    starter = subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        return starter.wait(timeout + GRACE)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        starter.terminate()  # it ends the processes, too
+def _status(command: list[str], folder: Path, seconds: float) -> int | None:
+    """Run the starter; then end it, and all that it has started."""
+    # What it leaves in a temporary folder, it leaves in ours.
+    aside = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
+    with (folder / "starter.txt").open("wb") as said:
+        starter = subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.PIPE,  # the workers end when it closes
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env={**os.environ, **aside},
+        )
         try:
-            starter.wait(GRACE)
+            return starter.wait(seconds)
         except subprocess.TimeoutExpired:
-            starter.kill()
-            starter.wait()
+            return None
+        finally:
+            starter.terminate()  # it ends the workers, too
+            cast(IO[bytes], starter.stdin).close()
+            try:
+                starter.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                starter.kill()
+                starter.wait()
 
 
-def _first(folder: Path, pattern: str) -> tuple[int, str]:
-    """Find what the first process wrote that had something to write."""
-    files = [file for file in folder.glob(pattern) if file.stat().st_size]
-    if not files:
-        return -1, ""
-    first = min(files, key=lambda file: file.stat().st_mtime_ns)
-    return int(first.stem.rpartition("-")[2]), first.read_text(
-        encoding="utf-8"
-    ).rstrip()
+def _written(folder: Path, pattern: str) -> list[tuple[int, str]]:
+    """Read what processes have written, by rank."""
+    texts = [
+        (int(file.name.rpartition("-")[2]), file.read_text("utf-8"))
+        for file in folder.glob(pattern)
+    ]
+    return sorted((rank, text) for rank, text in texts if text)
+
+
+def _stood(program: str, rank: int, late: str) -> str:
+    """Say where a process stood: the innermost of the program's own lines."""
+    found = re.search(r'program\.py", line (\d+) in (.*)', late)
+    if found is None:
+        return f"Process {rank} had not begun."
+    number, function = int(found[1]), found[2]
+    line = program.splitlines()[number - 1].strip()
+    return (
+        f"Process {rank} stood here:\n"
+        f'  File "program.py", line {number}, in {function}\n    {line}'
+    )
+
+
+def _failed(folder: Path) -> str:
+    """Say which process was the first to fail, and how."""
+    files = list(folder.glob("error-*"))
+    if files:
+        first = min(files, key=lambda file: (file.stat().st_mtime_ns, file.name))
+        rank = first.name.rpartition("-")[2]
+        return f"process {rank} raised:\n{first.read_text('utf-8').rstrip()}"
+    said = (folder / "starter.txt").read_text("utf-8", "replace")
+    # What it says of each process that ended by itself: (exitcode: 3) local_rank: 1
+    found = re.search(r"exitcode: (-?\d+)\) local_rank: (\d+)", said)
+    if found is None:
+        return f"it was not started:\n{said.rstrip()}"
+    return f"process {found[2]} ended with status {found[1]}."

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headway import _require, _triangle
+from headway.basics.scaled_dot_product import masked_softmax
 
 
 def attention_with_lse(
@@ -21,16 +22,21 @@ def attention_with_lse(
 ) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*B T"]]:
     r"""Attend, and say for each query what all its scores weigh together.
 
-    $$\ell_t = \log \sum_s m_{ts}\, e^{\omega_{ts}}$$
+    $$\ell_t = \ln \sum_s m_{ts}\, e^{\omega_{ts}}$$
 
-    The first result is that of `attention`. The second, the log-sum-exp, is what the
-    softmax divides by, as a natural logarithm: with it, what some keys give can be put
-    together with what others give, by `merge_attention`. A fully masked row has a
-    context of zeros and a log-sum-exp of minus infinity.
+    The first result is that of `attention`. The second, the log-sum-exp of the scaled
+    scores, is a natural logarithm: with it, what some keys give can be put together
+    with what others give, by `merge_attention`. A query that may look at no key, or has
+    none, gets a context of zeros and a log-sum-exp of minus infinity; its gradients are
+    zero. Half precision is computed in 32 bits: scores are not rounded and do not
+    overflow, the context is rounded once, and the log-sum-exp stays in 32 bits.
+
+    With `causal` the last query stands at the last of these keys. For a piece of the
+    keys, hand over that piece of the mask instead.
 
     Args:
         query: What each position looks for.
-        key: What each position offers to be found by.
+        key: What each position offers to be found by; there may be none.
         value: What each position hands over when it is found.
         mask: `True` where a query may look at a key; `None` hides nothing.
         bias: Finite numbers that are added to the scaled scores, in their type; `None`
@@ -51,31 +57,31 @@ def attention_with_lse(
         (tensor([[3.]]), tensor([0.6931]))
 
     References:
-        Rabe and Staats (2021), section 2,
-        [arXiv:2112.05682](https://arxiv.org/abs/2112.05682).
+        Dao (2023), section 3.1, [arXiv:2307.08691](https://arxiv.org/abs/2307.08691),
+        for the log-sum-exp.
     """
     _require.matching(query, key)
     _require.one_value_per_key(query, key, value)
     _require.scale(scale)
     if scale is None:
         scale = 1.0 / math.sqrt(query.shape[-1])
-    scores = (query * scale) @ key.transpose(-2, -1)
+    q, k, v = (
+        x.to(torch.promote_types(x.dtype, torch.float32)) for x in (query, key, value)
+    )
+    scores = (q * scale) @ k.transpose(-2, -1)
     if bias is not None:
         _require.bias_fits(bias, scores.shape)
         scores = scores + bias.to(scores.dtype)
     if causal:
         mask = _triangle.and_past(mask, scores.shape, scores.device)
-    elif mask is not None:
-        _require.mask_fits(mask, scores.shape)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    # A row of minus infinities would make nan, forward and backward; and so would no
-    # key at all. Such rows are given scores of zero and weights of zero.
-    visible = (scores > -torch.inf).any(dim=-1, keepdim=True)
-    lse = scores.masked_fill(~visible, 0.0).logsumexp(dim=-1)
-    lse = lse.masked_fill(~visible.squeeze(-1), -torch.inf)
-    weights = (scores - lse.unsqueeze(-1).masked_fill(~visible, 0.0)).exp()
-    return weights @ value, lse
+    context = (masked_softmax(scores, mask) @ v).to(query.dtype)
+    if mask is None:
+        return context, scores.logsumexp(dim=-1).expand(context.shape[:-1])
+    # A row of minus infinities makes nan on the way back: let it look, then hide it.
+    empty = ~mask.any(dim=-1, keepdim=True)
+    lse = scores.masked_fill(~(mask | empty), -torch.inf).logsumexp(dim=-1)
+    lse = lse.masked_fill(empty.squeeze(-1), -torch.inf)
+    return context, lse.expand(context.shape[:-1])
 
 
 def merge_attention(
@@ -84,12 +90,18 @@ def merge_attention(
 ) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*B T"]]:
     r"""Put together what the same queries got from two sets of keys.
 
-    $$\ell = \log\left(e^{\ell_1} + e^{\ell_2}\right), \qquad
-    z = e^{\ell_1 - \ell}\, z_1 + e^{\ell_2 - \ell}\, z_2$$
+    $$z = \frac{e^{\ell_1} z_1 + e^{\ell_2} z_2}{e^{\ell_1} + e^{\ell_2}}
+    = \sigma(\ell_1 - \ell_2)\, z_1 + \sigma(\ell_2 - \ell_1)\, z_2, \qquad
+    \ell = \ln\left(e^{\ell_1} + e^{\ell_2}\right)$$
 
-    The result is what attention to all the keys at once gives: exactly, up to rounding,
-    for any way to divide the keys. The order does not matter, and neither does which
-    two are put together first. A piece with nothing to see changes nothing.
+    with $\sigma(x) = 1 / (1 + e^{-x})$. The result is what attention to all the keys at
+    once gives, up to rounding, for any way to divide the keys: the order does not
+    matter, and neither does which two are put together first. A piece with nothing to
+    see changes nothing. Contexts of half precision are mixed in the precision of the
+    log-sum-exps, and rounded once.
+
+    No key may be in both. `functools.reduce(merge_attention, pieces)` merges any number
+    of pieces.
 
     Args:
         first: Context and log-sum-exp of each query, over some keys.
@@ -107,13 +119,20 @@ def merge_attention(
         (tensor([[3.]]), tensor([0.6931]))
 
     References:
-        Rabe and Staats (2021), section 2,
-        [arXiv:2112.05682](https://arxiv.org/abs/2112.05682); Milakov and Gimelshein
-        (2018), eq. 4, [arXiv:1805.02867](https://arxiv.org/abs/1805.02867).
+        Milakov and Gimelshein (2018), section 3.1,
+        [arXiv:1805.02867](https://arxiv.org/abs/1805.02867), for the masses; Rabe and
+        Staats (2021), sections 2 and 3,
+        [arXiv:2112.05682](https://arxiv.org/abs/2112.05682), with the values.
     """
+    _require.pieces(first, second)
     (first_context, first_lse), (second_context, second_lse) = first, second
-    lse = torch.logaddexp(first_lse, second_lse)
-    # Where neither saw a key, minus infinity minus itself would be nan.
-    finite = lse.masked_fill(lse == -torch.inf, 0.0)
-    context = (first_lse - finite).exp().unsqueeze(-1) * first_context
-    return context + (second_lse - finite).exp().unsqueeze(-1) * second_context, lse
+    # Where neither saw a key, minus infinity minus itself would be nan, and so would
+    # the gradient of the sum: let both weigh one, then say that they weigh nothing.
+    empty = (first_lse == -torch.inf) & (second_lse == -torch.inf)
+    first_lse = first_lse.masked_fill(empty, 0.0)
+    second_lse = second_lse.masked_fill(empty, 0.0)
+    lse = torch.logaddexp(first_lse, second_lse).masked_fill(empty, -torch.inf)
+    ahead = (first_lse - second_lse).unsqueeze(-1)
+    context = ahead.sigmoid() * first_context + (-ahead).sigmoid() * second_context
+    context = context.to(torch.promote_types(first_context.dtype, second_context.dtype))
+    return context, lse.expand(context.shape[:-1])

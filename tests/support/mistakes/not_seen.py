@@ -1,7 +1,8 @@
 """Mistakes that `check` cannot see yet, and the property that shows each.
 
-They are exhibits of the museum, by their anchors, in the rooms on positions, caches and
-groups: `check` has no positions to ask about and no cache to hand over.
+They are exhibits of the museum, by their anchors, in the rooms on positions, caches,
+groups, pieces and processes: `check` has no positions to ask about, no cache to hand
+over, no tiles to choose and no processes to start.
 """
 
 NOT_SEEN_BY_CHECK = {
@@ -35,4 +36,35 @@ NOT_SEEN_BY_CHECK = {
     "swapped-widths": "both forms are equal",
     "another-pairing": "both forms are equal",
     "values-by-keys": "both forms are equal",
+    "not-rescaled": "tiles of any size",
+    "maximum-of-the-tile": "large scores in tiles",
+    "nothing-minus-nothing": "hidden tiles change nothing",
+    "zero-as-maximum": "large scores in tiles",
+    "padding-of-the-last-tile": "tiles of any size",
+    "tiles-from-the-first-key": "all of the past, in any tiles",
+    "full-tiles-only": "all of the past, in any tiles",
+    "merged-by-plain-means": "any two pieces first",
+    "a-logarithm-to-base-two": "the logarithm is of all scores",
+    "a-logarithm-without-its-maximum": "the logarithm is of all scores",
+    "a-backward-pass-without-its-mean": "gradients of keys add up to zero",
+    "weights-from-the-maximum": "gradients are those of autograd",
+    "another-dropout-backward": "backward drops the same",
+    "only-the-last-tile": "gradients are those of autograd",
+    "a-finite-start": "large scores in tiles",
+    "the-sum-of-the-last-tile": "tiles of any size",
+    "two-empty-pieces": "an empty piece changes nothing",
+    "a-triangle-for-each-piece": "all of the past, in any tiles",
+    "a-gradient-without-its-scale": "gradients are those of autograd",
+    "dropped-weights-backward": "gradients under dropout",
+    "heads-silently-cut": "what does not divide is refused",
+    "one-weight-cut-in-a-row": "many processes equal one",
+    "a-bias-from-everybody": "many processes equal one",
+    "a-gradient-of-one-process": "gradients of many equal one's",
+    "a-gradient-counted-thrice": "gradients of many equal one's",
+    "a-norm-of-its-own-heads": "many processes equal one",
+    "groups-dealt-like-cards": "many processes equal one",
+    "masked-by-place": "any rows on any process",
+    "padding-in-the-ring": "rows need not be even",
+    "turned-by-place": "any rows on any process",
+    "the-mean-of-one-piece": "gradients are those of autograd",
 }

@@ -288,6 +288,28 @@ def test_the_worker_ends_with_the_run(book: pytest.Pytester) -> None:
         os.kill(int(server), 0)
 
 
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs a second core")
+def test_a_program_begins_while_the_one_before_it_runs(book: pytest.Pytester) -> None:
+    sign = str(book.path / "sign")
+    waits = f"""
+        import pathlib, time
+        while not pathlib.Path({sign!r}).exists():
+            time.sleep(0.01)
+        """
+    write(book, block(waits) + "\n" + block(f"open({sign!r}, 'w').close()"))
+    book.runpytest_inprocess("--proofread").assert_outcomes(passed=4)
+
+
+def test_a_program_that_is_skipped_does_not_begin(book: pytest.Pytester) -> None:
+    sign = book.path / "sign"
+    reason = "<!--pytest.mark.skip(reason='needs a GPU; until 9999-12-31')-->\n"
+    skipped = reason + block(f"open({str(sign)!r}, 'w').close()")
+    text = "\n".join([block("import time\ntime.sleep(0.5)"), skipped, block("1")])
+    write(book, text)
+    book.runpytest_inprocess("--proofread").assert_outcomes(passed=4, skipped=1)
+    assert not sign.exists()
+
+
 def test_no_debugger_waits_for_somebody(book: pytest.Pytester) -> None:
     write(book, GOOD)
     result = book.runpytest_inprocess("--proofread", "--pdb")

@@ -1,11 +1,14 @@
 """The worker runs by its path alone, and answers each line with a line."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,14 @@ import pytest
 from proofread.run import runner
 from proofread.run.imports import imported
 from proofread.run.protocol import Job, Result, line, read_result
-from proofread.run.runner import WORKER, Python, Worker, current_interpreter, run_jobs
+from proofread.run.runner import (
+    WORKER,
+    Lookahead,
+    Python,
+    Worker,
+    current_interpreter,
+    run_jobs,
+)
 
 FOLDER = WORKER.parent
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
@@ -256,3 +266,62 @@ def test_a_message_is_a_line() -> None:
     assert line(result).count("\n") == 1
     assert json.loads(line(Job("a\n")))["code"] == "a\n"
     assert runner.WORKER.is_file()
+
+
+# ---- The next program begins while one runs ------------------------------------------
+
+WAITS = """
+import pathlib, time
+while not pathlib.Path({!r}).exists():
+    time.sleep(0.01)
+print("seen")
+"""
+
+
+@pytest.fixture
+def two() -> Iterator[Lookahead]:
+    workers = Lookahead(current_interpreter(), current_interpreter())
+    yield workers
+    workers.close()
+
+
+def test_a_program_can_wait_for_what_the_next_one_does(
+    two: Lookahead, tmp_path: Path
+) -> None:
+    sign = tmp_path / "sign"
+    first = Job(WAITS.format(str(sign)), limit=30.0)
+    second = Job(f"open({str(sign)!r}, 'w').close()\nprint('left')")
+    assert two.run(first, second).output == "seen\n"
+    assert two.run(second, first).output == "left\n"
+    assert two.run(first).output == "seen\n"
+
+
+def test_each_program_gets_its_own_result(two: Lookahead) -> None:
+    jobs = [Job(f"print({number})") for number in range(5)]
+    results = [
+        two.run(job, following)
+        for job, following in itertools.zip_longest(jobs, jobs[1:])
+    ]
+    assert [result.output for result in results] == [f"{n}\n" for n in range(5)]
+
+
+def test_what_was_begun_and_is_not_asked_for_is_ended(
+    two: Lookahead, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    endless = Job(WAITS.format(str(tmp_path / "never")))
+    endless = replace(endless, code=f"open({str(started)!r}, 'w')\n{endless.code}")
+    two.run(Job(WAITS.format(str(started)), limit=30.0), endless)
+    began = time.monotonic()
+    assert two.run(Job("print(1)")).output == "1\n"
+    assert time.monotonic() - began < 30.0
+
+
+def test_a_single_worker_begins_nothing_ahead(tmp_path: Path) -> None:
+    sign = tmp_path / "sign"
+    one = Lookahead(current_interpreter())
+    try:
+        one.run(Job("print(1)"), Job(f"open({str(sign)!r}, 'w')"))
+        assert not sign.exists()
+    finally:
+        one.close()

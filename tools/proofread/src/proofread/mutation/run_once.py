@@ -9,7 +9,7 @@ import pytest
 
 from proofread.caching import digest
 from proofread.page.markdown import Program
-from proofread.pytest_plugin.items import Run
+from proofread.pytest_plugin.items import FOLLOWING, Run
 from proofread.run.protocol import Result
 
 # The folder of the pages as they are.
@@ -24,6 +24,7 @@ def pytest_configure() -> None:
     def run_once(item: Run) -> Result:
         about = item.program.code, item.program.marks
         if about not in results:
+            item.config.stash[FOLLOWING] = None  # it may be known already
             results[about] = run(item)
         return results[about]
 

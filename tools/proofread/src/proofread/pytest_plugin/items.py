@@ -13,9 +13,10 @@ from proofread.page.markdown import Finding, Program, programs
 from proofread.page.prose_lint import check_prose
 from proofread.pytest_plugin.settings import fences, inexact
 from proofread.run.protocol import LIMIT, Job, Result
-from proofread.run.runner import Worker
+from proofread.run.runner import Lookahead
 
-WORKER = pytest.StashKey[Worker]()
+WORKER = pytest.StashKey[Lookahead]()
+FOLLOWING = pytest.StashKey[Job | None]()
 
 
 class Page(pytest.File):
@@ -79,20 +80,30 @@ class Run(pytest.Item):
         """The place of the program, as an editor opens it."""
         return f"{shown(self)}:{self.program.line}"
 
-    def run(self) -> Result:
-        """Run the program in a process of its own."""
+    @property
+    def job(self) -> Job:
+        """The program, as a worker is asked to run it."""
         limit = float(self.config.getini("proofread_limit") or LIMIT)
         if mark := self.get_closest_marker("timeout"):
             limit = float(mark.args[0])
-        return self.config.stash[WORKER].run(
-            Job(
-                self.program.code,
-                str(self.path),
-                self.program.line,
-                limit,
-                other_threads=self.again,
-            )
+        return Job(
+            self.program.code,
+            str(self.path),
+            self.program.line,
+            limit,
+            other_threads=self.again,
         )
+
+    @property
+    def may_begin_ahead(self) -> bool:
+        """Whether it is certain that the program will run."""
+        marks = ("skip", "skipif")
+        return not any(self.get_closest_marker(mark) for mark in marks)
+
+    def run(self) -> Result:
+        """Run the program in a process of its own, and let the next one begin."""
+        following = self.config.stash.get(FOLLOWING, None)
+        return self.config.stash[WORKER].run(self.job, following)
 
     def runtest(self) -> None:
         """Run the program, and hold it to what is recorded of it."""

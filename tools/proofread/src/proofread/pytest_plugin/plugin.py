@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from proofread.pytest_plugin.changed import Keys
-from proofread.pytest_plugin.items import WORKER, Page, Run
+from proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
 from proofread.pytest_plugin.settings import inexact, wanted
 from proofread.pytest_plugin.summary import CACHE, Account
 from proofread.run import runner
@@ -59,10 +59,32 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             "--pdb must not be used for pages: a program has a process of its own."
         )
-    # It starts with the first program.
-    config.stash[WORKER] = runner.current_interpreter()
+    # They start with the first program.
+    config.stash[WORKER] = runner.Lookahead(
+        *(runner.current_interpreter() for _ in range(workers(config)))
+    )
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(config), "proofread-account")
+
+
+def workers(config: pytest.Config) -> int:
+    """Return how many processes to start programs from: a second where a core is free.
+
+    Programs that are recorded run alone, and the workers of pytest-xdist have the cores
+    already.
+    """
+    many = hasattr(config, "workerinput") or config.option.record
+    return 1 if many or (os.cpu_count() or 1) < 2 else 2
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Say which program comes next, so that it may begin."""
+    if isinstance(item, Run):
+        following = None
+        if isinstance(nextitem, Run) and nextitem.may_begin_ahead:
+            following = nextitem.job
+        item.config.stash[FOLLOWING] = following
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

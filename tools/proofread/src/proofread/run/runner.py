@@ -37,12 +37,23 @@ class Worker:
 
     def run(self, job: Job) -> Result:
         """Run a program and return what it did."""
+        self.begin(job)
+        return self.result()
+
+    def begin(self, job: Job) -> None:
+        """Begin a program, and do not wait for it."""
         self.process = process = self.process or self.start()
-        if process.stdin is None or process.stdout is None:
+        if process.stdin is None:
             raise RuntimeError("a worker must have pipes.")
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(line(job))
             process.stdin.flush()
+
+    def result(self) -> Result:
+        """Wait for the program that was begun, and return what it did."""
+        process = self.process
+        if process is None or process.stdout is None:
+            raise RuntimeError("a worker must have begun a program.")
         if text := process.stdout.readline():
             return read_result(text)
         self.close()
@@ -80,6 +91,59 @@ class Worker:
     ) -> None:
         """End the worker."""
         self.close()
+
+
+class Lookahead:
+    """Runs programs in order, and begins one more while it waits for one.
+
+    Args:
+        workers: Two workers, which take turns, or a single one, which begins nothing
+            ahead of time.
+    """
+
+    def __init__(self, *workers: Worker) -> None:
+        self.idle = list(workers)
+        self.begun: tuple[Job, Worker] | None = None
+
+    def run(self, job: Job, following: Job | None = None) -> Result:
+        """Run a program, and begin the one that is asked for after it.
+
+        Args:
+            job: The program.
+            following: The program that comes next, if one is known.
+
+        Returns:
+            What `job` did.
+        """
+        worker = self.take(job)
+        if following is not None and self.idle:
+            ahead = self.idle.pop()
+            ahead.begin(following)
+            self.begun = following, ahead
+        result = worker.result()
+        self.idle.append(worker)
+        return result
+
+    def take(self, job: Job) -> Worker:
+        """Return the worker that has begun a program, or one that begins it now."""
+        if self.begun is not None:
+            begun, worker = self.begun
+            self.begun = None
+            if begun == job:
+                return worker
+            worker.close()  # nobody asks for that program any more
+            self.idle.append(worker)
+        worker = self.idle.pop()
+        worker.begin(job)
+        return worker
+
+    def close(self) -> None:
+        """End the workers, and what they run."""
+        if self.begun is not None:
+            self.idle.append(self.begun[1])
+            self.begun = None
+        for worker in self.idle:
+            worker.close()
 
 
 def current_interpreter() -> Worker:

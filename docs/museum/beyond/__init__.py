@@ -1,0 +1,53 @@
+"""Properties that `check` does not ask for yet, a module for each room.
+
+What an exhibit makes says which of them it must have: `rotate`, `bias`, `encode` or
+`frequencies` in the room on positions; `share`, or `expanded` and `absorbed` in that on
+groups; `read`, or `attend` with `new_cache` in that on caches; `tiled`, `causal`,
+`piece` with `merge`, `backward` with `forward`, or `backprop` with `train` in that on
+pieces; and `alone` with `together`, `grad_together` or `ring` in that on processes.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from headway.checks import Report
+from headway.checks.report import Row
+
+from . import caches, groups, pieces, positions, processes
+from .ask import NEAR, Property
+
+KINDS: dict[str, list[Property]] = {
+    **positions.KINDS,
+    **groups.KINDS,
+    **caches.KINDS,
+    **pieces.KINDS,
+    **processes.KINDS,
+}
+EVERY = [one for kind in KINDS.values() for one in kind]
+
+
+def knows(made: Mapping[str, Any]) -> bool:
+    """Say whether a program makes something that these properties are about."""
+    return any(kind in made for kind in KINDS)
+
+
+def report(made: Mapping[str, Any]) -> Report:
+    """Ask what a program has made for all properties of its kind."""
+    return Report("an exhibit", rows=[*_rows(made)])
+
+
+def _rows(made: Mapping[str, Any]) -> Iterator[Row]:
+    for kind, asked in KINDS.items():
+        for one in asked if kind in made else []:
+            with torch.no_grad():
+                seen = one.measure(made)
+            holds = seen.figure <= (0 if isinstance(seen.figure, int) else NEAR)
+            yield Row(
+                one.name,
+                "passed" if holds else "failed",
+                "" if holds else seen.sentence,
+                one.section,
+                None if holds else seen.figure,
+            )

@@ -1,0 +1,438 @@
+"""Programs in several processes: what they print, how they end, and what is left."""
+
+import faulthandler
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from torch import distributed
+
+from headway.distributed import _worker, launch
+from headway.distributed.launch import run_processes
+from processes import left, recorded, running
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have temporary files in a folder that the test can look into."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(name, str(folder))
+    return folder
+
+
+@pytest.fixture
+def ids(tmp_path: Path) -> Path:
+    """Give a folder where the processes write down who they are."""
+    folder = tmp_path / "ids"
+    folder.mkdir()
+    return folder
+
+
+def a_program(ids: Path, text: str) -> str:
+    """Write a program; its first three lines write down the ids of each process."""
+    # The parent of a worker is the starter.
+    record = f"""\
+        import os, pathlib, sys, time; rank = int(os.environ["RANK"])
+        for pid in (os.getpid(), os.getppid()):
+            pathlib.Path({str(ids)!r}, str(pid)).touch()
+        """
+    return textwrap.dedent(record) + textwrap.dedent(text)
+
+
+def nothing_is_left(ids: Path, temporary: Path, processes: int) -> None:
+    """Check that all were there, and that none is, nor a file of theirs."""
+    pids = recorded(ids)
+    assert len(pids) == processes + 1
+    assert left(pids, seconds=1.0) == []
+    assert list(temporary.iterdir()) == []
+
+
+class TestThreeThatEnd:
+    def test_rank_zero_prints_and_nothing_is_left(
+        self, ids: Path, temporary: Path
+    ) -> None:
+        program = a_program(
+            ids,
+            """\
+            print("rank", rank, "of", os.environ["WORLD_SIZE"], "Grüße, 注意 🙂")
+            print("to the other side", file=sys.stderr)
+            print(__name__, sys.argv == [__file__], pathlib.Path(__file__).name)
+            print(sys.path[0] == str(pathlib.Path(__file__).parent))
+            import torch.distributed as dist
+            dist.init_process_group("gloo")
+            everybody = [None] * 3
+            dist.all_gather_object(everybody, rank)
+            print(everybody, end="")
+            """,
+        )
+        printed = run_processes(program, 3)
+        assert printed == (
+            "rank 0 of 3 Grüße, 注意 🙂\n__main__ True program.py\nTrue\n[0, 1, 2]"
+        )
+        nothing_is_left(ids, temporary, 3)
+
+
+class TestOneThatFails:
+    def test_its_line_and_rank_while_others_wait(
+        self, ids: Path, temporary: Path
+    ) -> None:
+        program = a_program(
+            ids,
+            """\
+            def give(heads):
+                raise ValueError(f"too few heads for Jürgen: {heads}")
+
+            while rank != 1 or len(os.listdir(IDS)) < 4:
+                time.sleep(0.01)
+            give(2)
+            """.replace("IDS", repr(str(ids))),
+        )
+        began = time.monotonic()
+        with pytest.raises(RuntimeError) as caught:
+            run_processes(program, 3, timeout=50.0)
+        assert time.monotonic() - began < 40.0  # nobody waits for the limit
+        assert re.sub(r"\n +[\^~]+", "", str(caught.value)) == (
+            "The program failed: process 1 raised:\n"
+            "Traceback (most recent call last):\n"
+            '  File "program.py", line 9, in <module>\n'
+            "    give(2)\n"
+            '  File "program.py", line 5, in give\n'
+            '    raise ValueError(f"too few heads for Jürgen: {heads}")\n'
+            "ValueError: too few heads for Jürgen: 2"
+        )
+        nothing_is_left(ids, temporary, 3)
+
+
+class TestAHang:
+    def test_ends_at_its_limit_with_each_place(
+        self, ids: Path, temporary: Path
+    ) -> None:
+        # Each waits for a file that the other never writes.
+        program = a_program(
+            ids,
+            """\
+            def wait_for(other):
+                while not os.path.exists(str(other)):
+                    time.sleep(0.01)  # é
+            wait_for(1 - rank)
+            """,
+        )
+        began = time.time()
+        with pytest.raises(TimeoutError) as caught:
+            run_processes(program, 2, timeout=7.0)
+        assert 7.0 < time.time() - began < 7.0 + 2 * launch.GRACE + 1.0
+        places = re.sub(r"line 5, in wait_for\n +while .*", "HERE", str(caught.value))
+        places = re.sub(r"line 6, in wait_for\n +time.*  # é", "HERE", places)
+        assert places == (
+            "The program took longer than 7 s."
+            '\nProcess 0 stood here:\n  File "program.py", HERE'
+            '\nProcess 1 stood here:\n  File "program.py", HERE'
+        )
+        nothing_is_left(ids, temporary, 2)
+
+
+class TestBeforeTheyStart:
+    def test_not_enough_time_to_start(
+        self, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(launch, "GRACE", 0.1)
+        with pytest.raises(
+            TimeoutError, match=r"^The program took longer than 0.1 s.$"
+        ):
+            run_processes("", 2, timeout=0.1)
+        assert list(temporary.iterdir()) == []
+
+    @pytest.mark.refusal
+    @pytest.mark.parametrize("processes", [0, -1, 2.0, True])
+    def test_processes_must_be_positive(self, processes: int) -> None:
+        with pytest.raises(ValueError, match=r"^processes must be a positive integer"):
+            run_processes("", processes)
+
+    @pytest.mark.parametrize("timeout", [0.0, -1.0, float("inf"), float("nan")])
+    def test_timeout_must_be_positive(self, timeout: float) -> None:
+        with pytest.raises(ValueError, match=r"^timeout must be positive and finite"):
+            run_processes("", 1, timeout=timeout)
+
+
+class TestOneWorker:
+    """The file that each process runs, started by hand: no starter, no torch."""
+
+    @staticmethod
+    def start(
+        folder: Path, program: str, *, seconds: float = 30.0, rank: int = 1
+    ) -> "subprocess.Popen[bytes]":
+        path = folder / "program.py"
+        path.write_text(program, encoding="utf-8")
+        return subprocess.Popen(
+            [sys.executable, str(launch.WORKER), str(path), str(time.time() + seconds)],
+            env={**os.environ, "RANK": str(rank)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def test_prints_nothing_unless_its_rank_is_zero(self, tmp_path: Path) -> None:
+        for rank in (0, 1):
+            word = "no" if rank else "é"
+            worker = self.start(tmp_path, f"print({word!r})", rank=rank)
+            assert worker.wait(20) == 0
+            assert worker.communicate() == (b"", b"")
+        assert (tmp_path / "printed.txt").read_text("utf-8") == "é\n"
+
+    @pytest.mark.parametrize(
+        ("program", "status", "last"),
+        [
+            ("import sys; sys.exit()", 0, None),
+            ("import sys; sys.exit(0)", 0, None),
+            ("import sys; sys.exit(3)", 1, "SystemExit: 3"),
+            ("import sys; sys.exit('no heads')", 1, "SystemExit: no heads"),
+            ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
+            ("x = (", 1, "SyntaxError: '(' was never closed"),
+            ("raise ValueError('\\ud800')", 1, "ValueError: \\ud800"),
+        ],
+    )
+    def test_how_it_ends(
+        self, tmp_path: Path, program: str, status: int, last: str | None
+    ) -> None:
+        worker = self.start(tmp_path, program)
+        assert worker.wait(20) == status
+        assert worker.communicate() == (b"", b"")
+        error = tmp_path / "error-1"
+        if last is None:
+            assert not error.exists()
+        else:
+            text = error.read_text("utf-8")
+            assert text.splitlines()[-1] == last
+            assert 'File "program.py", line 1' in text
+
+    def test_says_where_it_stands_and_ends_by_itself(self, tmp_path: Path) -> None:
+        worker = self.start(tmp_path, "import time\ntime.sleep(60)", seconds=2.0)
+        assert worker.wait(20) == 1  # its pipe is open all the time
+        late = (tmp_path / "late-1").read_text()
+        assert launch._stood("import time\ntime.sleep(60)", 1, late) == (
+            'Process 1 stood here:\n  File "program.py", line 2, in <module>\n'
+            "    time.sleep(60)"
+        )
+        worker.communicate()
+
+    def test_ends_with_its_caller(self, tmp_path: Path) -> None:
+        worker = self.start(tmp_path, "import time\ntime.sleep(60)", seconds=60.0)
+        time.sleep(0.2)
+        assert worker.poll() is None
+        worker.communicate()  # closes the pipe
+        assert worker.returncode == 1
+
+
+class TestOneWorkerInThisProcess:
+    """The same where coverage sees it; its threads are called by hand."""
+
+    @pytest.fixture(autouse=True)
+    def _as_a_worker(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.setenv("RANK", "0")
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.setattr(sys, "argv", sys.argv)
+        self.started: list[tuple[object, ...]] = []
+        monkeypatch.setattr(_worker, "_start", lambda *work: self.started.append(work))
+        self.ended: list[int] = []
+        monkeypatch.setattr(os, "_exit", self.ended.append)
+        yield
+        faulthandler.cancel_dump_traceback_later()
+
+    @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+    @pytest.mark.parametrize(
+        ("program", "status"),
+        [("print('é')", 0), ("raise SystemExit(0)", 0), ("1 / 0", 1)],
+    )
+    def test_main(self, tmp_path: Path, program: str, status: int) -> None:
+        path = tmp_path / "program.py"
+        path.write_text(program, encoding="utf-8")
+        assert _worker.main(str(path), str(time.time() + 60.0)) == status
+        assert (tmp_path / "error-0").exists() == bool(status)
+        (after, seconds), (with_parent,) = self.started
+        assert (after, with_parent) == (_worker._end_after, _worker._end_with_parent)
+        assert 55.0 < seconds - _worker.AFTER < 60.0
+
+    def test_the_group_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        distributed.init_process_group(
+            "gloo", rank=0, world_size=1, store=distributed.HashStore()
+        )
+        _worker._leave()
+        assert not distributed.is_initialized()
+        _worker._leave()
+        monkeypatch.delitem(sys.modules, "torch.distributed")
+        _worker._leave()
+
+    def test_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        slept: list[float] = []
+        monkeypatch.setattr(time, "sleep", slept.append)
+        _worker._end_after(3.0)
+        assert (slept, self.ended) == ([3.0], [1])
+
+    def test_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        answers = [b"", b"x"]
+        monkeypatch.setattr(os, "read", lambda *_: answers.pop())
+        _worker._end_with_parent()
+        assert self.ended == [1]
+        monkeypatch.setattr(os, "read", lambda *_: os.close(-1))
+        _worker._end_with_parent()  # there is no pipe
+        assert self.ended == [1]
+
+    def test_a_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.undo()
+        done = threading.Event()
+        _worker._start(lambda _: done.set(), 1.0)
+        assert done.wait(10.0)
+
+
+class TestWhoFailed:
+    def test_the_first(self, tmp_path: Path) -> None:
+        for rank, seconds in ((0, 20), (1, 10), (2, 30)):
+            file = tmp_path / f"error-{rank}"
+            file.write_text(f"of {rank}\n")
+            os.utime(file, (seconds, seconds))
+        assert launch._failed(tmp_path) == "process 1 raised:\nof 1"
+
+    def test_what_the_starter_says(self, tmp_path: Path) -> None:
+        said = tmp_path / "starter.txt"
+        said.write_text("failed (exitcode: -9) local_rank: 2 (pid: 5) of binary")
+        assert launch._failed(tmp_path) == "process 2 ended with status -9."
+        said.write_text("no such module\n")
+        assert launch._failed(tmp_path) == "it was not started:\nno such module"
+
+
+@posix
+def test_a_starter_that_will_not_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "GRACE", 0.2)
+    program = (
+        "import os, pathlib, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"pathlib.Path({str(tmp_path / 'id')!r}).write_text(str(os.getpid()))\n"
+        "time.sleep(100)"
+    )
+    assert launch._status([sys.executable, "-c", program], tmp_path, 3.0) is None
+    assert not running(int((tmp_path / "id").read_text()))
+
+
+def test_a_worker_that_had_not_begun() -> None:
+    assert launch._stood("", 2, "Timeout!\n") == "Process 2 had not begun."
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30.0
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+class TestSlow:
+    def test_a_receiver_without_a_sender(self, ids: Path, temporary: Path) -> None:
+        program = a_program(
+            ids,
+            """\
+            import torch, torch.distributed as dist
+            dist.init_process_group("gloo")
+            x = torch.zeros(1)
+            dist.recv(x, 1 - rank)
+            """,
+        )
+        with pytest.raises(TimeoutError) as caught:
+            run_processes(program, 2, timeout=20.0)
+        assert str(caught.value) == "The program took longer than 20 s." + "".join(
+            f'\nProcess {rank} stood here:\n  File "program.py", line 7, in <module>'
+            "\n    dist.recv(x, 1 - rank)"
+            for rank in range(2)
+        )
+        nothing_is_left(ids, temporary, 2)
+
+    def test_the_first_to_fail_is_named_not_those_who_miss_it(
+        self, ids: Path, temporary: Path
+    ) -> None:
+        program = a_program(
+            ids,
+            """\
+            import torch, torch.distributed as dist
+            dist.init_process_group("gloo")
+            if rank == 2:
+                1 / 0
+            dist.all_reduce(torch.zeros(1))
+            """,
+        )
+        with pytest.raises(
+            RuntimeError, match=r"process 2 raised(.|\n)*line 7(.|\n)*1 / 0"
+        ):
+            run_processes(program, 3)
+        nothing_is_left(ids, temporary, 3)
+
+    @pytest.mark.parametrize(
+        ("end", "says"),
+        [
+            ("os._exit(3)", "process 1 ended with status 3."),
+            pytest.param(
+                "os.kill(os.getpid(), 9)",
+                "process 1 ended with status -9.",
+                marks=posix,
+            ),
+        ],
+    )
+    def test_ends_without_a_word(
+        self, ids: Path, temporary: Path, end: str, says: str
+    ) -> None:
+        wait = f"while rank != 1 or len(os.listdir({str(ids)!r})) < 3: time.sleep(0.01)"
+        with pytest.raises(RuntimeError) as caught:
+            run_processes(a_program(ids, f"{wait}\n{end}"), 2)
+        assert str(caught.value) == f"The program failed: {says}"
+        nothing_is_left(ids, temporary, 2)
+
+    @posix
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+    def test_the_caller_is_ended(
+        self, ids: Path, temporary: Path, number: signal.Signals
+    ) -> None:
+        program = a_program(ids, "time.sleep(500)")
+        call = (
+            "from headway.distributed.launch import run_processes\n"
+            f"run_processes({program!r}, 3, timeout=500.0)"
+        )
+        caller = subprocess.Popen(
+            [sys.executable, "-c", call],
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": str(temporary)},
+        )
+        wait_for(lambda: len(recorded(ids)) == 4)
+        assert all(running(pid) for pid in recorded(ids))
+        caller.send_signal(number)
+        said = caller.communicate(timeout=20.0)[1]
+        if number == signal.SIGINT:
+            assert said.rstrip().endswith(b"KeyboardInterrupt")
+            nothing_is_left(ids, temporary, 3)
+        else:  # nobody is there to wait for them
+            assert left(recorded(ids), seconds=10.0) == []
+
+    def test_what_cannot_be_started(
+        self, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(launch, "WORKER", Path("no such file.py"))
+        with pytest.raises(RuntimeError, match=r"process . ended with status 2"):
+            run_processes("", 1)
+        monkeypatch.setattr(sys, "executable", os.path.realpath(sys.executable))
+        monkeypatch.setenv("PYTHONHOME", "/nowhere")
+        with pytest.raises(RuntimeError, match=r"it was not started:\n"):
+            run_processes("", 1)
+        assert list(temporary.iterdir()) == []

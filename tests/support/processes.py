@@ -1,0 +1,34 @@
+"""Ask whether a process is still there, without touching it."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def running(pid: int) -> bool:
+    """Say whether there is such a process; one that is dead and not buried is not."""
+    if sys.platform == "win32":
+        command = ["tasklist", "/FI", f"PID eq {pid}", "/NH", "/FO", "CSV"]
+        return (
+            f'"{pid}"' in subprocess.run(command, capture_output=True, text=True).stdout
+        )
+    command = ["ps", "-o", "stat=", "-p", str(pid)]
+    state = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return bool(state) and not state.startswith("Z")
+
+
+def recorded(folder: Path) -> list[int]:
+    """Read the ids that processes have written, each as the name of a file."""
+    return [int(file.name) for file in folder.iterdir()]
+
+
+def left(pids: Iterable[int], seconds: float) -> list[int]:
+    """Wait for processes to end; list those that have not."""
+    until = time.monotonic() + seconds
+    pids = [pid for pid in pids if running(pid)]
+    while pids and time.monotonic() < until:
+        time.sleep(0.05)
+        pids = [pid for pid in pids if running(pid)]
+    return pids
