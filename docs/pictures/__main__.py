@@ -26,11 +26,8 @@ import ring
 import sharing
 import sliding_window
 import stages
-<<<<<<< HEAD
 import streams
-=======
 import tensor_parallel
->>>>>>> next
 import training
 import turning
 import two_texts
@@ -57,16 +54,13 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
-<<<<<<< HEAD
     **streams.PICTURES,
-=======
     **flash_tiles.PICTURES,
     **pieces.PICTURES,
     **blocks.PICTURES,
     **backward.PICTURES,
     **tensor_parallel.PICTURES,
     **ring.PICTURES,
->>>>>>> next
 }
 
 

@@ -85,7 +85,6 @@ from headway.kernels.flex import (
     FlexAttend,
 )
 from headway.distributed.launch import run_processes
-<<<<<<< HEAD
 from headway.models.transformer_block import (
     RMSNorm,
     FeedForward,
@@ -94,7 +93,6 @@ from headway.models.transformer_block import (
     count_parameters,
 )
 from headway.models.small_gpt import LanguageModel
-=======
 from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
 from headway.distributed.ring import (
     contiguous_rows,
@@ -103,7 +101,6 @@ from headway.distributed.ring import (
     count_pairs,
     ring_attention,
 )
->>>>>>> next
 
 __all__ = [
     "Example",
@@ -189,14 +186,12 @@ __all__ = [
     "count_blocks",
     "FlexAttend",
     "run_processes",
-<<<<<<< HEAD
     "RMSNorm",
     "FeedForward",
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
     "LanguageModel",
-=======
     "shard_heads",
     "TensorParallelAttention",
     "contiguous_rows",
@@ -204,5 +199,4 @@ __all__ = [
     "zigzag_rows",
     "count_pairs",
     "ring_attention",
->>>>>>> next
 ]
