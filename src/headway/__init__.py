@@ -85,6 +85,15 @@ from headway.kernels.flex import (
     FlexAttend,
 )
 from headway.distributed.launch import run_processes
+from headway.variants.norms_and_gates import (
+    QKNorm,
+    add_qk_norm,
+    GatedAttention,
+    differential_attention,
+    lambda_init,
+    DifferentialAttention,
+    halves_to_neighbours_weight,
+)
 from headway.models.transformer_block import (
     RMSNorm,
     FeedForward,
@@ -186,6 +195,13 @@ __all__ = [
     "count_blocks",
     "FlexAttend",
     "run_processes",
+    "QKNorm",
+    "add_qk_norm",
+    "GatedAttention",
+    "differential_attention",
+    "lambda_init",
+    "DifferentialAttention",
+    "halves_to_neighbours_weight",
     "RMSNorm",
     "FeedForward",
     "SwiGLU",
