@@ -369,7 +369,7 @@ class DifferentialAttention(nn.Module):
     `W_query` and `W_key`, and one value of its whole width. So there are as many
     numbers in the projections as in `MultiHeadAttention`. All heads of a layer have one
     $\lambda$, and share the weights of the norm. A cache keeps the two keys of a head
-    as two heads.
+    side by side, and so as much as for `MultiHeadAttention`.
 
     Args:
         d_in: Width of the tokens.
@@ -444,9 +444,9 @@ class DifferentialAttention(nn.Module):
         self.W_key = nn.Linear(d_in, d_kv, qkv_bias, device, dtype)
         self.W_value = nn.Linear(d_in, d_kv, qkv_bias, device, dtype)
         self.out_proj = nn.Linear(d_out, d_out, device=device, dtype=dtype)
-        for name in ("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2"):
-            vector = 0.1 * torch.randn(width // 2, device=device, dtype=dtype)
-            setattr(self, name, nn.Parameter(vector))
+        vectors = 0.1 * torch.randn(4, width // 2, device=device, dtype=dtype)
+        self.lambda_q1, self.lambda_k1 = map(nn.Parameter, vectors[:2].unbind())
+        self.lambda_q2, self.lambda_k2 = map(nn.Parameter, vectors[2:].unbind())
         self.norm = nn.RMSNorm(width, eps, device=device, dtype=dtype)
         self.dropout = nn.Dropout(dropout)
 
@@ -477,7 +477,7 @@ class DifferentialAttention(nn.Module):
                 look. With a cache it is over all keys, those before `x` first.
             positions: Where the tokens stand; `None` counts on from those in `cache`.
             cache: What keeps keys and values from call to call; those of `x` are
-                appended to it, with twice as many heads of keys as of values.
+                appended to it, the two keys of a head side by side.
 
         Returns:
             One context vector for each token.
@@ -499,7 +499,10 @@ class DifferentialAttention(nn.Module):
             key = self.rotate(key, positions.unsqueeze(-2))
         if cache is not None:
             _require.cache_keeps(cache, window=None)
-            key, value, _ = cache.append(key, value, positions)
+            # A cache has as many heads of keys as of values: the two side by side.
+            both = key.unflatten(-3, (-1, 2)).transpose(-3, -2).flatten(-2)
+            both, value, _ = cache.append(both, value, positions)
+            key = both.unflatten(-1, (2, -1)).transpose(-3, -2).flatten(-4, -3)
         mask = _heads.mask_of_newest(mask, key.shape[-2])
         # The two of a head are told apart before heads are shared.
         G = self.num_kv_heads
