@@ -54,6 +54,11 @@ NO_ATTENTION = {
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
+    "QKNorm",  # other scores than those of the properties: tests of its own
+    "add_qk_norm",
+    "lambda_init",
+    "DifferentialAttention",  # a norm behind the weights: tests of its own
+    "halves_to_neighbours_weight",
     "causal_mod",
     "window_mod",
     "prefix_mod",

@@ -625,7 +625,13 @@ def test_the_future_and_what_is_masked_move_nothing() -> None:
 @pytest.mark.parametrize("paged", [False, True])
 def test_differences_write_through_a_cache(paged) -> None:
     made, x = diff(), draw(1, T, D_IN)
-    cache = PagedCache(PagePool(5, 3)) if paged else KeyValueCache()
+    cache = (
+        PagedCache(
+            PagePool(5, 3, num_kv_heads=GROUPS, width=WIDTH, dtype=torch.float64)
+        )
+        if paged
+        else KeyValueCache()
+    )
     mask = torch.rand(1, T, T) < 0.7
     steps, at = [], 0
     with torch.no_grad():
