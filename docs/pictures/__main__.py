@@ -10,6 +10,7 @@ from pathlib import Path
 
 import backward
 import blocks
+import difference
 import distance
 import flash_tiles
 import hands
@@ -61,6 +62,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **backward.PICTURES,
     **tensor_parallel.PICTURES,
     **ring.PICTURES,
+    **difference.PICTURES,
 }
 
 
