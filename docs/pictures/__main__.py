@@ -10,6 +10,7 @@ from pathlib import Path
 
 import backward
 import blocks
+import difference
 import distance
 import flash_tiles
 import hands
@@ -69,6 +70,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **induction.PICTURES,
     **loss_of_the_novel.PICTURES,
     **sparse_attention.PICTURES,
+    **difference.PICTURES,
 }
 
 

@@ -90,6 +90,15 @@ from headway.variants.sinks import (
     sink_window_mask,
     softcap_attention,
 )
+from headway.variants.norms_and_gates import (
+    QKNorm,
+    add_qk_norm,
+    GatedAttention,
+    differential_attention,
+    lambda_init,
+    DifferentialAttention,
+    halves_to_neighbours_weight,
+)
 from headway.variants.sparse_attention import (
     block_scores,
     indexer_scores,
@@ -222,6 +231,13 @@ __all__ = [
     "LearnedSinks",
     "sink_window_mask",
     "softcap_attention",
+    "QKNorm",
+    "add_qk_norm",
+    "GatedAttention",
+    "differential_attention",
+    "lambda_init",
+    "DifferentialAttention",
+    "halves_to_neighbours_weight",
     "block_scores",
     "indexer_scores",
     "topk_mask",

@@ -827,6 +827,60 @@ def texts_and_heads(query: Tensor, key: Tensor) -> None:
         )
 
 
+def of_width(width: int, **vectors: Tensor) -> None:
+    """Check what is normalised: a broadcast over another width would be silent."""
+    for name, tensor in vectors.items():
+        if tensor.ndim == 0 or tensor.shape[-1] != width:
+            raise ValueError(
+                f"{name} must have shape (..., width={width}); "
+                f"got {name}.shape={_shape(tensor)}."
+            )
+
+
+def plain_linear(**layers: nn.Module) -> None:
+    """Check that a layer is as it was made, and not changed already."""
+    for name, layer in layers.items():
+        if type(layer) is not nn.Linear:
+            raise ValueError(
+                f"{name} must be a plain Linear; got {name}={type(layer).__name__}."
+            )
+
+
+def two_tables(**tensors: Tensor) -> None:
+    for name, tensor in tensors.items():
+        if tensor.ndim < 3 or tensor.shape[-3] != 2:
+            raise ValueError(
+                f"{name} must have shape (..., 2, tokens, width); "
+                f"got {name}.shape={_shape(tensor)}."
+            )
+
+
+def one_factor_each(lam: Tensor, leading: tuple[int, ...]) -> None:
+    pairs = zip(reversed(lam.shape), reversed(leading), strict=False)
+    if lam.ndim > len(leading) or any(n not in (1, m) for n, m in pairs):
+        raise ValueError(
+            f"lam must broadcast to the leading axes {tuple(leading)}; "
+            f"got lam.shape={_shape(lam)}."
+        )
+
+
+def divides_twice(*, num_heads: int, d_out: int) -> None:
+    """Check that two queries of one width fit into a head."""
+    if d_out % (2 * num_heads):
+        raise ValueError(
+            "2 * num_heads must divide d_out; "
+            f"got num_heads={num_heads}, d_out={d_out}."
+        )
+
+
+def heads_of_rows(weight: Tensor, num_heads: int) -> None:
+    if weight.ndim == 0 or weight.shape[0] % num_heads:
+        raise ValueError(
+            "num_heads must divide the rows of weight; "
+            f"got num_heads={num_heads}, weight.shape={_shape(weight)}."
+        )
+
+
 def not_negative(**counts: int) -> None:
     for name, count in counts.items():
         whole = isinstance(count, Integral) and not isinstance(count, bool)

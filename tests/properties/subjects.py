@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from headway import (
     CausalAttention,
     CrossAttention,
+    GatedAttention,
     GroupedQueryAttention,
     LatentAttention,
     LearnedSinks,
@@ -24,6 +25,7 @@ from headway import (
     attention_with_lse,
     causal_mask,
     context_vectors,
+    differential_attention,
     document_mask,
     flash_attention,
     flash_forward,
@@ -129,6 +131,17 @@ class Latent(nn.Module):
         return self.inner(x, absorb=self.absorb)
 
 
+class Open(nn.Module):
+    """A gate that stands open: its sigmoid is one."""
+
+    def __init__(self, gates: int):
+        super().__init__()
+        self.gates = gates
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.new_full((*x.shape[:-1], self.gates), 800.0)
+
+
 class Packed(nn.Module):
     """All texts of a batch in one row, kept apart by their numbers alone."""
 
@@ -192,6 +205,19 @@ def split(**options) -> Callable[[Weights, float], MultiHeadAttention]:
         return module
 
     return build
+
+
+def gate_open(weights: Weights, p: float) -> GatedAttention:
+    """Open the gate for good: else it takes its share of each weight."""
+    module = GatedAttention(split()(weights, p), per_head=True)
+    module.W_gate = Open(H)
+    return module
+
+
+def first_of_two(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
+    """Take nothing of the second table away: queries and keys have changed places."""
+    query, key = torch.stack([q, k], dim=-3), torch.stack([k, q], dim=-3)
+    return differential_attention(query, key, v, lam=0.0, causal=True, dropout_p=p)
 
 
 def sinks_off(weights: Weights, p: float) -> MultiHeadAttention:
@@ -477,4 +503,6 @@ SUBJECTS = {
         causal=True,
         drops=True,
     ),
+    "GatedAttention: open": Subject(gate_open, causal=True, heads=H, drops=True),
+    "differential_attention: lambda 0": function(first_of_two, causal=True, drops=True),
 }

@@ -96,6 +96,11 @@ NO_ATTENTION = {
     "indexer_scores",
     "topk_mask",
     "block_topk_mask",
+    "QKNorm",  # other scores than those of the properties: tests of its own
+    "add_qk_norm",
+    "lambda_init",
+    "DifferentialAttention",  # a norm behind the weights: tests of its own
+    "halves_to_neighbours_weight",
 }
 
 
