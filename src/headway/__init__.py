@@ -71,6 +71,8 @@ from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 from headway.kernels.flash import flash_forward
+from headway.variants.linear_attention import linear_attention, positive_features
+from headway.variants.delta_rule import delta_rule
 from headway.distributed.launch import run_processes
 from headway.models.transformer_block import (
     RMSNorm,
@@ -151,6 +153,9 @@ __all__ = [
     "attention_with_lse",
     "merge_attention",
     "flash_forward",
+    "positive_features",
+    "linear_attention",
+    "delta_rule",
     "run_processes",
     "RMSNorm",
     "FeedForward",
