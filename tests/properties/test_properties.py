@@ -49,6 +49,10 @@ NO_ATTENTION = {
     "bytes_per_token",
     "sliding_window_mask",
     "RingCache",
+    # Their weights are not those of a softmax, so they have tests of their own.
+    "positive_features",
+    "linear_attention",
+    "delta_rule",
 }
 
 

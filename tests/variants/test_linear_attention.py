@@ -150,14 +150,13 @@ def test_no_token_sees_the_future(chunk, normalise) -> None:
             context[:, t].sum(), tensors, retain_graph=True
         ):
             assert (gradient[:, t + 1 :] == 0).all()
-            assert (gradient[:, t] != 0).any()
+        assert (gradient[:, t] != 0).all()  # its own value, the last of the three
 
 
 def test_the_order_of_the_past_does_not_matter() -> None:
     query, key, value = qkv(B, H)
     order = torch.randperm(T)
     context, state = linear_attention(query, key, value, chunk=5)
-    query = query[..., [*range(T - 1), T - 1], :]
     mixed, same = linear_attention(
         query, key[..., order, :], value[..., order, :], chunk=2
     )
@@ -256,6 +255,7 @@ STATE = "state must have shape (..., 3, 4), type torch.float32, "
 STATE += "and leading axes that broadcast; "
 
 
+@pytest.mark.refusal
 @pytest.mark.parametrize(
     ("tensors", "options", "message"),
     [

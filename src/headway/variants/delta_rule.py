@@ -16,7 +16,7 @@ def delta_rule(
     decay: Float[Tensor, "*#B T"] | None = None,
     chunk: int | None = None,
     state: Float[Tensor, "*#B D V"] | None = None,
-) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*#B D V"]]:
+) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*_ D V"]]:
     r"""Read from a memory in which each token corrects what its key holds.
 
     $$r_t = \beta_t \left(v_t - \alpha_t S_{t-1}^\top k_t\right), \qquad

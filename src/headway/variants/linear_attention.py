@@ -45,7 +45,7 @@ def linear_attention(
     normalise: bool = True,
     chunk: int | None = None,
     state: Float[Tensor, "*#B F W"] | None = None,
-) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*#B F W"]]:
+) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*_ F W"]]:
     r"""Attend to the past with weights that are products, not exponentials.
 
     $$z_t = \frac{\sum_{s \le t} (\phi(q_t) \cdot \phi(k_s))\, v_s}
