@@ -14,6 +14,7 @@ import heads
 import hiding
 import kv_cache
 import latent_attention
+import linear_attention
 import longer
 import modules
 import paged_cache
@@ -47,6 +48,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **kv_cache.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
+    **linear_attention.PICTURES,
 }
 
 

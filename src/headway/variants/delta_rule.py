@@ -81,9 +81,9 @@ def delta_rule(
         state = value.new_zeros(key.shape[-1], value.shape[-1])
     _require.state_fits(state, key, value)
     contexts = []
-    tensors = (query, key, value, beta, decay)
-    for new in zip(*(x.split(chunk, dim=-2) for x in tensors), strict=True):
-        context, state = _read_chunk(*new, state)
+    pieces = (x.split(chunk, dim=-2) for x in (query, key, value, beta, decay))
+    for q, k, v, b, a in zip(*pieces, strict=True):
+        context, state = _read_chunk(q, k, v, b, a, state)
         contexts.append(context)
     return torch.cat(contexts, dim=-2).to(dtype), state
 
