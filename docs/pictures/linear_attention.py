@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import torch
-from charts import axes
 from svg import ACCENT, ACCENT_2, MUTED, Panel, count, figure, shade
 
 from headway import nine_words
@@ -18,7 +17,7 @@ def linear_chunks() -> str:
     chunk = torch.arange(T) // CHUNK
     past = torch.ones(T, T, dtype=torch.bool).tril()
     inside = past & (chunk[:, None] == chunk)
-    size, left, top = 26, 62, 82
+    size, left, top = 26, 64, 60
     panel = Panel(
         left + T * size + 6,
         top + T * size + 4,
@@ -29,8 +28,11 @@ def linear_chunks() -> str:
         "left, each marked with the state from which its rows are read.",
     )
     panel.text(left + T * size / 2, 14, "pairs, or a state", font_weight="700")
-    axes(panel, (left, top), words, size)
-    for t in range(T):
+    panel.text(left - 8, top - 12, "query", fill=MUTED, text_anchor="end")
+    panel.text(left + T * size / 2, top - 30, "key", fill=MUTED)
+    for t, word in enumerate(words):
+        panel.text(left + (t + 0.5) * size, top - 12, str(t + 1))
+        panel.text(left - 8, top + (t + 0.5) * size, word, text_anchor="end")
         for s in range(t + 1):
             if inside[t, s]:
                 x, y = left + s * size + 1, top + t * size + 1

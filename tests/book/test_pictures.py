@@ -795,3 +795,19 @@ def test_a_query_and_a_key_keep_their_score_wherever_they_stand() -> None:
     true = math.cos(2 * math.radians(30))  # two steps of 30 degrees
     for panel in range(3):
         show(numbers("rotary-turn", panel), torch.tensor([true]))
+
+
+def test_chunks_are_triangles_beside_what_the_state_gives() -> None:
+    root = panels(FIGURES / "linear-chunks.svg")[0]
+    rects = [*root.iter("rect")]
+    cells = [rect for rect in rects if "stroke" not in rect.attrib]
+    blocks = [rect for rect in rects if "stroke" in rect.attrib]
+    assert len(cells) == 3 * 6  # three triangles of three tokens
+    size = float(cells[0].attrib["width"]) + 2
+    shapes = [
+        tuple(round((float(b.attrib[s]) + 2) / size) for s in ("width", "height"))
+        for b in blocks
+    ]
+    assert shapes == [(3, 3), (6, 3)]
+    # Together they are all pairs of nine words with their past.
+    assert len(cells) + sum(w * h for w, h in shapes) == 9 * 10 / 2
