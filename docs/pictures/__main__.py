@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import delta_rule
 import distance
 import hands
 import heads
@@ -49,6 +50,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
     **linear_attention.PICTURES,
+    **delta_rule.PICTURES,
 }
 
 

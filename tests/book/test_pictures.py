@@ -811,3 +811,9 @@ def test_chunks_are_triangles_beside_what_the_state_gives() -> None:
     assert shapes == [(3, 3), (6, 3)]
     # Together they are all pairs of nine words with their past.
     assert len(cells) + sum(w * h for w, h in shapes) == 9 * 10 / 2
+
+
+def test_one_memory_overwrites_and_the_other_adds() -> None:
+    for panel, rows in enumerate(([5, 0, 5, 7, 9, 7], [5, 0, 5, 7, 14, 7])):
+        held = [text for text in texts("delta-memory", panel) if text.isdigit()]
+        assert held == [str(number) for number in rows]
