@@ -10,6 +10,7 @@ from pathlib import Path
 
 import backward
 import blocks
+import delta_rule
 import difference
 import distance
 import flash_tiles
@@ -19,6 +20,7 @@ import hiding
 import induction
 import kv_cache
 import latent_attention
+import linear_attention
 import longer
 import loss_of_the_novel
 import modules
@@ -71,6 +73,8 @@ PICTURES: dict[str, Callable[[], str]] = {
     **loss_of_the_novel.PICTURES,
     **sparse_attention.PICTURES,
     **difference.PICTURES,
+    **linear_attention.PICTURES,
+    **delta_rule.PICTURES,
 }
 
 

@@ -106,6 +106,8 @@ from headway.variants.sparse_attention import (
     block_topk_mask,
     sparse_attention,
 )
+from headway.variants.linear_attention import positive_features, linear_attention
+from headway.variants.delta_rule import delta_rule
 from headway.distributed.launch import run_processes
 from headway.distributed.tensor_parallel import shard_heads, TensorParallelAttention
 from headway.distributed.ring import (
@@ -243,6 +245,9 @@ __all__ = [
     "topk_mask",
     "block_topk_mask",
     "sparse_attention",
+    "positive_features",
+    "linear_attention",
+    "delta_rule",
     "run_processes",
     "shard_heads",
     "TensorParallelAttention",

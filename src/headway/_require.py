@@ -425,6 +425,41 @@ def one_value_per_key(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
+def one_key_and_value_per_query(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Check what a memory reads in order: as many queries as keys, and one at least."""
+    matching(query, key)
+    one_value_per_key(query, key, value)
+    if key.shape[-2] != query.shape[-2] or query.shape[-2] == 0:
+        raise ValueError(
+            "key must have the length of query, and at least one token; "
+            f"got key.shape={_shape(key)}, query.shape={_shape(query)}."
+        )
+
+
+def one_factor_per_key(key: Tensor, **factors: Tensor) -> None:
+    floating(**factors)
+    for name, factor in factors.items():
+        fits = factor.ndim >= 1 and factor.shape[-1] == key.shape[-2]
+        if not fits or not _leading_axes_broadcast(factor.unsqueeze(-1), key):
+            raise ValueError(
+                f"{name} must have one number for each key, and leading axes that "
+                f"broadcast; got {name}.shape={_shape(factor)}, "
+                f"key.shape={_shape(key)}."
+            )
+
+
+def state_fits(state: Tensor, key: Tensor, value: Tensor) -> None:
+    """Check that a memory is as wide as keys and values, and of the type of both."""
+    shape = (key.shape[-1], value.shape[-1])
+    fits = state.shape[-2:] == shape and state.dtype == value.dtype
+    if not fits or not _leading_axes_broadcast(state, key, value):
+        raise ValueError(
+            f"state must have shape (..., {shape[0]}, {shape[1]}), type {value.dtype}, "
+            "and leading axes that broadcast; "
+            f"got state.shape={_shape(state)}, state.dtype={state.dtype}."
+        )
+
+
 def indexer(query: Tensor, key: Tensor, weight: Tensor) -> None:
     """Check small heads, (*B, H, T, D), one key for all, (*B, S, D), and (*B, T, H)."""
     floating(query=query, key=key, weight=weight)

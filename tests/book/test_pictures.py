@@ -805,6 +805,28 @@ def test_a_query_and_a_key_keep_their_score_wherever_they_stand() -> None:
         show(numbers("rotary-turn", panel), torch.tensor([true]))
 
 
+def test_chunks_are_triangles_beside_what_the_state_gives() -> None:
+    root = panels(FIGURES / "linear-chunks.svg")[0]
+    rects = [*root.iter("rect")]
+    cells = [rect for rect in rects if "stroke" not in rect.attrib]
+    blocks = [rect for rect in rects if "stroke" in rect.attrib]
+    assert len(cells) == 3 * 6  # three triangles of three tokens
+    size = float(cells[0].attrib["width"]) + 2
+    shapes = [
+        tuple(round((float(b.attrib[s]) + 2) / size) for s in ("width", "height"))
+        for b in blocks
+    ]
+    assert shapes == [(3, 3), (6, 3)]
+    # Together they are all pairs of nine words with their past.
+    assert len(cells) + sum(w * h for w, h in shapes) == 9 * 10 / 2
+
+
+def test_one_memory_overwrites_and_the_other_adds() -> None:
+    for panel, rows in enumerate(([5, 0, 5, 7, 9, 7], [5, 0, 5, 7, 14, 7])):
+        held = [text for text in texts("delta-memory", panel) if text.isdigit()]
+        assert held == [str(number) for number in rows]
+
+
 def test_one_head_looks_one_back_and_one_at_what_followed() -> None:
     text = "planetplane"
     places = [(t, s) for t in range(11) for s in range(t + 1)]

@@ -101,6 +101,10 @@ NO_ATTENTION = {
     "lambda_init",
     "DifferentialAttention",  # a norm behind the weights: tests of its own
     "halves_to_neighbours_weight",
+    # Their weights are not those of a softmax, so they have tests of their own.
+    "positive_features",
+    "linear_attention",
+    "delta_rule",
 }
 
 
