@@ -90,6 +90,12 @@ from headway.models.induction import (
     previous_token_score,
     induction_score,
 )
+from headway.models.attention_maps import (
+    two_head_model,
+    silenced_heads,
+    weighted_norms,
+    rollout,
+)
 
 __all__ = [
     "Example",
@@ -177,4 +183,8 @@ __all__ = [
     "recorded_weights",
     "previous_token_score",
     "induction_score",
+    "two_head_model",
+    "silenced_heads",
+    "weighted_norms",
+    "rollout",
 ]

@@ -58,6 +58,10 @@ NO_ATTENTION = {
     "recorded_weights",
     "previous_token_score",
     "induction_score",
+    "two_head_model",
+    "silenced_heads",
+    "weighted_norms",
+    "rollout",
 }
 
 
