@@ -16,6 +16,7 @@ import induction
 import kv_cache
 import latent_attention
 import longer
+import maps
 import modules
 import paged_cache
 import queries
@@ -49,6 +50,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
     **induction.PICTURES,
+    **maps.PICTURES,
 }
 
 
