@@ -194,13 +194,13 @@ def test_a_key_without_a_value_brings_nothing_and_has_a_weight() -> None:
     assert sizes[:, 0, 1:, 0].min() > 0.0
 
 
-def test_no_size_of_one_key_is_larger_than_that_of_the_whole_if_it_is_alone() -> None:
+def test_a_key_with_all_the_weight_brings_the_whole() -> None:
     module, x = multi(num_heads=1), some_tokens()
     nn.init.zeros_(module.out_proj.bias)
     one_back = torch.eye(T, dtype=torch.float64).roll(-1, dims=-1)[None]
     sizes = weighted_norms(module, x, one_back).sum(dim=-1)[0]
     moved = module.out_proj(module.W_value(x)).norm(dim=-1)
-    close(sizes, moved.roll(-1), 1e-12)
+    close(sizes, moved.roll(1), 1e-12)
 
 
 # Maps multiplied.

@@ -127,7 +127,7 @@ def weighted_norms(
 
 
 def rollout(
-    weights: Sequence[Float[Tensor, "*B H T T"]], *, residual: float = 0.5
+    weights: Sequence[Float[Tensor, "*B _H T T"]], *, residual: float = 0.5
 ) -> Float[Tensor, "*B T T"]:
     r"""Multiply the maps of all layers into one, from the last back to the tokens.
 
@@ -151,7 +151,7 @@ def rollout(
             not those of layers of one model, or `residual` is outside [0, 1].
 
     Examples:
-        >>> one_back = torch.tensor([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> one_back = torch.eye(3)[None, [0, 0, 1]]  # the first looks at itself
         >>> rollout([one_back, one_back])
         tensor([[1.0000, 0.0000, 0.0000],
                 [0.7500, 0.2500, 0.0000],
