@@ -25,6 +25,7 @@ from headway import (
     rollout,
     silenced_heads,
     split_heads,
+    train_induction,
     two_head_model,
     weighted_norms,
 )
@@ -353,6 +354,18 @@ def test_training_anew_comes_to_a_model_that_copies(
 ) -> None:
     copiers = runpy.run_path(str(COPIERS))
     assert copiers["problems"](copiers["train"](num_heads)) == []
+
+
+@pytest.mark.slow
+def test_idle_heads_and_spare_heads_are_no_rarity(one_thread: object) -> None:
+    idle = 0
+    for seed in range(5):
+        model = train_induction(num_heads=2, seed=seed)
+        without = sorted(loss_without(model, 0, [h]) for h in (0, 1))
+        idle += without[0] < 0.2 and without[1] > FLOOR
+        assert max(loss_without(model, 1, [h]) for h in (0, 1)) < FLOOR / 2
+        assert loss_without(model, 1, [0, 1]) > FLOOR
+    assert idle >= 3  # 4 where the book was written
 
 
 # What is refused.
