@@ -61,6 +61,7 @@ def network(monkeypatch):
     def build(processes: int) -> Network:
         pretended = Network(processes)
         monkeypatch.setattr(module, "dist", pretended)
+        monkeypatch.setattr(module, "gather_objects", pretended.gather_objects)
         return pretended
 
     return build

@@ -251,11 +251,9 @@ class TestWhoAreAlike:
             get_rank=lambda group: 2 if group is None else group.of.index(5),
             get_process_group_ranks=lambda group: group.of,
             new_group=new_group,
-            all_gather_object=lambda table, own, group: table.__setitem__(
-                slice(None), [own, *said]
-            ),
         )
         monkeypatch.setattr(module, "distributed", pretended)
+        monkeypatch.setattr(module, "gather_objects", lambda own, group: [own, *said])
         return said
 
     @pytest.mark.usefixtures("said")

@@ -216,6 +216,16 @@ def test_every_formula_is_mathml(pages):
                 assert not re.search(r"\$|\\[(\[]|\\begin", text), (page, text)
 
 
+def test_every_column_has_a_name(pages):
+    nameless = [
+        page
+        for page, soup in pages.items()
+        for header in soup.find_all("th")
+        if not header.get_text(strip=True)
+    ]
+    assert nameless == []
+
+
 def test_the_font_has_every_character_of_every_formula(pages):
     have = set((DOCS / "assets/math/characters.txt").read_text()) | {" ", "\u00a0"}
     used = {

@@ -74,11 +74,12 @@ class Network:
     def get_global_rank(self, group: Any, rank: int) -> int:
         return rank
 
-    def all_gather_object(self, table: list[Any], own: Any, group: Any = None) -> None:
+    def gather_objects(self, own: Any, group: Any = None) -> list[Any]:
         self._table[self.get_rank()] = own
         self._barrier.wait(LIMIT)
-        table[:] = self._table
+        heard = [*self._table]
         self._barrier.wait(LIMIT)
+        return heard
 
     def batch_isend_irecv(self, work: list) -> list:
         rank, waiting = self.get_rank(), []

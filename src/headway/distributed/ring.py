@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headway import _require
+from headway.distributed._gather import gather_objects
 from headway.kernels.online_softmax import attention_with_lse, merge_attention
 
 Block = tuple[Tensor, ...]  # each has its rows on the last but one axis
@@ -289,13 +290,12 @@ def _agree(
 ) -> list[Shapes]:
     """Tell each other the shapes; refuse, in all processes, what does not fit."""
     own = (tuple(key.shape), tuple(value.shape), options)
-    of_all: list[Any] = [None] * dist.get_world_size(group)
     # Nobody raises before all have heard: so none is left waiting.
-    dist.all_gather_object(of_all, (own, refusal and str(refusal)), group=group)
+    told = gather_objects((own, None if refusal is None else str(refusal)), group)
     if refusal is not None:
         raise refusal
-    _require.no_refusal([said for _, said in of_all])
-    of_all = [of_one for of_one, _ in of_all]
+    _require.no_refusal([said for _, said in told])
+    of_all = [of_one for of_one, _ in told]
     _require.alike_but_for_length(of_all)
     return [(key, value, (key[-2], 1)) for key, value, _ in of_all]
 

@@ -17,6 +17,7 @@ from torch.func import functional_call
 from headway import _dropout, _require
 from headway.basics.multi_head_attention import Cache, MultiHeadAttention
 from headway.decoding.grouped_query import GroupedQueryAttention
+from headway.distributed._gather import content, gather_objects
 
 
 def shard_heads(
@@ -322,15 +323,13 @@ def _differ(
 ) -> list[str]:
     """List the weights that are not the same, bit for bit, in all processes."""
     own = {name: _digest(x) for name, x in attention.named_parameters()}
-    of_all: list[Any] = [None] * distributed.get_world_size(group)
-    distributed.all_gather_object(of_all, own, group=group)
+    of_all = gather_objects(own, group)
     names = dict.fromkeys(name for of_one in of_all for name in of_one)
     return [name for name in names if len({of_one.get(name) for of_one in of_all}) > 1]
 
 
 def _digest(parameter: Tensor) -> str:
     """Give a short name to these numbers, their shape and their type."""
-    numbers = parameter.detach().cpu().contiguous()
-    bits = hashlib.sha256(f"{numbers.shape} {numbers.dtype}".encode())
-    bits.update(numbers.flatten().view(torch.uint8).numpy().tobytes())
+    bits = hashlib.sha256(f"{parameter.shape} {parameter.dtype}".encode())
+    bits.update(content(parameter))
     return bits.hexdigest()
