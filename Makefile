@@ -158,7 +158,8 @@ prove: .venv/installed  ## run every program alone, shuffled, and on each path o
 	@echo '== The same digits, whatever the order and the processor'
 	@$(RUN) proofread prove docs README.md $(if $(QUICK),--quick) \
 	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
-	  --also 'python docs/museum --check' --also 'python docs/live --check'
+	  --also 'python docs/museum --check' --also 'python docs/live --check' \
+	  --also 'python docs/trained --check'
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
