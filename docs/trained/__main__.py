@@ -2,8 +2,8 @@
 
 It takes a minute on one thread. It writes what the models have learned, in 16 bits, and
 how the loss of the one that writes fell. Training does not end in the same digits on
-every processor, so with `--check` nothing is trained: the command fails if what is there
-does not do as well as the book says.
+every processor, so with `--check` nothing is trained: the command fails if what is
+there does not do as well as the book says.
 """
 
 import argparse
