@@ -65,8 +65,8 @@ def two_layers() -> str:
             ]
         ],
         "What both heads look at while the model reads a word nearly twice. In the "
-        "first layer each letter looks at the one before it. In the second, from where the "
-        "word begins anew, each looks at the one that followed it the first time.",
+        "first layer each letter looks at the one before it. In the second, from where "
+        "the word begins anew, each looks at the one that followed it the first time.",
     )
 
 
