@@ -38,7 +38,7 @@ def _panel(title: str, weights: list[list[float]], looked_for: str) -> Panel:
 
 
 def two_layers() -> str:
-    """Show where both heads look while they read one word twice."""
+    """Show where both heads look while they read a word nearly twice."""
     ids = torch.tensor([ord(letter) - ord("a") for letter in TEXT])
     maps = recorded_weights(induction_model().double(), ids)
     first, second = (weights[0].tolist() for weights in maps)
@@ -64,9 +64,9 @@ def two_layers() -> str:
                 ),
             ]
         ],
-        "What both heads look at while the model reads one word twice. In the first "
-        "layer each letter looks at the one before it. In the second, from where the "
-        "word begins anew, each looks at the one that followed it the first time.",
+        "What both heads look at while the model reads a word nearly twice. In the "
+        "first layer each letter looks at the one before it. In the second, from where "
+        "the word begins anew, each looks at the one that followed it the first time.",
     )
 
 

@@ -67,8 +67,9 @@ def loss_of_the_novel() -> str:
         stroke_dasharray="6 4",
     )
     _curve(panel, steps, held_out, stroke=ACCENT)
-    for loss, shift in ((held_out[-1], -10), (last, 9)):
-        panel.text(LEFT + WIDE, _y(loss) + shift, fixed(loss, 2), text_anchor="end")
+    for loss, shift, name in ((held_out[-1], -11, "held out"), (last, 10, "read")):
+        words = f"{name} {fixed(loss, 2)}"
+        panel.text(LEFT + WIDE, _y(loss) + shift, words, text_anchor="end")
     for step in (0, 500, 1000, 1500, 2000):
         x = LEFT + WIDE * step / steps[-1]
         anchor = "end" if step == steps[-1] else "middle"
@@ -76,10 +77,8 @@ def loss_of_the_novel() -> str:
     panel.text(LEFT + WIDE / 2, TOP + HIGH + 34, "steps", fill=MUTED)
     return figure(
         [[panel]],
-        f"The loss in {steps[-1]:,} steps on one thread. Full line: of the tenth of "
-        f"the text that is held out, down to {fixed(held_out[-1], 2)}. Dashed: of the "
-        f"passages that are learned from, down to {fixed(last, 2)}. Dotted: of a guess "
-        "that knows nothing, and of one that knows pairs of characters.",
+        f"The loss in {steps[-1]:,} steps: of the tenth of the text that is held out, "
+        "and, dashed, of the passages that are read in training.",
     )
 
 

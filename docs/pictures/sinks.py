@@ -74,13 +74,25 @@ def _sight() -> Panel:
 
 
 def sinks() -> str:
-    """Set a sink beside its keys next to first tokens beside a window."""
+    """Set four keys without a sink beside the same with one."""
     return figure(
-        [[_shares(), _sight()]],
-        f"Left: a sink of mass {SINK} takes half, and the four keys share the rest as "
-        f"before. Right: a window of {count(WINDOW)}, and {count(FIRST)} first tokens "
-        "that stay in sight; what the window alone would hide of them is darker.",
+        [[_shares()]],
+        f"A sink of mass {SINK} takes half, and the four keys share the rest as "
+        "before.",
     )
 
 
-PICTURES: dict[str, Callable[[], str]] = {"sinks": sinks}
+def first_tokens() -> str:
+    """Show what a window forgets, and the first tokens that stay in sight."""
+    return figure(
+        [[_sight()]],
+        f"A window of {count(WINDOW)}, and {count(FIRST)} first tokens that stay in "
+        "sight; what the window alone would hide of them is darker. Hatched: what "
+        "is forgotten.",
+    )
+
+
+PICTURES: dict[str, Callable[[], str]] = {
+    "sinks": sinks,
+    "first-tokens": first_tokens,
+}

@@ -727,7 +727,7 @@ def test_a_sink_takes_half_and_first_tokens_stay_in_sight() -> None:
     shares = [float(share) for share in numbers("sinks", 0) if "." in share]
     assert shares == [0.1, 0.2, 0.3, 0.4, 0.05, 0.1, 0.15, 0.2, 0.5]
     seen = sum(min(t + 1, 5) for t in range(8))
-    assert len([*panels(FIGURES / "sinks.svg")[1].iter("rect")]) == seen
+    assert len([*panels(FIGURES / "first-tokens.svg")[0].iter("rect")]) == seen
 
 
 def test_heads_are_joined_to_those_that_they_ask() -> None:

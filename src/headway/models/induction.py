@@ -318,7 +318,7 @@ def induction_score(
 
     $$\frac{1}{|R|} \sum_{t \in R} \; \sum_{s \le t,\; x_{s-1} = x_t} \alpha_{t s}$$
 
-    The inner sum is over the tokens that stand right behind an earlier copy of token
+    The inner sum is over the tokens that stand right after an earlier copy of token
     $t$, and $R$ are the tokens that have such a copy.
 
     Args:
@@ -333,7 +333,7 @@ def induction_score(
             queries and at least two, `ids` do not fit, or no token has an earlier copy.
 
     Examples:
-        >>> ids = torch.tensor([3, 1, 4, 3])  # behind the first 3 stands a 1
+        >>> ids = torch.tensor([3, 1, 4, 3])  # right after the first 3: a 1
         >>> weights = torch.tensor([0.0, 0.75, 0.25, 0.0]).expand(1, 4, 4)
         >>> induction_score(weights, ids)
         tensor([0.7500])

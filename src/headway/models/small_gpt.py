@@ -384,8 +384,8 @@ def generate(
         use_cache: Whether to keep keys and values from call to call. The text is the
             same, but for rounding where two tokens are all but equally likely.
         generator: Where the random numbers come from; `None` means torch's own.
-        temperature: What divides the scores, $\tau$: less than one makes likely tokens
-            likelier still. Zero takes the likeliest each time, and draws nothing.
+        temperature: What divides the scores, $\tau$: less than one makes the likeliest
+            token likelier still. Zero takes the likeliest each time, and draws nothing.
 
     Returns:
         What it began with, and behind it what it has written.

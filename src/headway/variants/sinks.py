@@ -25,21 +25,21 @@ def sink_attention(
 ) -> Float[Tensor, "*B T V"]:
     r"""Attend, and let a sink take what no key deserves.
 
-    $$z_t = \frac{\sum_r e^{\omega_{tr}}\, v_r}{e^s + \sum_r e^{\omega_{tr}}}
-    = \sigma(\ell_t - s) \operatorname{Attention}(q_t, K, V), \qquad
-    \ell_t = \log \sum_r e^{\omega_{tr}}$$
+    $$z_t = \frac{\sum_s e^{\omega_{ts}}\, v_s}{e^{\omega_0} + \sum_s e^{\omega_{ts}}}
+    = \sigma(\ell_t - \omega_0) \operatorname{Attention}(q_t, K, V), \qquad
+    \ell_t = \log \sum_s e^{\omega_{ts}}$$
 
-    with sums over the keys $r$ that are seen, and $\sigma(x) = 1 / (1 + e^{-x})$. The
-    sink is one more key of score $s$, which every query sees whatever is hidden, and
-    whose value is zero. The weights of a row sum to $\sigma(\ell_t - s)$. A score of
-    minus infinity is no sink; a score of zero is one.
+    with sums over the keys $s$ that are seen, and $\sigma(x) = 1 / (1 + e^{-x})$. The
+    sink is one more key of score $\omega_0$, which every query sees whatever is hidden,
+    and whose value is zero. The weights of a row sum to $\sigma(\ell_t - \omega_0)$. A
+    score of minus infinity is no sink; a score of zero is one.
 
     Args:
         query: What each position looks for.
         key: What each position offers to be found by.
         value: What each position hands over when it is found.
-        sinks: Scores of the sinks, $s$, which are not scaled: one for each head if
-            the heads are the axis before the tokens.
+        sinks: Scores of the sinks, $\omega_0$, which are not scaled: one for each head
+            if the heads are the axis before the tokens.
         mask: `True` where a query may look at a key; `None` hides nothing.
         bias: Finite numbers that are added to the scaled scores, in their type; `None`
             adds nothing.
@@ -92,7 +92,8 @@ def sink_attention(
 class LearnedSinks(nn.Module):
     r"""Give each head a sink whose score is learned.
 
-    $$z_{ht} = \sigma(\ell_{ht} - s_h) \operatorname{Attention}(q_{ht}, K_h, V_h)$$
+    $$z_{ht} = \sigma(\ell_{ht} - \omega_{h0})
+    \operatorname{Attention}(q_{ht}, K_h, V_h)$$
 
     It has the signature of `attention`, for `MultiHeadAttention(attend=...)`, where the
     heads are the axis before the tokens. In `GroupedQueryAttention` they are two axes,
