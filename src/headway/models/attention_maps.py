@@ -58,7 +58,7 @@ def silenced_heads(module: _Heads, heads: Sequence[int]) -> Iterator[None]:
         heads: The numbers of the heads, counted from zero; empty takes none.
 
     Yields:
-        Nothing.
+        None: Nothing; inside of the block the heads are silent.
 
     Raises:
         ValueError: If `heads` holds a number that no head has.
