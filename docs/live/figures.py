@@ -20,7 +20,9 @@ from headway import (
     attention_scores,
     attention_weights,
     causal_mask,
+    delta_rule,
     he_finds_boy,
+    linear_attention,
     six_by_rows,
     six_tokens,
     split_heads,
@@ -322,6 +324,35 @@ def tiles() -> list[Table]:
     return [keys, whole, *steps]
 
 
+MEMORY_KEYS = {"e₁": (1.0, 0.0), "e₂": (0.0, 1.0), "between": (0.6, 0.8)}
+WRITES = (("e₁", 5, 1), ("e₂", 7, 1), ("e₁", 9, 1), ("between", 9, 1), ("e₁", 5, 0.5))
+
+
+def memory() -> list[Table]:
+    """Write to a memory that corrects what a key holds, and to one that adds."""
+    known = Table("keys", "Three keys", ["", ("key", 2)])
+    for name, row in MEMORY_KEYS.items():
+        known.row(name, *map(exact, row))
+    keys = torch.tensor([*MEMORY_KEYS.values()]).double().round(decimals=1)
+    key = keys[[[*MEMORY_KEYS].index(name) for name, _, _ in WRITES]]
+    value, beta = torch.tensor([write[1:] for write in WRITES]).double().T
+    written = Table("writes", "What is written", ["", ("key", 2), "value", "β"])
+    columns = ["after", "row 1", "row 2", *(f"{name} reads" for name in MEMORY_KEYS)]
+    delta = Table("delta", "The memory of the delta rule", columns)
+    summed = Table("sum", "The memory of the sum", columns)
+    plain = {"features": None, "normalise": False}
+    for n, (row, number, share) in enumerate(zip(key, value, beta, strict=True), 1):
+        name, k, v, b = f"write {n}", key[:n], value[:n, None], beta[:n]
+        given = exact(number.item(), 0), exact(share.item())
+        written.row(name, *map(exact, row.tolist()), *given)
+        _, corrected = delta_rule(k, k, v, b)
+        _, added = linear_attention(k, k, b[:, None] * v, **plain)
+        for table, state in ((delta, corrected), (summed, added)):
+            both = torch.cat([state, keys @ state])
+            table.row(name, *map(exact, both.flatten().tolist()))
+    return [known, written, delta, summed]
+
+
 FIGURES = {
     "words": Figure(
         words,
@@ -367,5 +398,10 @@ FIGURES = {
         tiles,
         "Under each bar stand a key’s score and its value. The bar is what the key "
         "weighs against the largest score so far: when that grows, all before shrinks.",
+    ),
+    "memory": Figure(
+        memory,
+        "The same writes to two memories of two numbers, row 1 and row 2. The delta rule "
+        "adds the share β of what is missing, the sum the share β of the value.",
     ),
 }

@@ -15,6 +15,8 @@ from browsing import Visit, new_window, visit
 from headway import (
     MultiHeadAttention,
     SelfAttentionV2,
+    delta_rule,
+    linear_attention,
     nine_words,
     six_by_rows,
     six_tokens,
@@ -35,6 +37,7 @@ PAGES = {
     "groups": "decoding/grouped_query/",
     "writing": "decoding/kv_cache/",
     "tiles": "kernels/online_softmax/",
+    "memory": "variants/delta_rule/",
 }
 ROOT = Path(__file__).parents[2]
 WORDS, SIX = six_tokens()
@@ -606,6 +609,115 @@ def test_tiles_by_keyboard(live: "Locator") -> None:
     compare_tiles(live, 3, 1)
 
 
+MEMORY_KEYS = {"e₁ (1, 0)": (1, 0), "e₂ (0, 1)": (0, 1), "between (0.6, 0.8)": (0.6, 0.8)}
+Write = tuple[str, float, float]
+FIRST: list[Write] = [("e₁ (1, 0)", 5, 1), ("e₂ (0, 1)", 7, 1)]
+WRITES: list[Write] = [
+    ("e₁ (1, 0)", 9, 1),
+    ("between (0.6, 0.8)", 0, 1),  # to numbers below zero
+    ("between (0.6, 0.8)", 9, 0.25),
+    ("e₂ (0, 1)", 3, 0),
+    ("e₂ (0, 1)", 4, 0.75),
+]
+
+
+def memories(writes: list[Write]) -> Tensor:
+    """Give the memories of the delta rule and of a sum, a column each."""
+    if not writes:
+        return torch.zeros(2, 2, dtype=torch.float64)
+    key = torch.tensor([MEMORY_KEYS[name] for name, _, _ in writes]).double()
+    key = key.mul(10).round().div(10)
+    value, beta = torch.tensor([write[1:] for write in writes]).double().T
+    value = value[:, None]
+    _, delta = delta_rule(key, key, value, beta)
+    plain = {"features": None, "normalise": False}
+    _, summed = linear_attention(key, key, beta[:, None] * value, **plain)
+    return torch.cat([delta, summed], dim=-1)
+
+
+def plainly(number: float) -> str:
+    return f"{round(number, 2) + 0:g}".replace("-", "−")
+
+
+def compare_memory(figure: "Locator", writes: list[Write]) -> None:
+    memory = memories(writes)
+    keys = torch.tensor([*MEMORY_KEYS.values()]).double().mul(10).round().div(10)
+    reads = keys @ memory
+    body = figure.locator(".hw-memory tbody")
+    same(numbers(body.nth(0).locator("data")), memory)
+    same(numbers(body.nth(1).locator(".hw-live__bar data")), reads)
+    last = {name: f"{value:g}" for name, value, _ in writes}
+    shown = body.nth(1).locator("td:nth-child(2)").all_inner_texts()
+    assert shown == [last.get(name, "") for name in MEMORY_KEYS]
+    below = figure.locator(".hw-memory__below").count()
+    assert below == int((reads < -1e-9).sum())
+    if not writes:
+        assert said(figure) == "Nothing is written. Each key reads 0."
+        return
+    name, value, beta = writes[-1]
+    place = [*MEMORY_KEYS].index(name)
+    held = (keys @ memories(writes[:-1]))[place, 0].item()
+    now, summed = map(plainly, reads[place].tolist())
+    missing, word = plainly(value - held), name.split()[0]
+    assert said(figure) == (
+        f"Write {len(writes)}: {value:g} under {word}, β = {beta:g}.\n"
+        f"Delta rule: it held {plainly(held)}, so {missing} is missing "
+        f"and {beta:g} · {missing} is added. It reads {now}.\n"
+        f"Sum: {beta:g} · {value:g} is added. It reads {summed}."
+    )
+
+
+def test_memory_by_mouse(live: "Locator") -> None:
+    write, undo, empty = (
+        live.get_by_role("button", name=name) for name in ("Write", "Undo", "Empty")
+    )
+    writes = [*FIRST]
+    compare_memory(live, writes)
+    write.click()  # what the chapter writes next is chosen
+    compare_memory(live, [*writes, WRITES[0]])
+    assert "It reads 9.\n" in said(live)
+    assert said(live).endswith("It reads 14.")
+    undo.click()
+    for name, value, beta in WRITES:
+        pick(live, name)
+        slide(live, "value", value)
+        slide(live, "β", beta)
+        compare_memory(live, writes)  # nothing is written by choosing
+        write.click()
+        writes.append((name, value, beta))
+        compare_memory(live, writes)
+    for _ in range(3):
+        undo.click()
+        writes.pop()
+        compare_memory(live, writes)
+    empty.click()
+    compare_memory(live, [])
+    undo.click()  # there is nothing before
+    compare_memory(live, [])
+    write.click()
+    compare_memory(live, WRITES[-1:])
+
+
+def test_memory_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("radio", name="e₁ (1, 0)").focus()
+    keyboard.press("ArrowRight")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("ArrowLeft")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("ArrowLeft")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_memory(live, [*FIRST, ("e₂ (0, 1)", 8, 0.75)])
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    compare_memory(live, FIRST)
+
+
 # ---- By keyboard ----
 
 
@@ -775,6 +887,7 @@ def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
         "groups": lambda: figure.get_by_role("radio", name="8").tap(),
         "writing": lambda: figure.get_by_text("Next call").tap(),
         "tiles": lambda: figure.get_by_text("Next tile").tap(),
+        "memory": lambda: figure.get_by_role("button", name="Write").tap(),
     }[every]()
     assert said(figure) != before
 
