@@ -4,8 +4,10 @@ Weights are drawn in float32, as the chapters do it, so that they are theirs. Al
 is computed in float64, and so is the same on every processor.
 """
 
+import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -21,6 +23,7 @@ from headway import (
     attention_weights,
     causal_mask,
     delta_rule,
+    guessing_loss,
     he_finds_boy,
     linear_attention,
     six_by_rows,
@@ -353,6 +356,36 @@ def memory() -> list[Table]:
     return [known, written, delta, summed]
 
 
+TRAINED = Path(__file__).parents[2] / "generated" / "trained"
+
+
+def learning() -> list[Table]:
+    """Show the maps of two heads at some steps of their training, as recorded."""
+    # Not trained here: no two processors would come to the same numbers.
+    path = TRAINED / "induction_heads.json"
+    recording = json.loads(path.read_text("utf-8"))
+    text = recording["text"]
+    columns = ["steps", "loss", "one back", "what followed", f"“{recording['next']}”"]
+    said = f"200 texts, and the share of the letter that continues “{text}”"
+    steps = Table("steps", said, columns)
+    for step, *facts in zip(
+        *(recording[name] for name in ("steps", "loss", "back", "follows", "right")),
+        strict=True,
+    ):
+        steps.row(str(step), *map(exact, facts))
+    floor = Table("floor", "The floor of guessing", ["", "loss"])
+    floor.row("all texts", precise(guessing_loss(), 2))
+    maps = []
+    for order in ("first", "second"):
+        said = f"{order.title()} layer: hundredths, a line for each letter that asks"
+        maps.append(Table(order, said, ["steps", " ".join(text)]))
+        for step, rows in zip(recording["steps"], recording[order], strict=True):
+            # Not a cell for each number: they would be thousands.
+            lines = (" ".join(f"{share:<3}" for share in row).rstrip() for row in rows)
+            maps[-1].row(str(step), "<td>{}</td>".format("\n".join(lines)))
+    return [steps, floor, *maps]
+
+
 FIGURES = {
     "words": Figure(
         words,
@@ -401,7 +434,13 @@ FIGURES = {
     ),
     "memory": Figure(
         memory,
-        "The same writes to two memories of two numbers, row 1 and row 2. The delta rule "
-        "adds the share β of what is missing, the sum the share β of the value.",
+        "The same writes to two memories of two numbers, row 1 and row 2. The delta "
+        "rule adds the share β of what is missing, the sum the share β of the value.",
+    ),
+    "learning": Figure(
+        learning,
+        "Weights of both layers, a row for each letter that asks. Framed: the letter "
+        "right before, and what followed an earlier copy. The steps that are shown "
+        "lie closer where more happens.",
     ),
 }

@@ -1,6 +1,7 @@
 """The live figures in a browser: right, driven by mouse and keys, legible, quiet."""
 
 import cmath
+import json
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from headway import (
     MultiHeadAttention,
     SelfAttentionV2,
     delta_rule,
+    guessing_loss,
     linear_attention,
     nine_words,
     six_by_rows,
@@ -38,6 +40,7 @@ PAGES = {
     "writing": "decoding/kv_cache/",
     "tiles": "kernels/online_softmax/",
     "memory": "variants/delta_rule/",
+    "learning": "models/induction/",
 }
 ROOT = Path(__file__).parents[2]
 WORDS, SIX = six_tokens()
@@ -609,7 +612,11 @@ def test_tiles_by_keyboard(live: "Locator") -> None:
     compare_tiles(live, 3, 1)
 
 
-MEMORY_KEYS = {"e₁ (1, 0)": (1, 0), "e₂ (0, 1)": (0, 1), "between (0.6, 0.8)": (0.6, 0.8)}
+MEMORY_KEYS = {
+    "e₁ (1, 0)": (1, 0),
+    "e₂ (0, 1)": (0, 1),
+    "between (0.6, 0.8)": (0.6, 0.8),
+}
 Write = tuple[str, float, float]
 FIRST: list[Write] = [("e₁ (1, 0)", 5, 1), ("e₂ (0, 1)", 7, 1)]
 WRITES: list[Write] = [
@@ -716,6 +723,79 @@ def test_memory_by_keyboard(live: "Locator") -> None:
     keyboard.press("Tab")
     keyboard.press("Enter")
     compare_memory(live, FIRST)
+
+
+RECORDED = json.loads(
+    (ROOT / "generated/trained/induction_heads.json").read_text("utf-8")
+)
+
+
+def compare_learning(figure: "Locator", at: int) -> None:
+    """Compare a step of the training with what was recorded."""
+    maps = figure.locator(".hw-learning__map")
+    for place, name in enumerate(("first", "second")):
+        rows = RECORDED[name][at]
+        cells = maps.nth(place).locator("tbody td")
+        text = [cell for cell in cells.all_inner_texts() if cell]
+        assert text == [f"{share / 100:.2f}" for row in rows for share in row]
+    loss = RECORDED["loss"]
+    seen = figure.locator(".hw-live__bar:not(.hw-tiles__unread) data")
+    same(numbers(seen), torch.tensor(loss[: at + 1]))
+    steps = RECORDED["steps"][at]
+    where = "below" if loss[at] < guessing_loss() else "above"
+    assert said(figure) == (
+        f"After {steps} step{'s' if steps > 1 else ''} the loss is {loss[at]:.2f}, "
+        f"{where} the floor of guessing, 2.11.\n"
+        f"Looks one back: {RECORDED['back'][at]:.2f}. "
+        f"Looks at what followed: {RECORDED['follows'][at]:.2f}.\n"
+        f"After “lemonlemo” the model gives “n” a share of {RECORDED['right'][at]:.2f}."
+    )
+    slider = figure.get_by_role("slider", name="steps of training")
+    assert slider.get_attribute("aria-valuetext") == str(steps)
+
+
+def test_learning_by_mouse(live: "Locator") -> None:
+    last = len(RECORDED["steps"]) - 1
+    back, on = (live.get_by_role("button", name=name) for name in ("Back", "Train on"))
+    back.click()  # there is nothing before
+    compare_learning(live, 0)
+    for at in range(1, last + 1):
+        on.click()
+        compare_learning(live, at)
+    on.click()  # the training is over
+    compare_learning(live, last)
+    slide(live, "steps of training", 4)
+    compare_learning(live, 4)
+    back.click()
+    compare_learning(live, 3)
+    # Framed are the letter before, and what followed the letter before.
+    text = RECORDED["text"]
+    stripes = [
+        [s == t - 1 for t in range(9) for s in range(9)],
+        [0 < s <= t and text[s - 1] == text[t] for t in range(9) for s in range(9)],
+    ]
+    for grid, stripe in zip(
+        live.locator(".hw-learning__map").all(), stripes, strict=True
+    ):
+        framed = grid.locator("tbody td").evaluate_all(
+            "all => all.map(one => one.classList.contains('hw-live__edited'))"
+        )
+        assert framed == stripe
+
+
+def test_learning_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("slider", name="steps of training").focus()
+    keyboard.press("End")
+    ringed(live)
+    compare_learning(live, len(RECORDED["steps"]) - 1)
+    keyboard.press("Home")
+    keyboard.press("ArrowRight")
+    compare_learning(live, 1)
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_learning(live, 2)
 
 
 # ---- By keyboard ----
@@ -888,6 +968,7 @@ def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
         "writing": lambda: figure.get_by_text("Next call").tap(),
         "tiles": lambda: figure.get_by_text("Next tile").tap(),
         "memory": lambda: figure.get_by_role("button", name="Write").tap(),
+        "learning": lambda: figure.get_by_text("Train on").tap(),
     }[every]()
     assert said(figure) != before
 

@@ -37,7 +37,8 @@ hwLive.start("memory", (figure, stage, say) => {
     make("th", { scope: "col", textContent }))
   const table = make("table", { className: "hw-memory" },
     make("thead", {}, make("tr", {}, make("td", {}), ...heads)),
-    make("tbody", {}, ...state.map((pair, d) => row(`memory, row ${d + 1}`, cell(), ...pair.map((x) => cell(x))))),
+    make("tbody", {}, ...state.map((pair, d) =>
+      row(`memory, row ${d + 1}`, cell(), ...pair.map((x) => cell(x))))),
     make("tbody", {}, ...rows))
 
   function draw() {
