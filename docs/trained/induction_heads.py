@@ -56,33 +56,36 @@ def record(seed: int = 0) -> Recording:
     """Train anew up to each of the steps, on one thread, and look."""
     torch.set_num_threads(1)
     ids, distance = repeat_task(200, generator=torch.Generator().manual_seed(1))
-    letters, seen = numbers(TEXT), []
+    letters = numbers(TEXT)
+    found = Recording(
+        text=TEXT,
+        next=NEXT,
+        steps=[*STEPS],
+        loss=[],
+        back=[],
+        follows=[],
+        right=[],
+        first=[],
+        second=[],
+    )
     for steps in STEPS:
         with torch.enable_grad():
             model = train_induction(steps=steps, seed=seed)
         first, second = recorded_weights(model, ids)
         shares = model(letters)[-1].softmax(dim=-1)
-        facts = [
-            copying_loss(model, ids, distance),
-            previous_token_score(first),
-            induction_score(second, ids),
-            shares[numbers(NEXT)],
-        ]
-        maps = [in_hundredths(one[0]) for one in recorded_weights(model, letters)]
-        seen.append(([round(fact.item(), 2) for fact in facts], maps))
-    loss, back, follows, right = (list(one) for one in zip(*(f for f, _ in seen)))
-    first_maps, second_maps = (list(one) for one in zip(*(m for _, m in seen)))
-    return Recording(
-        text=TEXT,
-        next=NEXT,
-        steps=[*STEPS],
-        loss=loss,
-        back=back,
-        follows=follows,
-        right=right,
-        first=first_maps,
-        second=second_maps,
-    )
+        found["loss"].append(rounded(copying_loss(model, ids, distance)))
+        found["back"].append(rounded(previous_token_score(first)))
+        found["follows"].append(rounded(induction_score(second, ids)))
+        found["right"].append(rounded(shares[numbers(NEXT)]))
+        first, second = recorded_weights(model, letters)
+        found["first"].append(in_hundredths(first[0]))
+        found["second"].append(in_hundredths(second[0]))
+    return found
+
+
+def rounded(fact: torch.Tensor) -> float:
+    """Give one number with two decimals."""
+    return round(fact.item(), 2)
 
 
 def in_hundredths(weights: torch.Tensor) -> list[list[int]]:

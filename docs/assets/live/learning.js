@@ -59,7 +59,7 @@ hwLive.start("learning", (figure, stage, say) => {
     say(
       `After ${steps[at]} step${at ? "s" : ""} the loss is ${loss}, ` +
         `${facts[at][0] < floor ? "below" : "above"} the floor of guessing, ${round(floor, 2)}.\n` +
-        `Looks one back: ${back}. Looks at what followed: ${follows}.\n` +
+        `In all texts, one back gets ${back}, and what followed ${follows}.\n` +
         `After “${letters.join("")}” the model gives ${next} a share of ${right}.`,
     )
   }
