@@ -4,8 +4,10 @@ Weights are drawn in float32, as the chapters do it, so that they are theirs. Al
 is computed in float64, and so is the same on every processor.
 """
 
+import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -20,7 +22,10 @@ from headway import (
     attention_scores,
     attention_weights,
     causal_mask,
+    delta_rule,
+    guessing_loss,
     he_finds_boy,
+    linear_attention,
     six_by_rows,
     six_tokens,
     split_heads,
@@ -322,6 +327,65 @@ def tiles() -> list[Table]:
     return [keys, whole, *steps]
 
 
+MEMORY_KEYS = {"e₁": (1.0, 0.0), "e₂": (0.0, 1.0), "between": (0.6, 0.8)}
+WRITES = (("e₁", 5, 1), ("e₂", 7, 1), ("e₁", 9, 1), ("between", 9, 1), ("e₁", 5, 0.5))
+
+
+def memory() -> list[Table]:
+    """Write to a memory that corrects what a key holds, and to one that adds."""
+    known = Table("keys", "Three keys", ["", ("key", 2)])
+    for name, row in MEMORY_KEYS.items():
+        known.row(name, *map(exact, row))
+    keys = torch.tensor([*MEMORY_KEYS.values()]).double().round(decimals=1)
+    key = keys[[[*MEMORY_KEYS].index(name) for name, _, _ in WRITES]]
+    value, beta = torch.tensor([write[1:] for write in WRITES]).double().T
+    written = Table("writes", "What is written", ["", ("key", 2), "value", "β"])
+    columns = ["after", "row 1", "row 2", *(f"{name} reads" for name in MEMORY_KEYS)]
+    delta = Table("delta", "The memory of the delta rule", columns)
+    summed = Table("sum", "The memory of the sum", columns)
+    plain = {"features": None, "normalise": False}
+    for n, (row, number, share) in enumerate(zip(key, value, beta, strict=True), 1):
+        name, k, v, b = f"write {n}", key[:n], value[:n, None], beta[:n]
+        given = exact(number.item(), 0), exact(share.item())
+        written.row(name, *map(exact, row.tolist()), *given)
+        _, corrected = delta_rule(k, k, v, b)
+        _, added = linear_attention(k, k, b[:, None] * v, **plain)
+        for table, state in ((delta, corrected), (summed, added)):
+            both = torch.cat([state, keys @ state])
+            table.row(name, *map(exact, both.flatten().tolist()))
+    return [known, written, delta, summed]
+
+
+TRAINED = Path(__file__).parents[2] / "generated" / "trained"
+
+
+def learning() -> list[Table]:
+    """Show the maps of two heads at some steps of their training, as recorded."""
+    # Not trained here: no two processors would come to the same numbers.
+    path = TRAINED / "induction_heads.json"
+    recording = json.loads(path.read_text("utf-8"))
+    text = recording["text"]
+    columns = ["steps", "loss", "one back", "what followed", f"“{recording['next']}”"]
+    said = f"200 texts, and the share of the letter that continues “{text}”"
+    steps = Table("steps", said, columns)
+    for step, *facts in zip(
+        *(recording[name] for name in ("steps", "loss", "back", "follows", "right")),
+        strict=True,
+    ):
+        steps.row(str(step), *map(exact, facts))
+    floor = Table("floor", "The floor of guessing", ["", "loss"])
+    floor.row("all texts", precise(guessing_loss(), 2))
+    maps = []
+    for order in ("first", "second"):
+        said = f"{order.title()} layer: hundredths, a line for each letter that asks"
+        maps.append(Table(order, said, ["steps", " ".join(text)]))
+        for step, rows in zip(recording["steps"], recording[order], strict=True):
+            # Not a cell for each number: they would be thousands.
+            lines = (" ".join(f"{share:<3}" for share in row).rstrip() for row in rows)
+            maps[-1].row(str(step), "<td>{}</td>".format("\n".join(lines)))
+    return [steps, floor, *maps]
+
+
 FIGURES = {
     "words": Figure(
         words,
@@ -367,5 +431,16 @@ FIGURES = {
         tiles,
         "Under each bar stand a key’s score and its value. The bar is what the key "
         "weighs against the largest score so far: when that grows, all before shrinks.",
+    ),
+    "memory": Figure(
+        memory,
+        "The same writes to two memories of two numbers, row 1 and row 2. The delta "
+        "rule adds the share β of what is missing, the sum the share β of the value.",
+    ),
+    "learning": Figure(
+        learning,
+        "Weights of both layers, a row for each letter that asks. Framed: the letter "
+        "right before, and what followed an earlier copy. The steps that are shown "
+        "lie closer where more happens.",
     ),
 }

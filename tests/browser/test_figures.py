@@ -1,6 +1,7 @@
 """The live figures in a browser: right, driven by mouse and keys, legible, quiet."""
 
 import cmath
+import json
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from browsing import Visit, new_window, visit
 from headway import (
     MultiHeadAttention,
     SelfAttentionV2,
+    delta_rule,
+    guessing_loss,
+    linear_attention,
     nine_words,
     six_by_rows,
     six_tokens,
@@ -35,6 +39,8 @@ PAGES = {
     "groups": "decoding/grouped_query/",
     "writing": "decoding/kv_cache/",
     "tiles": "kernels/online_softmax/",
+    "memory": "variants/delta_rule/",
+    "learning": "models/induction/",
 }
 ROOT = Path(__file__).parents[2]
 WORDS, SIX = six_tokens()
@@ -606,6 +612,192 @@ def test_tiles_by_keyboard(live: "Locator") -> None:
     compare_tiles(live, 3, 1)
 
 
+MEMORY_KEYS = {
+    "e₁ (1, 0)": (1, 0),
+    "e₂ (0, 1)": (0, 1),
+    "between (0.6, 0.8)": (0.6, 0.8),
+}
+Write = tuple[str, float, float]
+FIRST: list[Write] = [("e₁ (1, 0)", 5, 1), ("e₂ (0, 1)", 7, 1)]
+WRITES: list[Write] = [
+    ("e₁ (1, 0)", 9, 1),
+    ("between (0.6, 0.8)", 0, 1),  # to numbers below zero
+    ("between (0.6, 0.8)", 9, 0.25),
+    ("e₂ (0, 1)", 3, 0),
+    ("e₂ (0, 1)", 4, 0.75),
+]
+
+
+def memories(writes: list[Write]) -> Tensor:
+    """Give the memories of the delta rule and of a sum, a column each."""
+    if not writes:
+        return torch.zeros(2, 2, dtype=torch.float64)
+    key = torch.tensor([MEMORY_KEYS[name] for name, _, _ in writes]).double()
+    key = key.mul(10).round().div(10)
+    value, beta = torch.tensor([write[1:] for write in writes]).double().T
+    value = value[:, None]
+    _, delta = delta_rule(key, key, value, beta)
+    plain = {"features": None, "normalise": False}
+    _, summed = linear_attention(key, key, beta[:, None] * value, **plain)
+    return torch.cat([delta, summed], dim=-1)
+
+
+def plainly(number: float) -> str:
+    return f"{round(number, 2) + 0:g}".replace("-", "−")
+
+
+def compare_memory(figure: "Locator", writes: list[Write]) -> None:
+    memory = memories(writes)
+    keys = torch.tensor([*MEMORY_KEYS.values()]).double().mul(10).round().div(10)
+    reads = keys @ memory
+    body = figure.locator(".hw-memory tbody")
+    same(numbers(body.nth(0).locator("data")), memory)
+    same(numbers(body.nth(1).locator(".hw-live__bar data")), reads)
+    last = {name: f"{value:g}" for name, value, _ in writes}
+    shown = body.nth(1).locator("td:nth-child(2)").all_inner_texts()
+    assert shown == [last.get(name, "") for name in MEMORY_KEYS]
+    below = figure.locator(".hw-memory__below").count()
+    assert below == int((reads < -1e-9).sum())
+    if not writes:
+        assert said(figure) == "Nothing is written. Each key reads 0."
+        return
+    name, value, beta = writes[-1]
+    place = [*MEMORY_KEYS].index(name)
+    held = (keys @ memories(writes[:-1]))[place, 0].item()
+    now, summed = map(plainly, reads[place].tolist())
+    missing, word = plainly(value - held), name.split()[0]
+    assert said(figure) == (
+        f"Write {len(writes)}: {value:g} under {word}, β = {beta:g}.\n"
+        f"Delta rule: it held {plainly(held)}, so {missing} is missing "
+        f"and {beta:g} · {missing} is added. It reads {now}.\n"
+        f"Sum: {beta:g} · {value:g} is added. It reads {summed}."
+    )
+
+
+def test_memory_by_mouse(live: "Locator") -> None:
+    write, undo, empty = (
+        live.get_by_role("button", name=name) for name in ("Write", "Undo", "Empty")
+    )
+    writes = [*FIRST]
+    compare_memory(live, writes)
+    write.click()  # what the chapter writes next is chosen
+    compare_memory(live, [*writes, WRITES[0]])
+    assert "It reads 9.\n" in said(live)
+    assert said(live).endswith("It reads 14.")
+    undo.click()
+    for name, value, beta in WRITES:
+        pick(live, name)
+        slide(live, "value", value)
+        slide(live, "β", beta)
+        compare_memory(live, writes)  # nothing is written by choosing
+        write.click()
+        writes.append((name, value, beta))
+        compare_memory(live, writes)
+    for _ in range(3):
+        undo.click()
+        writes.pop()
+        compare_memory(live, writes)
+    empty.click()
+    compare_memory(live, [])
+    undo.click()  # there is nothing before
+    compare_memory(live, [])
+    write.click()
+    compare_memory(live, WRITES[-1:])
+
+
+def test_memory_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("radio", name="e₁ (1, 0)").focus()
+    keyboard.press("ArrowRight")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("ArrowLeft")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("ArrowLeft")
+    ringed(live)
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_memory(live, [*FIRST, ("e₂ (0, 1)", 8, 0.75)])
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    compare_memory(live, FIRST)
+
+
+RECORDED = json.loads(
+    (ROOT / "generated/trained/induction_heads.json").read_text("utf-8")
+)
+
+
+def compare_learning(figure: "Locator", at: int) -> None:
+    """Compare a step of the training with what was recorded."""
+    maps = figure.locator(".hw-learning__map")
+    for place, name in enumerate(("first", "second")):
+        rows = RECORDED[name][at]
+        cells = maps.nth(place).locator("tbody td")
+        text = [cell for cell in cells.all_inner_texts() if cell]
+        assert text == [f"{share / 100:.2f}" for row in rows for share in row]
+    loss = RECORDED["loss"]
+    seen = figure.locator(".hw-live__bar:not(.hw-tiles__unread) data")
+    same(numbers(seen), torch.tensor(loss[: at + 1]))
+    steps = RECORDED["steps"][at]
+    where = "below" if loss[at] < guessing_loss() else "above"
+    assert said(figure) == (
+        f"After {steps} step{'s' if steps > 1 else ''} the loss is {loss[at]:.2f}, "
+        f"{where} the floor of guessing, 2.11.\n"
+        f"In all texts, one back gets {RECORDED['back'][at]:.2f}, "
+        f"and what followed {RECORDED['follows'][at]:.2f}.\n"
+        f"After “lemonlemo” the model gives “n” a share of {RECORDED['right'][at]:.2f}."
+    )
+    slider = figure.get_by_role("slider", name="steps of training")
+    assert slider.get_attribute("aria-valuetext") == str(steps)
+
+
+def test_learning_by_mouse(live: "Locator") -> None:
+    last = len(RECORDED["steps"]) - 1
+    back, on = (live.get_by_role("button", name=name) for name in ("Back", "Train on"))
+    back.click()  # there is nothing before
+    compare_learning(live, 0)
+    for at in range(1, last + 1):
+        on.click()
+        compare_learning(live, at)
+    on.click()  # the training is over
+    compare_learning(live, last)
+    slide(live, "steps of training", 4)
+    compare_learning(live, 4)
+    back.click()
+    compare_learning(live, 3)
+    # Framed are the letter before, and what followed the letter before.
+    text = RECORDED["text"]
+    stripes = [
+        [s == t - 1 for t in range(9) for s in range(9)],
+        [0 < s <= t and text[s - 1] == text[t] for t in range(9) for s in range(9)],
+    ]
+    for grid, stripe in zip(
+        live.locator(".hw-learning__map").all(), stripes, strict=True
+    ):
+        framed = grid.locator("tbody td").evaluate_all(
+            "all => all.map(one => one.classList.contains('hw-live__edited'))"
+        )
+        assert framed == stripe
+
+
+def test_learning_by_keyboard(live: "Locator") -> None:
+    keyboard = live.page.keyboard
+    live.get_by_role("slider", name="steps of training").focus()
+    keyboard.press("End")
+    ringed(live)
+    compare_learning(live, len(RECORDED["steps"]) - 1)
+    keyboard.press("Home")
+    keyboard.press("ArrowRight")
+    compare_learning(live, 1)
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    ringed(live)
+    compare_learning(live, 2)
+
+
 # ---- By keyboard ----
 
 
@@ -775,6 +967,8 @@ def test_targets_are_large_enough_for_a_finger(show: Show, every: str) -> None:
         "groups": lambda: figure.get_by_role("radio", name="8").tap(),
         "writing": lambda: figure.get_by_text("Next call").tap(),
         "tiles": lambda: figure.get_by_text("Next tile").tap(),
+        "memory": lambda: figure.get_by_role("button", name="Write").tap(),
+        "learning": lambda: figure.get_by_text("Train on").tap(),
     }[every]()
     assert said(figure) != before
 

@@ -2,7 +2,9 @@
 
 import math
 import re
+import runpy
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
@@ -514,3 +516,44 @@ def test_distances_that_no_text_has(function: object, distances: list[int]) -> N
 def test_refused_in_one_sentence(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+# The recording of its training.
+
+HEADS = Path(__file__).parents[2] / "docs" / "trained" / "induction_heads.py"
+
+
+def test_the_recording_shows_the_training_of_the_stored_model(capsys) -> None:
+    heads = runpy.run_path(str(HEADS))
+    assert heads["main"](["--check"]) == 0
+    assert capsys.readouterr().out == ""
+    recording = heads["read"]()
+    assert heads["RECORDING"].stat().st_size < 4096
+    assert recording["steps"][-1] == 150
+    maps = recorded_weights(induction_model(), heads["numbers"](recording["text"]))
+    for name, weights in zip(("first", "second"), maps, strict=True):
+        assert len(recording[name]) == len(recording["steps"])
+        for t, row in enumerate(recording[name][-1]):
+            shares = torch.tensor(row) / 100
+            torch.testing.assert_close(
+                shares, weights[0, t, : t + 1], rtol=0, atol=0.02
+            )
+
+
+def test_a_recording_without_stripes_is_found() -> None:
+    heads = runpy.run_path(str(HEADS))
+    recording = heads["read"]()
+    for facts in ("loss", "back", "follows", "right", "first", "second"):
+        recording[facts] = recording[facts][::-1]
+    assert len(heads["problems"](recording)) == 10
+
+
+@pytest.mark.slow
+def test_recorded_anew_it_shows_the_same() -> None:
+    threads = torch.get_num_threads()
+    heads = runpy.run_path(str(HEADS))
+    try:
+        recording = heads["record"](seed=1)
+    finally:
+        torch.set_num_threads(threads)
+    assert heads["problems"](recording) == []
