@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import copiers
+import induction_heads
 import torch
 from torch import nn
 
@@ -118,7 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         CURVE.write_text(json.dumps(curve) + "\n", encoding="utf-8", newline="\n")
     found = [*problems(small_gpt()), *stale()]
     print(*found, sep="\n", end="\n" if found else "")
-    return max(1 if found else 0, copiers.main(arguments))
+    others = (copiers.main(arguments), induction_heads.main(arguments))
+    return max(1 if found else 0, *others)
 
 
 if __name__ == "__main__":
