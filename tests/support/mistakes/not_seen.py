@@ -1,9 +1,9 @@
 """Mistakes that `check` cannot see yet, and the property that shows each.
 
 They are exhibits of the museum, by their anchors, in the rooms on positions, caches,
-groups, pieces, processes, variants and models: `check` has no positions to ask about, no
-cache to hand over, no tiles to choose and no processes to start, and it cannot know what
-a variant is meant to be.
+groups, pieces, processes, variants and models: `check` has no positions to ask about,
+no cache to hand over, no tiles to choose and no processes to start, and it cannot know
+what a variant is meant to be.
 """
 
 NOT_SEEN_BY_CHECK = {
