@@ -150,7 +150,7 @@ KINDS: dict[str, list[Property]] = {
         Property("16 bits are enough", BLOCK, _in_16_bits),
     ],
     "swiglu": [Property("twice the up, twice the result", BLOCK, _linear_in_up)],
-    "gelu": [Property("the activation of gpt-2", BLOCK, _gelu_of_gpt)],
+    "gelu": [Property("the activation is the trained one", BLOCK, _gelu_of_gpt)],
     "loss": [Property("sure of the next, no loss", GPT, _no_loss_when_sure)],
     "shares": [Property("temperature divides, once", GPT, _temperature_divides)],
     "without": [

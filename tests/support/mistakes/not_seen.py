@@ -87,7 +87,7 @@ NOT_SEEN_BY_CHECK = {
     "squares-too-large": "16 bits are enough",
     "swapped-halves": "twice the up, twice the result",
     "a-bracket-too-wide": "twice the up, twice the result",
-    "the-other-gelu": "the activation of gpt-2",
+    "the-other-gelu": "the activation is the trained one",
     "the-token-after-next": "sure of the next, no loss",
     "another-view-of-the-logits": "sure of the next, no loss",
     "cooled-twice": "temperature divides, once",
