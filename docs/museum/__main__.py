@@ -2,9 +2,10 @@
 
 Every program in the rooms is run as it stands, and `check` is asked about `attend`,
 which each of them makes. What it reports becomes a fold below each program, and a table
-and lists in museum.md. Of positions, caches, shared heads, pieces and processes `check`
-does not ask yet what must hold: `beyond` does. With `--check` nothing is written; the
-command fails if one of them is not as it would be written.
+and lists in museum.md. Of positions, caches, shared heads, pieces, processes, most
+variants and whole models `check` does not ask yet what must hold: `beyond` does. With
+`--check` nothing is written; the command fails if one of them is not as it would be
+written.
 """
 
 import contextlib
@@ -39,6 +40,8 @@ ROOMS = (
     "pieces",
     "gradients",
     "processes",
+    "variants",
+    "models",
 )
 NAMES = [one.name for one in PROPERTIES]
 # How a property looks from outside, when it does not hold.

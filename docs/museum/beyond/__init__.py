@@ -5,6 +5,8 @@ What an exhibit makes says which of them it must have: `rotate`, `bias`, `encode
 groups; `read`, or `attend` with `new_cache` in that on caches; `tiled`, `causal`,
 `piece` with `merge`, `backward` with `forward`, or `backprop` with `train` in that on
 pieces; and `alone` with `together`, `grad_together` or `ring` in that on processes.
+The rooms on variants and on models have a function for each property or two: see their
+modules.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ import torch
 from headway.checks import Report
 from headway.checks.report import Row
 
-from . import caches, groups, pieces, positions, processes
+from . import caches, groups, models, pieces, positions, processes, variants
 from .ask import NEAR, Property
 
 KINDS: dict[str, list[Property]] = {
@@ -24,6 +26,8 @@ KINDS: dict[str, list[Property]] = {
     **caches.KINDS,
     **pieces.KINDS,
     **processes.KINDS,
+    **variants.KINDS,
+    **models.KINDS,
 }
 EVERY = [one for kind in KINDS.values() for one in kind]
 

@@ -1,8 +1,9 @@
 """Mistakes that `check` cannot see yet, and the property that shows each.
 
 They are exhibits of the museum, by their anchors, in the rooms on positions, caches,
-groups, pieces and processes: `check` has no positions to ask about, no cache to hand
-over, no tiles to choose and no processes to start.
+groups, pieces, processes, variants and models: `check` has no positions to ask about,
+no cache to hand over, no tiles to choose and no processes to start, and it cannot know
+what a variant is meant to be.
 """
 
 NOT_SEEN_BY_CHECK = {
@@ -67,4 +68,31 @@ NOT_SEEN_BY_CHECK = {
     "padding-in-the-ring": "rows need not be even",
     "turned-by-place": "any rows on any process",
     "the-mean-of-one-piece": "gradients are those of autograd",
+    "a-sink-in-every-score": "a sink is one more key",
+    "the-sink-s-share-handed-back": "a sink is one more key",
+    "a-sink-left-behind": "a sink is one more key",
+    "one-size-for-all-heads": "a head does not resize another",
+    "weighed-after-turning": "a norm leaves the distance alone",
+    "a-gate-without-a-frame": "a gate only turns down",
+    "repeated-then-told-apart": "shared keys stay pairs",
+    "a-choice-among-all": "a choice does not look ahead",
+    "hidden-until-chosen": "a choice does not look ahead",
+    "nothing-to-choose": "all that may be kept is causal",
+    "every-prompt-is-the-first": "any calls make one text",
+    "read-before-fading": "the newest value is read back",
+    "a-mask-for-the-decays": "any calls make one text",
+    "the-stream-is-normalised": "nothing added changes nothing",
+    "times-the-root": "squares have a mean of one",
+    "variance-for-squares": "squares have a mean of one",
+    "squares-too-large": "16 bits are enough",
+    "swapped-halves": "twice the up, twice the result",
+    "a-bracket-too-wide": "twice the up, twice the result",
+    "the-other-gelu": "the activation is the trained one",
+    "the-token-after-next": "sure of the next, no loss",
+    "another-view-of-the-logits": "sure of the next, no loss",
+    "cooled-twice": "temperature divides, once",
+    "a-head-that-is-none": "the others stay as they are",
+    "gone-for-good": "the model is left as it was",
+    "always-six-places-back": "no distance tells it all",
+    "the-copy-and-not-what-follows": "a perfect head scores one",
 }
