@@ -98,7 +98,8 @@ def curves(title, lines, floors, top=4.5):
         path = "L".join(f"{x(step):.1f} {y(loss):.1f}" for step, loss in points)
         colour = COLOURS[place]
         body += f'<path d="M{path}" fill="none" stroke="{colour}"/>'
-        body += f'<text x="{40 + 130 * place}" y="256" fill="{COLOURS[place]}">{name}</text>'
+        left = 40 + 130 * place
+        body += f'<text x="{left}" y="256" fill="{colour}">{name}</text>'
         words += f" {name}: from {points[0][1]:.1f} to {points[-1][1]:.1f}."
     return HTML(
         f'<figure class="hw-figure"><svg viewBox="0 0 430 262" width="430" role="img" '
