@@ -12,9 +12,12 @@ import pytest
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Coverage follows the workers of pytest-xdist, and not what these start in their turn:
-# each program of the book would take twice the time.
+# each program of the book would take twice the time. A test whose processes it should
+# follow asks for `coverage_of_processes`.
+FOLLOW = "COVERAGE_PROCESS_CONFIG"
+follow = os.environ.get(FOLLOW)
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+    os.environ.pop(FOLLOW, None)
 
 # The hook rewrites modules as they are imported, so it must come before the first one.
 if "headway" in sys.modules:
@@ -36,6 +39,12 @@ def _shape_checks(request: pytest.FixtureRequest) -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", off)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def coverage_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    if follow is not None:
+        monkeypatch.setenv(FOLLOW, follow)
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,7 @@ import latent_attention
 import linear_attention
 import longer
 import loss_of_the_novel
+import maps
 import modules
 import paged_cache
 import pieces
@@ -75,6 +76,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     **difference.PICTURES,
     **linear_attention.PICTURES,
     **delta_rule.PICTURES,
+    **maps.PICTURES,
 }
 
 

@@ -145,6 +145,12 @@ from headway.models.induction import (
     previous_token_score,
     induction_score,
 )
+from headway.models.attention_maps import (
+    two_head_model,
+    silenced_heads,
+    weighted_norms,
+    rollout,
+)
 
 __all__ = [
     "Example",
@@ -278,4 +284,8 @@ __all__ = [
     "recorded_weights",
     "previous_token_score",
     "induction_score",
+    "two_head_model",
+    "silenced_heads",
+    "weighted_norms",
+    "rollout",
 ]

@@ -701,6 +701,44 @@ def a_copy(repeated: Tensor) -> None:
         )
 
 
+def share(**shares: float) -> None:
+    for name, part in shares.items():
+        if not 0.0 <= part <= 1.0:
+            raise ValueError(f"{name} must be in [0, 1]; got {name}={part!r}.")
+
+
+def numbers_of_heads(heads: Sequence[int], num_heads: int) -> None:
+    if any(not 0 <= head < num_heads for head in heads):
+        raise ValueError(
+            "heads must hold numbers from 0 to num_heads - 1; "
+            f"got heads={heads}, num_heads={num_heads}."
+        )
+
+
+def weights_of_heads(weights: Tensor, num_heads: int, keys: int) -> None:
+    floating(weights=weights)
+    if weights.ndim < 3 or weights.shape[-3::2] != (num_heads, keys):
+        raise ValueError(
+            f"weights must have shape (..., {num_heads}, queries, {keys}); "
+            f"got weights.shape={_shape(weights)}."
+        )
+
+
+def layers_of_weights(weights: Sequence[Tensor]) -> None:
+    if not len(weights):
+        raise ValueError("weights must be of at least one layer; got weights=[].")
+    for layer in weights:
+        floating(weights=layer)
+        tokens = layer.shape[-1:]
+        fits = layer.ndim >= 3 and layer.shape[-2:] == tokens + tokens
+        first = weights[0].shape
+        if not fits or layer.shape[:-3] != first[:-3] or tokens != first[-1:]:
+            raise ValueError(
+                "weights must have shape (..., heads, tokens, tokens) in each layer; "
+                f"got {', '.join(_shape(layer) for layer in weights)}."
+            )
+
+
 def has_heads(kinds: tuple[type[nn.Module], ...], attention: nn.Module) -> None:
     """Check a module whose heads can be dealt out."""
     if not isinstance(attention, kinds):

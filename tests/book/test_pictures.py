@@ -840,6 +840,21 @@ def test_one_head_looks_one_back_and_one_at_what_followed() -> None:
             assert max(row) > 0.03 + 0.9 * 0.39 - 0.006
 
 
+def test_two_heads_look_alike_and_one_of_them_brings_little() -> None:
+    text = "planetplane"
+    places = [(t, s) for t in range(11) for s in range(t + 1)]
+    shades = []
+    for panel in range(4):
+        said = [words for words in texts("weights-and-sizes", panel) if len(words) == 1]
+        assert said == [letter for letter in text for _ in range(2)]
+        shades.append(dict(zip(places, fills("weights-and-sizes", panel), strict=True)))
+    back = [[shade[t, t - 1] for t in range(1, 11)] for shade in shades]
+    for panel in (0, 1):  # weights: more than half, but for one letter
+        assert sum(shade > 0.03 + 0.5 * 0.39 for shade in back[panel]) >= 9
+    # Sizes, on one scale: those of head 0 are less than half of those of head 1.
+    assert max(back[2]) - 0.03 < 0.5 * (min(back[3]) - 0.03)
+
+
 def test_two_streams_and_their_sizes() -> None:
     steps = {
         "pre-norm": lambda x, norm, half: x + half(norm(x)),

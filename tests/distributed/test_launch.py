@@ -457,7 +457,9 @@ class TestSlow:
         self, ids: Path, temporary: Path, number: signal.Signals
     ) -> None:
         program = a_program(ids, "time.sleep(500)")
-        call = (
+        call = (  # a shell may have made us, and so the caller, deaf to Ctrl-C
+            "import signal\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "from headway.distributed.launch import run_processes\n"
             f"run_processes({program!r}, 3, timeout=500.0)"
         )

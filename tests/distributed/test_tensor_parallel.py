@@ -453,6 +453,7 @@ THREE = cleandoc(
 )
 
 
+@pytest.mark.usefixtures("coverage_of_processes")
 def test_three_processes() -> None:
     """One start, and so one test: values, gradients, DTensor, dropout, errors."""
     program = (

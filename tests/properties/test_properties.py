@@ -105,6 +105,10 @@ NO_ATTENTION = {
     "positive_features",
     "linear_attention",
     "delta_rule",
+    "two_head_model",
+    "silenced_heads",
+    "weighted_norms",
+    "rollout",
 }
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import oracles
 from compare import close
-from headway import linear_attention, positive_features
+from headway import attention, linear_attention, positive_features
 from largest_tensor import Largest
 from random_inputs import EVERY_LEADING
 from sizes import B, D, H, V, draw
@@ -162,6 +162,28 @@ def test_the_order_of_the_past_does_not_matter() -> None:
     )
     close(mixed[..., -1, :], context[..., -1, :])
     close(same, state)
+
+
+@EVERY_CHUNK
+def test_equal_features_are_a_softmax_of_equal_scores(chunk) -> None:
+    query, key, value = qkv(B, H)
+    context, _ = linear_attention(
+        query, key, value, features=torch.ones_like, chunk=chunk
+    )
+    close(context, attention(torch.zeros_like(query), key, value, causal=True))
+
+
+def test_a_token_with_features_of_zero_is_not_in_the_state() -> None:
+    query, key, value = qkv(B)
+    real = [0, 1, 2, 5, 8, 9, 12]
+    padded = torch.zeros_like(key)
+    padded[:, real] = positive_features(key)[:, real]
+    options = {"features": None, "chunk": 5}
+    context, state = linear_attention(query.exp(), padded, value, **options)
+    rows = [x[:, real] for x in (query.exp(), padded, value)]
+    alone, last = linear_attention(*rows, **options)
+    close(context[:, real], alone)
+    close(state, last)
 
 
 def test_a_sum_that_is_zero_gives_zeros() -> None:

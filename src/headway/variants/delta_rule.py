@@ -22,20 +22,20 @@ def delta_rule(
     $$r_t = \beta_t \left(v_t - \alpha_t S_{t-1}^\top k_t\right), \qquad
     S_t = \alpha_t S_{t-1} + k_t r_t^\top, \qquad z_t = S_t^\top q_t$$
 
-    The memory first fades by $\alpha_t$. Then the key is asked, and of the difference
-    to the value the share $\beta_t$ is written. A token is in the memory when its own
-    query reads. With all $\alpha_t = 1$ this is the delta rule, with decay the gated
-    delta rule.
+    The memory first fades by $\alpha_t$. Then it is read under the key, and the share
+    $\beta_t$ of what is missing from the value is written. A token is in the memory
+    when its own query reads. With all $\alpha_t = 1$ this is the delta rule, with decay
+    the gated delta rule.
 
     Inside of a chunk of length $C$ the corrections of all tokens are the solution of
     one triangular system, so that there is no loop over tokens. The result is the same
     for each length of chunks, up to rounding.
 
     Queries and keys are taken as they are. Keys should have length one: then a token
-    with $\beta_t = 1$ reads back its own value, and with $0 \le \beta_t \le 2$ nothing
-    in the memory grows that is not written. Where $\beta_t = 0$ and $\alpha_t = 1$, as
-    for padding, a token changes nothing. Numbers of 16 bits are computed with in 32,
-    and so is the state.
+    with $\beta_t = 1$ reads back its own value, and with $0 \le \beta_t \le 2$ and
+    $0 \le \alpha_t \le 1$ nothing in the memory grows that is not written. Where
+    $\beta_t = 0$ and $\alpha_t = 1$, as for padding, a token changes nothing. Numbers
+    of 16 bits are computed with in 32, and so is the state.
 
     Args:
         query: What each position looks for.

@@ -62,15 +62,16 @@ def linear_attention(
     The weights of a row sum to one. The vector $n$ is the last column of the state,
     beside $S$: what would be the sum of values that are all one.
 
-    Numbers of 16 bits are computed with in 32, and so is the state: a sum of many
-    tokens would stop to grow in 16.
+    Numbers of 16 bits are computed with in 32, and so is the state: in 16, a sum of
+    many tokens would stop growing. There is no mask: keep padding out of the state by
+    features of zero.
 
     Args:
         query: What each position looks for.
         key: What each position offers to be found by, one for each query.
         value: What each position hands over when it is found.
-        features: Map $\phi$ of queries and keys to vectors of equal, perhaps another
-            width $F$; `None` takes them as they are.
+        features: Map $\phi$ from queries and keys to vectors of any width $F$;
+            `None` takes them as they are.
         normalise: Whether to divide by the sum of weights. A row whose weights sum to
             zero has a context of zeros.
         chunk: Number of tokens that are read at a time; `None` means all.

@@ -121,7 +121,13 @@ class QKNorm(nn.Module):
 
 
 class _NormedLinear(nn.Linear):
-    """A projection whose results are brought to one size, a head or all together."""
+    """A projection whose results are brought to one size, a head or all together.
+
+    Args:
+        linear: Where its weights are from.
+        width: How many numbers are measured together.
+        eps: What keeps zeros from being divided by zero.
+    """
 
     def __init__(self, linear: nn.Linear, width: int, eps: float) -> None:
         # The weights are those of `linear`; what is made here holds no memory.

@@ -64,7 +64,7 @@ def indexer_scores(
     key: Float[Tensor, "*#B S D"],
     weight: Float[Tensor, "*#B T H"],
 ) -> Float[Tensor, "*B T S"]:
-    r"""Score each key by a few small heads that share it, one score for all heads.
+    r"""Score each key by small heads that share it, one score for all heads.
 
     $$I_{ts} = \sum_h w_{th} \operatorname{ReLU}(q_{th} \cdot k_s)$$
 

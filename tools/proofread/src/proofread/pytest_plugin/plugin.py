@@ -30,6 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--changed", help="leave out what passed and has not changed", **flag
     )
+    group.addoption(
+        "--no-lookahead", help="begin no program before the last has ended", **flag
+    )
     group.addoption("--shuffle", type=int, metavar="SEED", help="in another order")
     group.addoption(
         "--compare",
@@ -73,8 +76,9 @@ def workers(config: pytest.Config) -> int:
     Programs that are recorded run alone, and the workers of pytest-xdist have the cores
     already.
     """
-    many = hasattr(config, "workerinput") or config.option.record
-    return 1 if many or (os.cpu_count() or 1) < 2 else 2
+    alone = config.option.record or config.option.no_lookahead
+    busy = hasattr(config, "workerinput") or (os.cpu_count() or 1) < 2
+    return 1 if alone or busy else 2
 
 
 @pytest.hookimpl(tryfirst=True)

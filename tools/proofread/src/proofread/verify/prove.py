@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     proof = Proof(options.paths, options.also)
     try:
-        proof.run("in order", [], BY_THEMSELVES, options.also)
+        proof.run("in order", ["--no-lookahead"], BY_THEMSELVES, options.also)
         for name, order in () if options.quick else ORDERS.items():
             proof.run(name, order, BY_THEMSELVES, [])
         for path in PATHS[1:2] if options.quick else PATHS[1:]:
