@@ -38,7 +38,7 @@ from proofread.website.offline_zip import pack
 from proofread.website.search_index import shorten
 from proofread.website.settings import KEY, SiteSettings, read_settings
 from proofread.website.slim_html import slim_site
-from proofread.website.takeaway.downloads import make
+from proofread.website.takeaway.downloads import make, make_from_notebooks
 
 LABS = "proofread.markdown_ext.labs"
 SHAPES = "proofread.markdown_ext.shapes"
@@ -129,15 +129,19 @@ def make_takeaways(config: MkDocsConfig, settings: SiteSettings) -> None:
     """Make the notebooks and programs of a site, if it is to have some."""
     if (options := settings.takeaway) is None:
         return
-    docs = Path(config.docs_dir)
+    docs, site = Path(config.docs_dir), Path(config.site_dir)
+    wheel = make_wheel(config, options.project) if options.project else ""
     make(
         docs,
-        Path(config.site_dir),
+        site,
         [f"{folder}**/*.md" for folder in settings.chapter_folders(docs)],
         folders=included_from(config),
         note=options.note,
-        wheel=make_wheel(config, options.project) if options.project else "",
+        wheel=wheel,
     )
+    if plugin := config.plugins.get("mkdocs-jupyter"):
+        patterns = [one for one in plugin.config["include"] if one.endswith(".py")]
+        make_from_notebooks(docs, site, patterns, note=options.note, wheel=wheel)
 
 
 def search_languages(config: MkDocsConfig) -> list[str]:

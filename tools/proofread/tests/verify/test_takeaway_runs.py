@@ -12,6 +12,7 @@ from proofread.verify.takeaway_runs import (
     block_problems,
     file_problems,
     jupyter_problems,
+    read_notebooks,
     read_site,
 )
 from proofread.website.takeaway.cells import cells
@@ -299,7 +300,30 @@ def test_a_notebook_runs_in_jupyter(tmp_path: Path) -> None:
     assert "ValueError: invalid literal for int() with base 10: 'a'" in problem
 
 
+def test_a_page_that_is_a_notebook_must_run_to_its_end(tmp_path: Path) -> None:
+    file, _ = files(tmp_path)
+    own = Page(Path("docs/labs/a.py"), [], [file])
+    assert file_problems(READER, own, file) == []
+    file.write_text(file.read_text().replace('"0.5\\n"', '"0.6\\n"'))
+    assert file_problems(READER, own, file) == []  # its numbers are not recorded
+    broken = json.loads(file.read_text().replace('"raises-exception"', ""))
+    file.write_text(json.dumps(broken))
+    [problem] = file_problems(READER, own, file)
+    assert "ValueError: invalid literal for int() with base 10: 'a'" in problem
+
+
 # ---- The site ----
+
+
+def test_the_notebooks_of_a_site(tmp_path: Path) -> None:
+    docs, site = tmp_path / "docs", tmp_path / "site"
+    docs.mkdir()
+    for name in ("a.py", "b.py", "b.md", "tool.py"):
+        (docs / name).write_text("")
+    for name in "ab":
+        (site / name).mkdir(parents=True)
+        (site / name / "index.html").write_text('<a href="a.ipynb" download></a>')
+    assert read_notebooks(docs, site) == [Page(docs / "a.py", [], [site / "a/a.ipynb"])]
 
 
 def test_the_pages_of_a_site(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from proofread.verify.takeaway_runs import (
     Reader,
     block_problems,
     file_problems,
+    read_notebooks,
     read_site,
 )
 
@@ -129,6 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         exact = is_exact(options.compare, options.project)
         reader = Reader(python.absolute(), options.ignore, exact=exact)
         pages = read_site(options.docs, options.site)
+        pages += read_notebooks(options.docs, options.site)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             work = checks(reader, pages)
             results = pool.map(lambda check: check(), work)

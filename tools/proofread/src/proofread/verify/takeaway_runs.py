@@ -45,6 +45,22 @@ def read_site(docs: Path, site: Path) -> list[Page]:
     return result
 
 
+def read_notebooks(docs: Path, site: Path) -> list[Page]:
+    """Return the pages of a site that are notebooks, with the files that they offer.
+
+    Such a page shows what its cells printed when the site was built, and a reader's may
+    print something else; that they run to the end is all that can be asked.
+    """
+    result = []
+    for path in sorted(docs.rglob("*.py")):
+        html = built_page(PurePosixPath(path.relative_to(docs).as_posix()), site)
+        # Of a lab, the page has another source.
+        if html is not None and not path.with_suffix(".md").is_file():
+            names = offered(html.read_text(encoding="utf-8"))
+            result.append(Page(path, [], [html.parent / name for name in names]))
+    return result
+
+
 @dataclass(frozen=True)
 class Reader(Python):
     """Where the reader's programs run, and how they are judged.
@@ -138,6 +154,10 @@ def ended(done: subprocess.CompletedProcess[str]) -> Iterator[str]:
 
 def notebook_problems(reader: Reader, page: Page, notebook: Path) -> Iterator[str]:
     """Find in what a notebook shows or prints something else than its page."""
+    if page.path.suffix == ".py":  # a page that is a notebook
+        if stopped := execute(without_commands(notebook), reader.limit):
+            yield stopped
+        return
     cells = [
         ("".join(cell["source"]).strip("\n"), stored(cell["outputs"]))
         for cell in code_cells(notebook)
@@ -149,13 +169,18 @@ def notebook_problems(reader: Reader, page: Page, notebook: Path) -> Iterator[st
         yield from jupyter_problems(reader, notebook)
 
 
+def without_commands(notebook: Path) -> nbformat.NotebookNode:
+    """Return a notebook without the cells that install: here it is installed."""
+    whole = nbformat.read(notebook, as_version=4)
+    whole.cells = [
+        cell for cell in whole.cells if COMMAND not in cell.metadata.get("tags", [])
+    ]
+    return whole
+
+
 def jupyter_problems(reader: Reader, notebook: Path) -> Iterator[str]:
     """Find in what Jupyter prints something else than the notebook has stored."""
-    recorded = nbformat.read(notebook, as_version=4)
-    # What it would install is installed.
-    recorded.cells = [
-        cell for cell in recorded.cells if COMMAND not in cell.metadata.get("tags", [])
-    ]
+    recorded = without_commands(notebook)
     now = copy.deepcopy(recorded)
     if stopped := execute(now, reader.limit):
         yield stopped

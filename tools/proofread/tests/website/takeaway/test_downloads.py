@@ -7,7 +7,7 @@ import pytest
 
 from proofread.verify.takeaway_runs import code_cells
 from proofread.website.paths import addresses, built_page
-from proofread.website.takeaway.downloads import main, make
+from proofread.website.takeaway.downloads import main, make, make_from_notebooks
 
 URL = "https://example.org/book/"
 CANONICAL = '<head><link rel="canonical" href="{}"></head>'
@@ -135,6 +135,37 @@ def test_a_wheel_without_an_address_cannot_be_installed(book: Path) -> None:
     arguments = (book / "docs", book / "site", ["walk/a.md"])
     (made, _) = make(*arguments, note="A note.", wheel="dist/a.whl")
     assert sources(made).startswith("A note.\n---\n# A\n")
+
+
+LAB = """# %% [markdown]
+# # A lab, with [a page](../../walk/a/)
+
+# %%
+print(1)
+"""
+
+
+def test_a_page_that_is_a_notebook_is_taken_away_as_it_is(book: Path) -> None:
+    (book / "docs/labs/look.py").write_text(LAB)
+    folders, options = (book / "docs", book / "site"), {"note": "A note."}
+    [made] = make_from_notebooks(*folders, ["labs/*.py"], **options)
+    assert made == book / "site/labs/look/look.ipynb"
+    assert sources(made) == (
+        f"This was made from the page <{URL}labs/look/>.\nA note.\n---\n"
+        f"# A lab, with [a page]({URL}walk/a/)\n---\nprint(1)"
+    )
+    options["wheel"] = "dist/a-1-py3-none-any.whl"
+    [made] = make_from_notebooks(*folders, ["labs/*.py"], **options)
+    assert f"\n---\n%pip install --quiet {URL}{options['wheel']}\n" in sources(made)
+    (book / "site/labs/look/index.html").write_text("")
+    [made] = make_from_notebooks(*folders, ["labs/*.py"], **options)
+    assert sources(made) == "A note.\n---\n# A lab, with a page\n---\nprint(1)"
+
+
+def test_a_notebook_without_a_page_is_said(book: Path) -> None:
+    (book / "site/labs/look/index.html").unlink()
+    with pytest.raises(ValueError, match=r"must have each page .* labs/look\.py"):
+        make_from_notebooks(book / "docs", book / "site", ["labs/*.py"])
 
 
 def test_pictures_come_from_the_folders_that_are_named(book: Path) -> None:

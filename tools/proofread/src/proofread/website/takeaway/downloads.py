@@ -11,10 +11,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from urllib.parse import urljoin
 
 from proofread.website.paths import addresses, built_page, include_reader
 from proofread.website.takeaway.cells import Cell, cells
-from proofread.website.takeaway.notebook import notebook, program
+from proofread.website.takeaway.notebook import from_percent, notebook, program
 
 
 def make(
@@ -60,6 +61,47 @@ def make(
             written[-1].write_text(content, encoding="utf-8", newline="\n")
     if not written:
         raise ValueError(f"pages must name a page in {docs}; got pages={patterns!r}.")
+    return written
+
+
+def make_from_notebooks(
+    docs: Path,
+    site: Path,
+    patterns: Sequence[str],
+    *,
+    note: str = "",
+    wheel: str = "",
+) -> list[Path]:
+    """Write a notebook next to the HTML of each page that mkdocs-jupyter has made.
+
+    It holds no outputs: what such a page shows is computed when the site is built.
+
+    Args:
+        docs: The folder of the pages.
+        site: The folder that the site was built into.
+        patterns: Which programs in cells, relative to docs.
+        note: Markdown that the reader sees first, if the site has no wheel.
+        wheel: The wheel that they need, as a path within the site.
+    """
+    written: list[Path] = []
+    for path in sorted({path for one in patterns for path in docs.glob(one)}):
+        source = PurePosixPath(path.relative_to(docs).as_posix())
+        html = built_page(source, site)
+        if html is None:
+            raise ValueError(f"{site} must have each page of {docs}; got no {source}.")
+        find = addresses(source, site)
+        page = find("")
+
+        # Links of such a page are those of its HTML.
+        def address(target: str, page: str | None = page) -> str | None:
+            return urljoin(page, target) if page else None
+
+        up = PurePosixPath(*[".."] * len(source.parent.parts))
+        wheel_url = find(str(up / wheel)) if wheel else None
+        first = first_cells(page, wheel_url, note)
+        whole = from_percent(first, path.read_text(encoding="utf-8"), address)
+        written.append(html.parent / f"{path.stem}.ipynb")
+        written[-1].write_text(whole, encoding="utf-8", newline="\n")
     return written
 
 

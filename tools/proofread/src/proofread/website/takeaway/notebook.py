@@ -13,7 +13,8 @@ import nbformat
 from nbformat import NotebookNode, v4
 
 from proofread.page.markdown import Program, skipped
-from proofread.website.takeaway.cells import Cell, described
+from proofread.website.paths import Find
+from proofread.website.takeaway.cells import Cell, described, plain
 
 COMMAND = "command"  # the tag of a cell that prepares where the others run
 METADATA = {
@@ -82,6 +83,25 @@ def notebook(cells: Sequence[Cell]) -> str:
         else:
             made.append(program_cell(cell, cell.program, count))
     whole = v4.new_notebook(cells=made, metadata=METADATA, nbformat_minor=5)
+    return str(nbformat.writes(whole)) + "\n"
+
+
+def from_percent(first: Sequence[Cell], text: str, address: Find) -> str:
+    """Return a program in cells as a notebook, behind the cells that come first.
+
+    Args:
+        first: The cells that say where it comes from.
+        text: The program, in the percent format.
+        address: Gives the address that the target of a link means, or None.
+    """
+    whole = nbformat.reads(notebook(first), as_version=4)
+    for number, cell in enumerate(jupytext.reads(text, fmt="py:percent").cells):
+        name = f"cell-{number}"
+        if cell.cell_type == "code":
+            whole.cells.append(v4.new_code_cell(cell.source, id=name))
+        else:
+            prose = plain(cell.source, address)
+            whole.cells.append(v4.new_markdown_cell(prose, id=name))
     return str(nbformat.writes(whole)) + "\n"
 
 
