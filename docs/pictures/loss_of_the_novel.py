@@ -68,8 +68,9 @@ def loss_of_the_novel() -> str:
     )
     _curve(panel, steps, held_out, stroke=ACCENT)
     for loss, shift, name in ((held_out[-1], -11, "held out"), (last, 10, "read")):
-        words = f"{name} {fixed(loss, 2)}"
-        panel.text(LEFT + WIDE, _y(loss) + shift, words, text_anchor="end")
+        y = _y(loss) + shift
+        panel.text(LEFT + WIDE - 30, y, name, text_anchor="end")
+        panel.text(LEFT + WIDE, y, fixed(loss, 2), text_anchor="end")
     for step in (0, 500, 1000, 1500, 2000):
         x = LEFT + WIDE * step / steps[-1]
         anchor = "end" if step == steps[-1] else "middle"

@@ -24,16 +24,14 @@ def _panel(title: str, values: list[list[float]], largest: float, said: str) -> 
     )
     panel.text(left + T * SIZE / 2, 14, title, font_weight="700", font_size=13)
     axes(panel, (left, top), list(TEXT), SIZE)
+    squares: dict[float, list[str]] = {}  # by how dark they are
     for t, row in enumerate(values):
         for s, value in enumerate(row[: t + 1]):
-            panel.rect(
-                left + s * SIZE + 1,
-                top + t * SIZE + 1,
-                SIZE - 2,
-                SIZE - 2,
-                fill=ACCENT,
-                fill_opacity=shade(value / largest),
-            )
+            x, y, side = left + s * SIZE + 1, top + t * SIZE + 1, SIZE - 2
+            drawn = f"M{x} {y}h{side}v{side}h-{side}z"
+            squares.setdefault(shade(value / largest), []).append(drawn)
+    for dark, drawn in sorted(squares.items()):
+        panel.path("".join(drawn), fill=ACCENT, fill_opacity=dark, stroke="none")
     return panel
 
 
