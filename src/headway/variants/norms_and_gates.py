@@ -510,7 +510,7 @@ class DifferentialAttention(nn.Module):
             both, value, _ = cache.append(both, value, positions)
             key = both.unflatten(-1, (2, -1)).transpose(-3, -2).flatten(-4, -3)
         mask = _heads.mask_of_newest(mask, key.shape[-2])
-        # The two of a head are told apart before heads are shared.
+        # Keys are split into pairs before heads are shared.
         G = self.num_kv_heads
         context = differential_attention(
             query.unflatten(-3, (G, -1, 2)),
