@@ -26,14 +26,14 @@ def _scores() -> Panel:
     scores = block_scores(query, key, block=BLOCK, mask=causal_mask(T))
     chosen = block_topk_mask(query, key, block=BLOCK, keep=KEEP, causal=True)
     blocks = scores.shape[-1]
-    drawn, last = 0, ", ".join(f"{score:g}" for score in scores[-2])
+    drawn, last = 0, ", ".join(f"{score:g}" for score in scores[-2, :-1])
     panel = Panel(
         left + blocks * wide + 8,
         TOP + T * SIZE + 4,
         "A table of the scores, a row for each query and a column for each block: the "
-        "mean score of the keys that the query may see. The last block of a row is the "
-        "query's own and is always chosen; of the others the best. For example query "
-        f"{T - 2} has {last}.",
+        "query times the mean of the block's keys. The last block of a row is the "
+        "query's own, which needs no score and is always chosen; of the others the "
+        f"best. For example query {T - 2} has {last}.",
     )
     panel.text(left + blocks * wide / 2, 14, "score of each block", font_weight="700")
     for i in range(blocks):
@@ -55,7 +55,9 @@ def _scores() -> Panel:
             panel.text(
                 left + (i + 0.5) * wide,
                 y + SIZE / 2,
-                f"{scores[t, i]:g}".replace("-", "\N{MINUS SIGN}"),
+                "own"
+                if i == t // BLOCK
+                else f"{scores[t, i]:g}".replace("-", "\N{MINUS SIGN}"),
                 font_weight="700" if kept else "400",
             )
     expected = sum(min(KEEP, t // BLOCK + 1) for t in range(T))
@@ -105,8 +107,8 @@ def chosen_blocks() -> str:
     return figure(
         [[_scores(), _keys()]],
         f"Blocks of {count(BLOCK)}, of which a query keeps {count(KEEP)}. Left: each "
-        "query scores the blocks that it may see, and keeps its own, the last of its "
-        "row, and the best of the others (full). Right: the keys that it then sees, "
+        "query scores the blocks before its own, and keeps the best of them and its "
+        "own (full). Right: the keys that it then sees, "
         "at most four; the hatched ones are in blocks that it did not choose.",
     )
 

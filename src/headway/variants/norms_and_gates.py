@@ -25,9 +25,9 @@ _WithHeads = TypeVar("_WithHeads", MultiHeadAttention, GroupedQueryAttention)
 class QKNorm(nn.Module):
     r"""Bring queries and keys to one size before they are compared.
 
-    $$\operatorname{Attention}(\hat{Q}, \hat{K}, V), \qquad
-    \hat{q} = \frac{q}{\operatorname{RMS}(q)} \odot g_q, \qquad
-    \hat{k} = \frac{k}{\operatorname{RMS}(k)} \odot g_k$$
+    $$\operatorname{Attention}(Q', K', V), \qquad
+    q' = \frac{q}{\operatorname{RMS}(q)} \odot g_q, \qquad
+    k' = \frac{k}{\operatorname{RMS}(k)} \odot g_k$$
 
     with $\operatorname{RMS}(a)^2 = \epsilon + \frac{1}{D} \sum_j a_j^2$. Without
     weights no score exceeds $\sqrt{D}$. It has the signature of `attention`, for any
@@ -148,8 +148,8 @@ def add_qk_norm(
 ) -> _WithHeads:
     r"""Let a module bring its queries and keys to one size as soon as they are made.
 
-    $$\hat{q}_h = \frac{q_h}{\operatorname{RMS}(q_h)} \odot g_q \qquad \text{or} \qquad
-    \hat{q}_h = \frac{q_h}{\operatorname{RMS}([q_1; \dots; q_H])} \odot g_{q,h}$$
+    $$q_h' = \frac{q_h}{\operatorname{RMS}(q_h)} \odot g_q \qquad \text{or} \qquad
+    q_h' = \frac{q_h}{\operatorname{RMS}([q_1; \dots; q_H])} \odot g_{q,h}$$
 
     and so for keys, with other weights. Each head by itself, as in Qwen3, all have one
     size, and share the weights. All heads of a token together, as in OLMo 2, a head may
@@ -510,7 +510,7 @@ class DifferentialAttention(nn.Module):
             both, value, _ = cache.append(both, value, positions)
             key = both.unflatten(-1, (2, -1)).transpose(-3, -2).flatten(-4, -3)
         mask = _heads.mask_of_newest(mask, key.shape[-2])
-        # The two of a head are told apart before heads are shared.
+        # Keys are split into pairs before heads are shared.
         G = self.num_kv_heads
         context = differential_attention(
             query.unflatten(-3, (G, -1, 2)),

@@ -145,7 +145,8 @@ def block_topk_mask(
 ) -> Bool[Tensor, "*B T S"]:
     r"""Allow each query the keys of the blocks with the highest scores.
 
-    $$m_{ts} = \Big[\, i(s) \in \operatorname{top}_k\, s_{ti} \Big]$$
+    $$m_{ts} = 1 \text{ if } i(s) \in \operatorname{top}_k (s_{t0}, s_{t1}, \dots)
+    \text{, else } 0$$
 
     $i(s)$ is the block of key $s$. With `causal` the future is hidden, and the block
     of the query itself is always one of the `keep`. Each head chooses for itself.
