@@ -33,6 +33,7 @@ BUDGET = {
     "elements": 2100,  # in the text: the list of chapters around it grows with the book
     "layout shift": 0.1,  # from there on it is no longer good, says web.dev
 }
+LISTED = {"elements": 2800}  # in the reference
 ARTICLE = 13.25 * KB  # the text of a page: two exercises take 2.7 of it
 REFERENCE = 15 * KB  # the same of a page of the reference: nobody reads it through
 FRAME = 8 * KB  # all around it, where the list of chapters grows with the book
@@ -346,7 +347,8 @@ def test_what_is_injected_does_not_run(
 
 def test_a_page_keeps_to_its_budget(look: Any, tried: str) -> None:
     cost = look(tried).costs
-    assert {what: cost[what] for what in cost if cost[what] > BUDGET[what]} == {}
+    budget = {**BUDGET, **(LISTED if tried.startswith("reference/") else {})}
+    assert {what: cost[what] for what in cost if cost[what] > budget[what]} == {}
 
 
 def test_the_text_of_each_page_is_light() -> None:

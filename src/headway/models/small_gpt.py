@@ -292,7 +292,7 @@ def passage_loss(
 ) -> Float[Tensor, ""]:
     r"""Tell how badly a model predicts a text, in nats for each token.
 
-    $$\mathcal{L} = -\frac{1}{N'} \sum_n \ln p(i_{n+1} \mid \dots, i_n)$$
+    $$\text{loss} = -\frac{1}{N'} \sum_n \ln p(i_{n+1} \mid \dots, i_n)$$
 
     The text is cut into passages side by side, each read from its own beginning. What
     is left at the end and fills no passage does not count.

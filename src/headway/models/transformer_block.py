@@ -11,7 +11,7 @@ from headway.basics.multi_head_attention import Cache
 class RMSNorm(nn.Module):
     r"""Bring each token's vector to one size, and then weigh its numbers.
 
-    $$\bar{a}_i = \frac{a_i}{\operatorname{RMS}(a)}\, g_i, \qquad
+    $$b_i = \frac{a_i}{\operatorname{RMS}(a)}\, g_i, \qquad
     \operatorname{RMS}(a) = \sqrt{\epsilon + \frac{1}{n} \sum_{j=1}^{n} a_j^2}$$
 
     The mean of the squares is one, then, and their sum $n$. Nothing is subtracted: for

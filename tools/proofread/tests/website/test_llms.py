@@ -152,6 +152,13 @@ def test_a_page_of_nothing_special_stays_as_it_is() -> None:
     assert page_as_markdown(text, lambda name: None, {}, []) == text
 
 
+def test_a_link_to_a_notebook_leads_to_its_file() -> None:
+    text = "[a](../labs/a.py#top) [b](https://example.org/b.py) [c](c.md#d)\n"
+    assert page_as_markdown(text, lambda name: None, {}, []) == (
+        "[a](../labs/a/a.ipynb) [b](https://example.org/b.py) [c](c.md#d)\n"
+    )
+
+
 def test_a_page_that_has_no_markdown_is_not_listed() -> None:
     nav = [{"A": "a.md"}, {"A notebook": "b.py"}]
     assert listing("N", "", "", nav, {"a.md": "# A"}) == (

@@ -3,14 +3,15 @@
 What only the site understands is put into plain Markdown: boxes become titles, pictures
 become words, comments go, a lab shows what it printed, and a page that refers to a
 module shows the source of it. The file stands where its source does, so that the links
-between pages stay as they are.
+between pages stay as they are; those to a notebook lead to the file of it.
 """
 
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
 from mkdocs.utils.meta import get_data
@@ -97,6 +98,14 @@ def module_as_markdown(name: str, paths: Sequence[str]) -> str:
     raise ValueError(f"a page must refer to a module; got {name}.")
 
 
+def to_notebook(target: str) -> str:
+    """Lead from a notebook's source, which is no part of the site, to what is."""
+    path = PurePosixPath(urlsplit(target).path)
+    if path.suffix != ".py" or urlsplit(target).scheme:
+        return target
+    return str(path.with_suffix("") / f"{path.stem}.ipynb")
+
+
 def page_as_markdown(
     text: str,
     read: Callable[[str], str | None],
@@ -117,7 +126,7 @@ def page_as_markdown(
 
     text = LAB.sub(lab, whole(FRONT_MATTER.sub("", text), read))
     text = MODULE.sub(lambda match: module_as_markdown(match["name"], modules), text)
-    text = plain(flat(text), lambda target: target)
+    text = plain(flat(text), to_notebook)
     return described(illustrate(text, read)[0]).strip() + "\n"
 
 
