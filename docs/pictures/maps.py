@@ -73,8 +73,8 @@ def weights_and_sizes() -> str:
     return figure(
         rows,
         "Both heads of the first layer while the model reads a word, and most of it "
-        "again. Above, the weights: both look at the letter before. Below, the sizes of "
-        "what they bring, on one scale: what head 0 brings is small.",
+        "again. Above, the weights: both look at the letter before. Below, the sizes "
+        "of what they bring, on one scale: what head 0 brings is small.",
     )
 
 
