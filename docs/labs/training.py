@@ -6,7 +6,7 @@
 # Here you see what happens in between, and turn the knobs yourself.
 # This page is a notebook: its cells ran when the site was built.
 # Download it, or paste its cells into a notebook of yours; it needs the package
-# `headway` and Jupyter, one core, and about half a minute.
+# `headway` and Jupyter, one core, and less than a minute.
 #
 # ## The knobs
 
