@@ -58,7 +58,8 @@ print(
 #
 # A square is a weight: its row asks, its column is asked, and the stronger its colour
 # the larger is its share.
-# Rest the pointer on a square to read its number; the last row is printed below.
+# Rest the pointer on a square to read its number; the row of the last letter is
+# printed below.
 
 
 # %%
