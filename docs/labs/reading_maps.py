@@ -56,14 +56,15 @@ print(
 # %% [markdown]
 # ## Draw them
 #
-# A square is a weight: its row asks, its column is asked, and the darker it is the
-# larger is its share.
-# Rest the pointer on a square to read its number.
+# A square is a weight: its row asks, its column is asked, and the stronger its colour
+# the larger is its share.
+# Rest the pointer on a square to read its number; the row of the last letter is
+# printed below.
 
 
 # %%
-def squares(name, table, text, left):
-    size, most = 14, float(table.max())
+def squares(name, table, text, left, most):
+    size = 14
     body = f'<text x="{left}" y="12" font-weight="700">{name}</text>'
     for t, letter in enumerate(text):
         x, y = left + 16 + size * t, 32 + size * t
@@ -87,8 +88,9 @@ def draw(caption, tables, text):
     names = [*tables]
     for first in range(0, len(names), 2):
         pair = names[first : first + 2]
+        most = max(float(tables[name].max()) for name in pair)  # one scale for both
         body = "".join(
-            squares(name, tables[name], text, place * (side + 24))
+            squares(name, tables[name], text, place * (side + 24), most)
             for place, name in enumerate(pair)
         )
         words = caption
@@ -117,6 +119,11 @@ def by_name(layers):
 
 draw("Weights of the four heads.", by_name(maps), TEXT)
 
+# %%
+for name, table in by_name(maps).items():
+    row = zip(TEXT, table[-1].tolist(), strict=True)
+    print(f"{name}:", " ".join(f"{letter} {weight:.2f}" for letter, weight in row))
+
 # %% [markdown]
 # The line right under the diagonal is a head of the previous token.
 # A line further away, which begins where the text begins to repeat itself, is a head
@@ -140,7 +147,8 @@ print("\n".join(lines))
 #
 # A large weight on a small value brings little.
 # `weighted_norms` measures the vector that a key brings into the result.
-# If a map fades here, its head says less than its weights promise.
+# Both maps of a layer have one scale: a head that fades brings less than its weights
+# promise.
 
 # %%
 x, sizes = model.embedding(numbers(TEXT)), []
@@ -148,13 +156,13 @@ for block, weights in zip(model.blocks, maps, strict=True):
     sizes.append(weighted_norms(block.attention, x, weights))
     x = block(x)
 
-top, lines = max(float(layer.max()) for layer in sizes), []
+lines = []
 for number, layer in enumerate(sizes, 1):
     for head, table in enumerate(layer):
-        share = float(table.max()) / top
-        lines += [f"layer {number}, head {head}: the largest is {share:.0%} of all"]
+        share = float(table.max() / layer.max())
+        lines += [f"layer {number}, head {head}: {share:.0%} of the layer's largest"]
 print("\n".join(lines))
-draw("Sizes of what is brought, each map by its own largest.", by_name(sizes), TEXT)
+draw("Sizes of what is brought, one scale for a layer.", by_name(sizes), TEXT)
 
 # %% [markdown]
 # ## Take a head away
@@ -201,7 +209,7 @@ assert torch.allclose(one.sum(dim=-1), torch.ones(len(TEXT)))
 draw("Rollout, from the last layer to the letters.", {"all layers": one}, TEXT)
 
 # %% [markdown]
-# What must hold anywhere is this; if it did not, there would be no page.
+# The next lines must hold on every computer; else this page could not be built.
 
 # %%
 assert whole < 0.5 < guessing_loss()

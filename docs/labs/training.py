@@ -6,7 +6,7 @@
 # Here you see what happens in between, and turn the knobs yourself.
 # This page is a notebook: its cells ran when the site was built.
 # Download it, or paste its cells into a notebook of yours; it needs the package
-# `headway` and Jupyter, one core, and some seconds.
+# `headway` and Jupyter, one core, and less than a minute.
 #
 # ## The knobs
 
@@ -23,8 +23,8 @@ SEED = 7
 # The text is that of the chapter, twenty chapters of a novel.
 # Its last tenth is held out: nothing learns from it, and we ask about a piece of it now
 # and then.
-# `bigram_loss` is the loss of a table that knows one character, and what is to be
-# beaten.
+# `bigram_loss` is the loss of a table that knows one character, and the first thing to
+# be beaten.
 
 # %%
 import math
@@ -170,7 +170,7 @@ curves(
 # back than one character.
 #
 # The numbers of a training differ a little from computer to computer.
-# What must hold anywhere is this; if it did not, there would be no page.
+# The next lines must hold on every computer; else this page could not be built.
 
 # %%
 assert abs(other[0][1] - even) < 0.5
@@ -186,7 +186,7 @@ print("it begins near an even guess, and ends well below the table of pairs")
 print("\n".join(f"--- after {step} steps\n{now}" for step, now in written.items()))
 
 # %% [markdown]
-# Spaces come first, then the lengths of words, then words.
+# Spaces come first, then words of a likely length, then some that exist.
 # None of it is a measure; the loss is.
 #
 # ## One knob turned: what if it sees one character?
@@ -235,12 +235,14 @@ print("to know which character stands where is worth more than that")
 # %% [markdown]
 # ## Turn the rest yourself
 #
-# - `RATE = 0.3`: the loss jumps, and may never come back; `RATE = 0.0003`: it hardly
-#   moves in 300 steps.
-# - `LENGTH = 8`: faster steps, and a worse end. Where does it stop to matter?
+# - `RATE = 0.3`: the loss jumps to about ten, and comes back no further than a count of
+#   single characters, about 3; `RATE = 0.0003`: after 300 steps it has only just come
+#   to the table; `RATE = 0.00001`: it hardly moves.
+# - `PASSAGES = 128, LENGTH = 8`: as many questions a step. How much worse does it end?
+#   From which length on does more not help?
 # - `STEPS = 2000`, and a rate that goes down to zero in a straight line
-#   (`optimizer.param_groups[0]["lr"]` before each step): so the state was made that the
-#   package carries.
+#   (`optimizer.param_groups[0]["lr"]` before each step): nearly how the weights in the
+#   package were made (there it also rises for 50 steps first).
 # - Give `train` a change of your own: take a norm out of each block, or put `None` in
 #   place of its feed-forward part.
 #
