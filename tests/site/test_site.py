@@ -216,6 +216,22 @@ def test_every_formula_is_mathml(pages):
                 assert not re.search(r"\$|\\[(\[]|\\begin", text), (page, text)
 
 
+def test_every_link_has_words(pages):
+    """A formula alone is no name for those who hear the links of a page."""
+    nameless = [
+        (page, link["href"])
+        for page, soup in pages.items()
+        for link in soup.select("article a[href]")
+        if not link.get("aria-label")
+        and not link.find(["img", "svg"])
+        and not any(
+            text.strip() and not text.find_parent("math")
+            for text in link.find_all(string=True)
+        )
+    ]
+    assert nameless == []
+
+
 def test_every_column_has_a_name(pages):
     nameless = [
         page
