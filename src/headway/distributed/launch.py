@@ -1,6 +1,7 @@
 """Start a program in several processes, and leave none of them behind."""
 
 import contextlib
+import math
 import os
 import re
 import signal
@@ -107,16 +108,20 @@ def _status(command: list[str], folder: Path, seconds: float) -> int | None:
 def _kill_workers(folder: Path) -> None:
     """Kill those that nothing else could end: each still holds its file."""
     for file in folder.glob("alive-*"):
-        until = time.monotonic() + AFTER
-        while _held(file) and time.monotonic() < until:
-            time.sleep(0.01)  # it may be about to end
+        _wait(file, AFTER)  # it may be about to end
         if _held(file):
             # On Windows there is no such signal; any but two ends a process at once.
             number = getattr(signal, "SIGKILL", signal.SIGTERM)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(int(file.name.rpartition("-")[2]), number)
-            while _held(file):
-                time.sleep(0.01)
+            _wait(file, math.inf)
+
+
+def _wait(file: Path, seconds: float) -> None:
+    """Wait until a process has let go of its file, but no longer than this."""
+    until = time.monotonic() + seconds
+    while _held(file) and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def _held(file: Path) -> bool:
