@@ -10,7 +10,7 @@ class Outcome(NamedTuple):
     """The verdict on one property.
 
     Attributes:
-        verdict: `passed`, `failed` or `not applicable`.
+        verdict: `passed`, `failed`, `note` or `not applicable`.
         sentence: What was seen, or why the property cannot be asked.
         figure: What was measured, if anything was.
         section: What to read, if it is not what explains the property.
@@ -35,6 +35,11 @@ def failed(
 ) -> Outcome:
     """Say that a property does not hold, and what is probably wrong."""
     return Outcome("failed", sentence, figure, section)
+
+
+def note(sentence: str, figure: int | float | None = None) -> Outcome:
+    """Say what a reader should know, though it is no fault."""
+    return Outcome("note", sentence, figure)
 
 
 def not_applicable(sentence: str) -> Outcome:

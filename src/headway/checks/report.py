@@ -9,10 +9,10 @@ from typing import Literal
 
 from headway.checks.book import Section
 
-Verdict = Literal["passed", "failed", "not applicable"]
+Verdict = Literal["passed", "failed", "note", "not applicable"]
 _WIDTH = 80  # the same everywhere, so that a report can be compared
-_MARKS = {"passed": "passed", "failed": "FAILED", "not applicable": "-"}
-_COLOURS = {"passed": "32", "failed": "1;31", "not applicable": "2"}
+_MARKS = {"passed": "passed", "failed": "FAILED", "note": "note", "not applicable": "-"}
+_COLOURS = {"passed": "32", "failed": "1;31", "note": "33", "not applicable": "2"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Row:
 
     Attributes:
         name: The property, in a few words.
-        verdict: `passed`, `failed` or `not applicable`.
+        verdict: `passed`, `failed`, `note` or `not applicable`.
         sentence: What was seen; if it failed, what is probably wrong.
         section: The section of the book that explains the property, or the mistake.
         figure: What was measured, or `None`: how far a row moved, how large an error

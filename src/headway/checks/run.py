@@ -26,6 +26,11 @@ def check(
     causal: bool | None = None,
     call: CallOption | None = None,
     weights: Mapping[str, str] | None = None,
+    scale: float | None = None,
+    normalize: str | None = None,
+    rotary_base: float | None = None,
+    window: int | None = None,
+    cached: CallOption | None = None,
 ) -> Report:
     r"""Ask of any attention code what must hold of attention.
 
@@ -51,6 +56,14 @@ def check(
             function; or a function of `(m, x)` or of `(f, q, k, v)`.
         weights: The names of the parameters that make `query`, `key`, `value` and
             `out`, or the first three at once, `packed`, if their names do not tell.
+        scale: What scores are multiplied by, if it is not meant to be one over the root
+            of the width of a head.
+        normalize: What makes weights of scores, if it is not meant to be `"softmax"`:
+            `"sigmoid"` or `"softmax plus one"`.
+        rotary_base: The base of a rotation by positions, if no attribute tells it.
+        window: How many of the latest keys a query is meant to see, itself included.
+        cached: How to call it with a cache, if in no common way: an expression of `m`,
+            `x`, `past` and `start` that gives the rows and the cache.
 
     Returns:
         A report: one row for each property.
@@ -63,7 +76,19 @@ def check(
         >>> check(scaled_dot_product_attention).ok
         True
     """
-    options = Options(d_in, context_length, num_heads, causal, call, weights)
+    options = Options(
+        d_in,
+        context_length,
+        num_heads,
+        causal,
+        call,
+        weights,
+        scale,
+        normalize,
+        rotary_base,
+        window,
+        cached,
+    )
     with restoring_random_state_and_threads():
         subject = discover(module_or_function, options)
         evidence = choose_weights(gather(subject))

@@ -24,6 +24,11 @@ class Options:
     causal: bool | None = None
     call: CallOption | None = None
     weights: Mapping[str, str] | None = None
+    scale: float | None = None
+    normalize: str | None = None
+    rotary_base: float | None = None
+    window: int | None = None
+    cached: CallOption | None = None
 
 
 @dataclass(frozen=True)

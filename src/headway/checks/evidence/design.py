@@ -1,0 +1,53 @@
+"""What stands inside attention besides the equation, on purpose."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """A rotation of queries and keys by their positions.
+
+    Attributes:
+        angles: The angle of each pair at each position, (positions, pairs).
+        pairing: Whether the two numbers of a pair are neighbours, or half a head apart.
+        source: Where the angles were found, for the report.
+    """
+
+    angles: Tensor
+    pairing: Literal["pairs", "halves"]
+    source: str
+
+
+@dataclass(frozen=True)
+class Design:
+    """What attention does besides the equation, all of it meant; by default nothing.
+
+    Attributes:
+        rotation: How queries and keys are rotated by their positions.
+        bias: What is added to the scaled scores, (heads or 1, T, S).
+        window: How many of the latest keys a query sees, itself included.
+        softcap: The largest magnitude of a score: cap * tanh(score / cap), before masks.
+        sinks: The score of one more key without a value, for each head.
+        query_norm: The module's own norm of queries; None leaves them as they are.
+        key_norm: The same for keys.
+        norm_of: Whether these act on each head, or on all heads side by side.
+        scale: What scores are multiplied by, if it is not one over the root of D.
+        normalize: What makes weights of scores.
+        source: In words, for the report: what of this is inside.
+    """
+
+    rotation: Rotation | None = None
+    bias: Tensor | None = None
+    window: int | None = None
+    softcap: float | None = None
+    sinks: Tensor | None = None
+    query_norm: Callable[[Tensor], Tensor] | None = None
+    key_norm: Callable[[Tensor], Tensor] | None = None
+    norm_of: Literal["head", "all heads"] = "head"
+    scale: float | None = None
+    normalize: Literal["softmax", "sigmoid", "softmax plus one"] = "softmax"
+    source: str = ""
