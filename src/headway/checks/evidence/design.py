@@ -30,8 +30,8 @@ class Design:
         rotation: How queries and keys are rotated by their positions.
         bias: What is added to the scaled scores, (heads or 1, T, S).
         window: How many of the latest keys a query sees, itself included.
-        softcap: The largest magnitude of a score: cap * tanh(score / cap), before masks.
-        sinks: The score of one more key without a value, for each head.
+        softcap: The largest magnitude of a score, cap tanh(score / cap), before masks.
+        sinks: The score of one more key of value zero, for each head.
         query_norm: The module's own norm of queries; None leaves them as they are.
         key_norm: The same for keys.
         norm_of: Whether these act on each head, or on all heads side by side.
