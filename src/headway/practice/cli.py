@@ -1,0 +1,139 @@
+"""`headway practice`, for a terminal."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.practice.folder import NAME, Folder
+from headway.practice.library import BOOK, Library
+from headway.practice.prove import prove
+from headway.practice.session import Session, judged, page
+from headway.practice.show import hint_text, list_text, solution_text
+from headway.practice.worker import Worker
+
+_EPILOG = """\
+ACTION is one of these, or the name or the number of an exercise to go to:
+  list            the exercises, and what is done
+  hint [NAME]     open one more hint
+  solution [NAME] show a solution
+  reset NAME      begin anew; what you had is kept beside it
+Without a terminal it judges once, and ends: 0 if the answer is right, else 1.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says.
+
+    Returns:
+        The exit status: 0; 1 if an answer is not right; 2 if it was called wrongly.
+    """
+    known = _parser().parse_args(arguments)
+    try:
+        return _run(known)
+    except ValueError as error:
+        print(f"headway practice: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print()
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "headway practice",
+        description="Write each stage of attention, and be told by name what is wrong.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("action", nargs="?", metavar="ACTION")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="an exercise")
+    parser.add_argument("--once", action="store_true", help="judge once, and end")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    parser.add_argument("--seed", type=int, help="what hidden numbers are drawn from")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(NAME), help="where your files are"
+    )
+    parser.add_argument(
+        "--set", type=Path, default=BOOK, help="a folder of other exercises"
+    )
+    parser.add_argument(
+        "--prove", type=Path, metavar="FOLDER", help="prove a set of exercises"
+    )
+    return parser
+
+
+def _run(known: argparse.Namespace) -> int:
+    if known.prove is not None:
+        return _prove(known.prove)
+    folder = Folder(known.folder, Library(known.set))
+    written = folder.make()
+    if written and len(written) == len(folder.library):
+        print(f"Made {len(written)} exercises in {folder.path}.", file=sys.stderr)
+    action = known.action or ""
+    if action == "list":
+        print(_list_json(folder) if known.json else list_text(folder, 79))
+        return 0
+    if action in ("hint", "solution", "reset"):
+        return _about(folder, action, known.name)
+    if known.name is not None:
+        raise ValueError(f"NAME must follow hint, solution or reset; got {action!r}.")
+    if action:
+        folder.current = folder.library.find(action)
+    with Worker() as worker:
+        terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        if terminal and not (known.once or known.json):
+            Session(folder, worker, seed=known.seed).run()
+            return 0
+        task = folder.current
+        verdict = judged(folder, worker, task, known.seed)
+    if known.json:
+        print(verdict.to_json())
+    else:
+        print(page(folder, task, verdict, width=80, colour=False))
+    return 0 if verdict.ok else 1
+
+
+def _about(folder: Folder, action: str, name: str | None) -> int:
+    """Show a hint or the solution of an exercise, or begin it anew."""
+    if name is None and action == "reset":
+        raise ValueError("reset must be given the name of an exercise.")
+    task = folder.current if name is None else folder.library.find(name)
+    if action == "hint":
+        print(hint_text(folder, task, None))
+    elif action == "solution":
+        print(solution_text(task))
+    else:
+        kept = folder.reset(task)
+        print(f"{folder.path_of(task)} is as it was made.")
+        if kept is not None:
+            print(f"What you had is in {kept}.")
+    return 0
+
+
+def _list_json(folder: Folder) -> str:
+    rows = [
+        {
+            "number": task.number,
+            "name": task.name,
+            "chapter": task.chapter,
+            "title": task.source.title,
+            "state": state,
+        }
+        for task, state in folder.state()
+    ]
+    return json.dumps(rows, indent=2)
+
+
+def _prove(path: Path) -> int:
+    """Prove a set, and say what is wrong with it."""
+    proofs = [prove(task) for task in Library(path).values()]
+    for one in proofs:
+        print(one)
+    return 0 if all(one.ok for one in proofs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Whether two results are the same, and how they differ."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_NEAR = 1e-9
+
+
+def same(one: Any, other: Any) -> bool:
+    """Compare two results: of one kind, of one shape, and equal but for rounding."""
+    return difference(one, other) is None
+
+
+def difference(mine: Any, right: Any) -> str | None:
+    """Say how a result differs from the right one, or `None` if it does not.
+
+    Args:
+        mine: What the answer gave.
+        right: What it must give: a tensor, a number, a text, or a sequence of these.
+    """
+    if isinstance(right, Tensor):
+        return _of_tensors(mine, right)
+    if isinstance(right, Mapping):
+        if not isinstance(mine, Mapping) or mine.keys() != right.keys():
+            return f"it gives {shown(mine)}, and must give {shown(right)}"
+        return difference([*mine.values()], [right[name] for name in mine])
+    if isinstance(right, (list, tuple)):
+        if not isinstance(mine, (list, tuple)) or len(mine) != len(right):
+            return f"it gives {kind(mine)}, and must give {kind(right)}"
+        for place, (a, b) in enumerate(zip(mine, right, strict=True), start=1):
+            if (found := difference(a, b)) is not None:
+                return f"of the {len(right)} that it gives, number {place}: {found}"
+        return None
+    if isinstance(right, float):
+        if isinstance(mine, Tensor) and mine.ndim == 0:
+            mine = mine.item()
+        if isinstance(mine, (int, float)) and not isinstance(mine, bool):
+            return _of_tensors(
+                torch.tensor(float(mine), dtype=torch.float64),
+                torch.tensor(right, dtype=torch.float64),
+            )
+    if type(mine) is type(right) and bool(mine == right):
+        return None
+    if isinstance(mine, Tensor) and mine.ndim == 0 and isinstance(right, (bool, int)):
+        return difference(mine.item(), right)
+    return f"it gives {shown(mine)}, and must give {shown(right)}"
+
+
+def _of_tensors(mine: Any, right: Tensor) -> str | None:
+    if not isinstance(mine, Tensor):
+        return f"it gives {kind(mine)}, and must give {kind(right)}"
+    if mine.shape != right.shape:
+        return f"its shape is {tuple(mine.shape)}, and must be {tuple(right.shape)}"
+    if mine.dtype != right.dtype:
+        return f"its type is {_dtype(mine)}, and must be {_dtype(right)}"
+    mine, right = mine.detach(), right.detach()
+    if not right.is_floating_point() and not right.is_complex():
+        wrong = int((mine != right).sum())
+        return f"{wrong} of {right.numel()} entries are wrong" if wrong else None
+    equal = (mine == right) | (mine.isnan() & right.isnan())
+    finite = right[right.isfinite()].abs()
+    limit = _NEAR * max(1.0, float(finite.max()) if len(finite.flatten()) else 0.0)
+    far = ~equal & ~((mine - right).abs() <= limit)
+    if not bool(far.any()):
+        return None
+    if bool((mine.isnan() & ~right.isnan()).any()):
+        return "it gives nan"
+    worst = float((mine - right).abs()[far].nan_to_num(torch.inf).max())
+    return (
+        f"{int(far.sum())} of {right.numel()} numbers are wrong, "
+        f"the farthest by {worst:.3g}"
+    )
+
+
+def kind(value: Any) -> str:
+    """Say of what kind a value is, without its numbers."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, (list, tuple)):
+        return f"{len(value)} values"
+    return "nothing (None)" if value is None else f"a value of type {_name(value)}"
+
+
+def shown(value: Any) -> str:
+    """Write a value in one line or more, with few digits."""
+    if isinstance(value, Tensor):
+        rounded = value.detach()
+        if rounded.is_floating_point():
+            rounded = (rounded * 1e4).round() / 1e4 + 0.0
+        return " ".join(str(rounded.tolist()).split())
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (list, tuple)):
+        return "(" + ", ".join(map(shown, value)) + ")"
+    if callable(value):
+        return str(getattr(value, "__doc__", None) or getattr(value, "__name__", value))
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def copied(value: Any) -> Any:
+    """Copy what was drawn, so that an answer that changes it harms no other."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(copied, value))
+    if isinstance(value, dict):
+        return {name: copied(one) for name, one in value.items()}
+    return value
+
+
+def _dtype(value: Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _name(value: Any) -> str:
+    return type(value).__name__

@@ -1,0 +1,155 @@
+"""What an exercise says about itself, besides its text and its solution."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The sizes of one trial, and random numbers.
+
+    The letters are those of the book: texts, heads, groups of keys, queries, keys,
+    width of keys, width of values, width of the model, window.
+
+    Attributes:
+        generator: Where the numbers come from.
+        loud: What `normal` multiplies its numbers by; scores grow with its square.
+        case: Which of several things is drawn, where an exercise has a list of them.
+    """
+
+    generator: torch.Generator
+    B: int = 3
+    H: int = 6
+    G: int = 2
+    T: int = 5
+    S: int = 7
+    D: int = 10
+    V: int = 11
+    E: int = 13
+    W: int = 4
+    loud: float = 1.0
+    case: int = 0
+
+    def normal(self, *shape: int) -> Tensor:
+        """Draw numbers around zero, in 64 bits."""
+        drawn = torch.randn(shape, generator=self.generator, dtype=torch.float64)
+        return self.loud * drawn
+
+    def integers(self, end: int, *shape: int) -> Tensor:
+        """Draw whole numbers from zero to `end`, without `end`."""
+        return torch.randint(end, shape, generator=self.generator)
+
+    def booleans(self, *shape: int) -> Tensor:
+        """Draw a table of true and false."""
+        return torch.rand(shape, generator=self.generator) < 0.5
+
+    def order(self, n: int) -> Tensor:
+        """Draw an order of n things."""
+        return torch.randperm(n, generator=self.generator)
+
+
+# As different as can be; all equal, where a wrong axis is no error; and loud.
+DIFFERENT: Mapping[str, float] = {}
+EQUAL: Mapping[str, float] = dict.fromkeys("BHGTSDVEW", 4)
+LOUD: Mapping[str, float] = {"loud": 30.0}
+# Sizes that a smallest case is looked for in, the smallest first.
+SMALL: Sequence[Mapping[str, int]] = [
+    dict(zip("BHGTSDVEW", sizes, strict=True))
+    for sizes in (
+        (1, 1, 1, 1, 1, 1, 1, 1, 1),
+        (1, 1, 1, 1, 2, 1, 1, 1, 1),
+        (1, 1, 1, 2, 2, 1, 1, 1, 1),
+        (1, 1, 1, 1, 2, 2, 1, 2, 1),
+        (1, 1, 1, 2, 2, 2, 1, 2, 1),
+        (1, 1, 1, 2, 2, 2, 2, 2, 1),
+        (1, 1, 1, 2, 3, 2, 1, 2, 2),
+        (1, 1, 1, 3, 3, 2, 2, 2, 2),
+        (2, 1, 1, 2, 2, 2, 2, 2, 1),
+        (1, 2, 1, 2, 2, 2, 2, 4, 1),
+        (2, 2, 2, 2, 3, 2, 2, 4, 2),
+        (1, 4, 2, 3, 3, 2, 2, 8, 2),
+        (2, 4, 2, 4, 5, 4, 4, 8, 3),
+    )
+]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A mistake that somebody could make, as an edit of the solution.
+
+    Attributes:
+        old: What stands in the solution, once.
+        new: What stands in its place.
+        sentence: What is then done, to be read after "This is exactly what comes out
+            when", such as "the triangle is cut from the upper left corner".
+        exhibit: The program of the museum that shows it, such as
+            "triangles/#wrong-corner".
+        hint: A first hint for who has made it.
+        same_as: The sentence of another mistake that gives the same results.
+    """
+
+    old: str
+    new: str
+    sentence: str
+    exhibit: str = ""
+    hint: str = ""
+    same_as: str = ""
+
+
+@dataclass(frozen=True)
+class Property:
+    """Something that must hold of every right answer.
+
+    Attributes:
+        sentence: What must hold, to be read after "It must hold that".
+        holds: Takes the answer and what was drawn for it, and looks.
+    """
+
+    sentence: str
+    holds: Callable[..., bool]
+
+
+def call(answer: Callable[..., Any], *drawn: Any) -> Any:
+    """Call an answer with what was drawn."""
+    return answer(*drawn)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """How an answer is judged.
+
+    Attributes:
+        answer: The name that the reader's file must define.
+        read: The page and the title of the section that explains it.
+        hints: Three, each giving more away than the one before, none the line itself.
+        draw: Draws the arguments of one trial.
+        law: What holds of every right answer, told after success.
+        wrong: The mistakes that are known.
+        right: Other right answers: what may stand in the hole instead.
+        ask: Takes the answer and what was drawn, and gives what is compared.
+        properties: What must hold besides.
+        trials: The sizes of each trial.
+        covers: The exercises that this one contains.
+        report: Takes the answer and gives a report of `headway.checks.check`, which
+            names the mistake if no entry of `wrong` does.
+        survivors: Mutants of the solution that no trial can tell from it, each with
+            the reason why.
+    """
+
+    answer: str
+    read: tuple[str, str]
+    hints: tuple[str, str, str]
+    draw: Callable[[Draw], tuple[Any, ...]]
+    law: str
+    wrong: Sequence[Wrong]
+    right: Sequence[str]
+    ask: Callable[..., Any] = call
+    properties: Sequence[Property] = ()
+    trials: Sequence[Mapping[str, float]] = (DIFFERENT, EQUAL, LOUD)
+    covers: Sequence[str] = ()
+    report: Callable[[Any], Any] | None = None
+    survivors: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,363 @@
+"""Judge an answer: compare it with the solution, and name what is wrong."""
+
+import contextlib
+import io
+import itertools
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headway.practice.compare import copied, difference, same, shown
+from headway.practice.definition import SMALL, Draw, Wrong
+from headway.practice.library import Task
+from headway.practice.verdict import Verdict
+
+Namespace = Mapping[str, Any]
+_NUMBER = re.compile(r"-?\d+\.\d+|-?\d+\.|-?\d+")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call gave: a value, or an error."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    def same_as(self, other: "Result") -> bool:
+        """Whether both gave the same, be it the same error."""
+        if self.error is None and other.error is None:
+            return same(self.value, other.value)
+        return (
+            self.error is not None
+            and type(self.error) is type(other.error)
+            and str(self.error) == str(other.error)
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One drawing of hidden numbers, and what is right for it."""
+
+    drawn: tuple[Any, ...]
+    right: Result
+
+
+def judge(task: Task, namespace: Namespace, *, seed: int = 0) -> Verdict:
+    """Judge what a file defines.
+
+    Args:
+        task: The exercise.
+        namespace: What the reader's file has defined.
+        seed: What the hidden numbers are drawn from.
+    """
+    verdict = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
+    name = task.exercise.answer
+    if name not in namespace:
+        near = get_close_matches(name, [*namespace], 1)
+        hint = f" Did you mean {near[0]} by it?" if near else ""
+        return replace(verdict, sentence=f"The file must define {name}.{hint}")
+    with _reproducible():
+        return _judge(task, namespace, verdict)
+
+
+def _judge(task: Task, namespace: Namespace, verdict: Verdict) -> Verdict:
+    exercise, answer = task.exercise, namespace[task.exercise.answer]
+    trials = [*_trials(task, verdict.seed)]
+    results = [attempt(task, answer, one.drawn) for one in trials]
+    if any(isinstance(one.error, NotImplementedError) for one in results):
+        return replace(verdict, state="open", sentence="The hole is still open.")
+    if all(a.same_as(b.right) for a, b in zip(results, trials, strict=True)):
+        for one in exercise.properties:
+            if broken := _breaks(one.holds, answer, trials):
+                return replace(
+                    verdict,
+                    sentence="The numbers are right, but it must hold that "
+                    f"{one.sentence}. {broken}",
+                )
+        if changed := _changed(task, answer, trials):
+            return replace(verdict, sentence=changed)
+        return replace(verdict, state="passed", sentence=exercise.law)
+    return _name(task, answer, verdict, trials, results)
+
+
+def _name(
+    task: Task,
+    answer: Any,
+    verdict: Verdict,
+    trials: Sequence[Trial],
+    results: Sequence[Result],
+) -> Verdict:
+    """Say how far off an answer is, which mistakes it is, and the smallest case."""
+    found = explain(task, trials, results)
+    sentence, error = _first_difference(trials, results)
+    verdict = replace(
+        verdict,
+        sentence=sentence,
+        mistakes=tuple(one.sentence for one in found),
+        exhibits=tuple(f"museum/{one.exhibit}" for one in found if one.exhibit),
+        hint=next((one.hint for one in found if one.hint), ""),
+        case=smallest_case(task, answer, verdict.seed),
+        traceback=own_lines(error) if error is not None else "",
+    )
+    return verdict if found else _beyond(task, answer, verdict, trials)
+
+
+def _beyond(
+    task: Task, answer: Any, verdict: Verdict, trials: Sequence[Trial]
+) -> Verdict:
+    """No known mistake explains it: let a check say more, or the first property."""
+    exercise = task.exercise
+    if exercise.report is not None:
+        with contextlib.suppress(Exception):
+            failed = exercise.report(answer).failed
+            if failed:
+                more = f" headway check says: {failed[0].sentence}"
+                return replace(verdict, sentence=verdict.sentence + more)
+    for one in exercise.properties:
+        if _breaks(one.holds, answer, trials):
+            more = f" It must hold that {one.sentence}, and it does not."
+            return replace(verdict, sentence=verdict.sentence + more)
+    if verdict.traceback:
+        return verdict
+    more = " No mistake known here explains it."
+    return replace(verdict, sentence=verdict.sentence + more)
+
+
+def _trials(task: Task, seed: int) -> Iterator[Trial]:
+    """Draw hidden numbers of each sort of sizes, with what is right for them."""
+    right = made(task, task.source.solution)
+    for place, sizes in enumerate(task.exercise.trials):
+        drawn = draw(task, sizes, seed + place)
+        yield Trial(drawn, attempt(task, right, drawn))
+
+
+def draw(task: Task, sizes: Mapping[str, Any], seed: int) -> tuple[Any, ...]:
+    """Draw the arguments of one trial."""
+    return task.exercise.draw(Draw(torch.Generator().manual_seed(seed), **sizes))
+
+
+def attempt(task: Task, answer: Any, drawn: tuple[Any, ...]) -> Result:
+    """Call an answer with copies of what was drawn."""
+    torch.manual_seed(1)
+    try:
+        return Result(task.exercise.ask(answer, *copied(drawn)))
+    except Exception as raised:  # whatever a reader's code may raise
+        return Result(error=raised)
+
+
+@cache
+def _compiled(task: Task, source: str) -> Any:
+    return compile(source, f"<{task.name}>", "exec")
+
+
+def made(task: Task, source: str) -> Any:
+    """Run a program of ours, and give the answer that it defines."""
+    namespace: dict[str, Any] = {"__name__": task.name}
+    exec(_compiled(task, source), namespace)  # noqa: S102
+    return namespace[task.exercise.answer]
+
+
+def explain(
+    task: Task, trials: Sequence[Trial], results: Sequence[Result]
+) -> Sequence[Wrong]:
+    """Find the one mistake, or the two, that give these results in every trial."""
+    wrong = task.exercise.wrong
+    singles = [(one,) for one in wrong]
+    for mistakes in [*singles, *itertools.combinations(wrong, 2)]:
+        source = _with(task, mistakes)
+        if source is not None and _gives(task, source, trials, results):
+            return mistakes
+    return ()
+
+
+def _with(task: Task, mistakes: Sequence[Wrong]) -> str | None:
+    """Make all edits of these mistakes; `None` if they exclude each other."""
+    source = task.source.solution
+    for one in mistakes:
+        if source.count(one.old) != 1:
+            return None
+        source = source.replace(one.old, one.new)
+    return source
+
+
+def _gives(
+    task: Task, source: str, trials: Sequence[Trial], results: Sequence[Result]
+) -> bool:
+    """Ask whether a program gives the same in every trial, and values in some."""
+    try:
+        answer = made(task, source)
+    except Exception:  # two edits may make no program
+        return False
+    told = False
+    for trial, result in zip(trials, results, strict=True):
+        other = attempt(task, answer, trial.drawn)
+        if not other.same_as(result):
+            return False
+        told = told or (result.error is None and not result.same_as(trial.right))
+    return told or all(one.error is not None for one in results)
+
+
+def _first_difference(
+    trials: Sequence[Trial], results: Sequence[Result]
+) -> tuple[str, Exception | None]:
+    """Say of the first trial that differs how it does."""
+    for trial, result in zip(trials, results, strict=True):
+        if result.same_as(trial.right):
+            continue
+        if result.error is not None:
+            text = " ".join(str(result.error).split()).rstrip(".")
+            return f"It raised {type(result.error).__name__}: {text}.", result.error
+        if trial.right.error is not None:
+            return f"It must raise {type(trial.right.error).__name__}.", None
+        return f"{_capital(difference(result.value, trial.right.value))}.", None
+    raise AssertionError("one trial differs")  # pragma: no cover
+
+
+def _capital(text: str | None) -> str:
+    return text[:1].upper() + text[1:] if text else ""
+
+
+def _breaks(
+    holds: Callable[..., bool], answer: Any, trials: Sequence[Trial]
+) -> str | None:
+    """Say that a property does not hold in some trial, or that asking it raised."""
+    for trial in trials:
+        try:
+            if not holds(answer, *copied(trial.drawn)):
+                return "It does not."
+        except Exception as raised:  # whatever a reader's code may raise
+            return f"It raised {type(raised).__name__}: {raised}"
+    return None
+
+
+def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
+    """Ask whether an answer changes what it is given, where the solution does not."""
+    right = made(task, task.source.solution)
+    for trial in trials:
+        changes = []
+        for one in (right, answer):
+            given = copied(trial.drawn)
+            with contextlib.suppress(Exception):
+                task.exercise.ask(one, *given)
+            changes.append(_tensors_differ(given, trial.drawn))
+        if changes == [False, True]:
+            return "The numbers are right, but it changes its arguments in place."
+    return None
+
+
+def _tensors_differ(given: Sequence[Any], before: Sequence[Any]) -> bool:
+    pairs = [
+        (a, b)
+        for a, b in zip(given, before, strict=True)
+        if isinstance(a, (torch.Tensor, list, tuple, int, float))
+    ]
+    return not all(same(a, b) for a, b in pairs)
+
+
+def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
+    """Show the smallest sizes at which an answer and the solution differ."""
+    right = made(task, task.source.solution)
+    trials = task.exercise.trials
+    for sizes in trials if any("case" in one for one in trials) else SMALL:
+        drawn: tuple[Any, ...] | None = None
+        with contextlib.suppress(Exception):  # sizes that do not fit this exercise
+            drawn = draw(task, sizes, seed)
+        if drawn is None:
+            continue
+        mine, must = attempt(task, answer, drawn), attempt(task, right, drawn)
+        if mine.same_as(must) or must.error is not None:
+            continue
+        given = ", ".join(shown(one) for one in drawn)
+        lines = (
+            f"smallest case  {given}",
+            f"yours          {_outcome(mine)}",
+            f"must be        {shown(must.value)}",
+        )
+        return tuple(one if len(one) <= 240 else f"{one[:237]}..." for one in lines)
+    return ()
+
+
+def _outcome(result: Result) -> str:
+    if result.error is not None:
+        return f"{type(result.error).__name__}: {' '.join(str(result.error).split())}"
+    return shown(result.value)
+
+
+def own_lines(error: BaseException) -> str:
+    """Give the lines of a traceback that are the reader's own, and the error."""
+    lines = []
+    if isinstance(error, SyntaxError):
+        lines.append(f"line {error.lineno}: {(error.text or '').strip()}")
+    for one in traceback.extract_tb(error.__traceback__):
+        if _is_ours(one.filename):
+            continue
+        lines += [f"line {one.lineno}, in {one.name}", f"    {one.line}"]
+    text = " ".join(str(error).split())
+    return "\n".join([*lines, f"{type(error).__name__}: {text}"])
+
+
+def _is_ours(filename: str) -> bool:
+    """Ask whether a file is one of this package or of PyTorch, or has no lines."""
+    packages = (Path(__file__).parents[1], Path(torch.__file__).parent)
+    return any(Path(filename).is_relative_to(one) for one in packages)
+
+
+def example(task: Task, namespace: Namespace) -> tuple[str, str]:
+    """Run the worked example with what a file defines.
+
+    Returns:
+        What it printed, if that is not what it must print alone; and a sentence if it
+        comes out wrong.
+    """
+    program, expected = task.source.example
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed), _reproducible():
+            exec(compile(program, "<example>", "exec"), dict(namespace))  # noqa: S102
+    except Exception as raised:  # whatever a reader's code may raise
+        told = f"The worked example raised {type(raised).__name__}."
+        return printed.getvalue(), told
+    shown = printed.getvalue()
+    if _alike(shown, expected):
+        return "", ""
+    # What a reader prints on the way may stand between the lines.
+    lines = iter(shown.splitlines())
+    if all(any(_alike(one, line) for one in lines) for line in expected.splitlines()):
+        return shown, ""
+    return shown, "The worked example prints something else than its comment says."
+
+
+def _alike(printed: str, expected: str) -> bool:
+    """Compare texts: words exactly, numbers to one unit of the last place."""
+    if _words(_NUMBER.sub("0", printed)) != _words(_NUMBER.sub("0", expected)):
+        return False
+    pairs = zip(_NUMBER.findall(printed), _NUMBER.findall(expected), strict=True)
+    return all(abs(float(a) - float(b)) <= _unit(b) for a, b in pairs)
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _unit(number: str) -> float:
+    _, _, decimals = number.partition(".")
+    return 1.01 * 10.0 ** -len(decimals) if "." in number else 0.0
+
+
+@contextlib.contextmanager
+def _reproducible() -> Iterator[None]:
+    """Use one thread and seeds of our own, and leave the reader's as they are."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=()):
+            yield
+    finally:
+        torch.set_num_threads(threads)

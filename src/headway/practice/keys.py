@@ -1,0 +1,57 @@
+"""Single keys from a terminal, without waiting for the end of a line."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def single_keys() -> Iterator[None]:
+    """Let the terminal give each key at once, and leave it as it was."""
+    if sys.platform == "win32":
+        yield
+        return
+    import termios
+    import tty
+
+    number = sys.stdin.fileno()
+    before = termios.tcgetattr(number)
+    tty.setcbreak(number)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+
+def pressed(seconds: float) -> str:
+    """Wait for a key for so many seconds; give it in small letters, or nothing.
+
+    Args:
+        seconds: How long to wait.
+
+    Raises:
+        EOFError: If nothing can come any more.
+    """
+    if sys.platform == "win32":
+        return _pressed_on_windows(seconds)
+    import os
+    import select
+
+    number = sys.stdin.fileno()
+    if not select.select([number], [], [], seconds)[0]:
+        return ""
+    if not (found := os.read(number, 1)):
+        raise EOFError
+    return found.decode("ascii", "ignore").lower()
+
+
+def _pressed_on_windows(seconds: float) -> str:
+    import msvcrt
+
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if msvcrt.kbhit():  # type: ignore[attr-defined,unused-ignore]
+            return str(msvcrt.getwch()).lower()  # type: ignore[attr-defined,unused-ignore]
+        time.sleep(0.02)
+    return ""

@@ -1,0 +1,163 @@
+"""Prove an exercise: its stub fails, what is right passes, what is wrong is named."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headway.practice.definition import Exercise
+from headway.practice.judge import judge
+from headway.practice.library import Task
+from headway.practice.mutants import mutants
+from headway.practice.run_file import judge_file
+from headway.practice.verdict import Verdict
+
+_SEEDS = (0, 1234)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What came out of proving an exercise.
+
+    Attributes:
+        name: The exercise.
+        wrong: How many wrong answers are known.
+        alone: How many of them bear their own name.
+        mutants: How many changes of the solution were made by rule.
+        survivors: Which of them pass as right.
+        problems: What is wrong with the exercise.
+    """
+
+    name: str
+    wrong: int
+    alone: int
+    mutants: int
+    survivors: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        """Give a line, and one for each problem."""
+        counts = (
+            f"{self.alone} of {self.wrong} wrong answers named, "
+            f"{self.mutants - len(self.survivors)} of {self.mutants} mutants seen"
+        )
+        head = f"{'ok' if self.ok else 'FAILED':6}  {self.name:24} {counts}"
+        return "\n".join([head, *(f"        {one}" for one in self.problems)])
+
+
+def prove(task: Task) -> Proof:
+    """Prove an exercise."""
+    try:
+        exercise = task.exercise
+    except Exception as raised:  # whatever a teacher's file may raise
+        problem = f"It could not be read: {type(raised).__name__}: {raised}"
+        return Proof(task.name, 0, 0, 0, (), (problem,))
+    made = [*mutants(task.source)]
+    survivors = tuple(name for name, text in made if _judged(task, text, 0).ok)
+    unnamed = [*_unnamed(task)]
+    problems = [
+        *_problems_of_text(task, exercise),
+        *_problems_of_stub(task),
+        *_problems_of_right(task),
+        *unnamed,
+        *(
+            f"A mutant passes, and survivors does not say why: {one}."
+            for one in survivors
+            if one not in exercise.survivors
+        ),
+        *(
+            f"survivors names a mutant that fails: {one}."
+            for one in exercise.survivors
+            if one not in survivors
+        ),
+    ]
+    count = len(exercise.wrong)
+    alone = count - len(unnamed)
+    return Proof(task.name, count, alone, len(made), survivors, tuple(problems))
+
+
+def _judged(task: Task, source: str, seed: int) -> Verdict:
+    namespace: dict[str, Any] = {"__name__": task.name}
+    try:
+        exec(compile(source, f"<{task.name}>", "exec"), namespace)  # noqa: S102
+    except Exception as raised:  # a mutant may be no program
+        return Verdict(task.name, "failed", f"{type(raised).__name__}: {raised}")
+    return judge(task, namespace, seed=seed)
+
+
+def _problems_of_text(task: Task, exercise: Exercise) -> Iterator[str]:
+    lines = [_bare(line) for line in task.source.hole.splitlines()]
+    for hint in exercise.hints:
+        if any(len(line) > 8 and line in _bare(hint) for line in lines):
+            yield f"A hint contains a line of the solution: {hint}"
+        if not re.search(r"[.?!:)`]$", hint):
+            yield f"A hint must end a sentence: {hint}"
+    if len(exercise.hints) != 3:
+        yield f"An exercise must have three hints; got {len(exercise.hints)}."
+    if not exercise.law.endswith("."):
+        yield "law must be a sentence."
+    if not exercise.right:
+        yield "An exercise must have a right answer besides its solution."
+    sentences = [one.sentence for one in exercise.wrong]
+    for one in {one for one in sentences if sentences.count(one) > 1}:
+        yield f"Two mistakes bear one name: {one}."
+    program, printed = task.source.example
+    if not program or not printed:
+        yield "An exercise must have a worked example, with what it prints below."
+    elif '"""' in task.source.text or "\\" in task.source.text:
+        yield "The task must have no backslash and no triple quotes."
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\s|`", "", text)
+
+
+def _problems_of_stub(task: Task) -> Iterator[str]:
+    verdict = _of_file(task, task.source.stub)
+    if verdict.state != "open":
+        yield f"The stub is judged {verdict.state}: {verdict.sentence}"
+
+
+def _problems_of_right(task: Task) -> Iterator[str]:
+    verdict = _of_file(task, task.source.solution)
+    if not verdict.ok:
+        yield f"The solution fails: {verdict.text()}"
+    sources = [task.source.filled_with(one) for one in task.exercise.right]
+    for source in [task.source.solution, *sources]:
+        for seed in _SEEDS:
+            verdict = _judged(task, source, seed)
+            if not verdict.ok:
+                yield f"A right answer fails: {verdict.text()}"
+
+
+def _of_file(task: Task, source: str) -> Verdict:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{task.name}.py"
+        path.write_text(source, encoding="utf-8")
+        return judge_file(task, path)
+
+
+def _unnamed(task: Task) -> Iterator[str]:
+    """Say which mistakes do not apply, do not fail, or bear another name."""
+    for one in task.exercise.wrong:
+        try:
+            source = task.source.edited(one.old, one.new)
+        except ValueError as error:
+            yield f"A mistake does not apply: {error}"
+            continue
+        for seed in _SEEDS:
+            verdict = _judged(task, source, seed)
+            if verdict.ok:
+                yield f"A mistake passes: {one.sentence}."
+                break
+            if verdict.mistakes not in ((one.sentence,), (one.same_as,)):
+                said = verdict.mistakes or (verdict.sentence,)
+                yield f"A mistake is not named: {one.sentence}; it says {said}."
+                break

@@ -1,0 +1,49 @@
+"""Texts about an exercise: its task, its hints, its solution, and the list."""
+
+import textwrap
+
+from headway.practice.folder import Folder
+from headway.practice.library import Task
+from headway.practice.verdict import Verdict
+
+_MARKS = {"done": "x", "covered": "x", "begun": "~", "open": " "}
+
+
+def hint_text(folder: Folder, task: Task, verdict: Verdict | None) -> str:
+    """Open one more hint, and give all that are open; one on a named mistake first."""
+    hints = task.exercise.hints
+    special = verdict.hint if verdict is not None and verdict.name == task.name else ""
+    count = len(hints) if folder.passed(task) else folder.open_hint(task)
+    lines = [special] if special else []
+    lines += [f"hint {n}/{len(hints)}  {hints[n - 1]}" for n in range(1, count + 1)]
+    return "\n".join(textwrap.fill(line, 79) for line in lines)
+
+
+def solution_text(task: Task) -> str:
+    """Give the lines that belong in the hole, and other right ones."""
+    lines = [f"{task.name}: a solution", "", task.source.hole.rstrip("\n")]
+    for other in task.exercise.right[:1]:
+        lines += [
+            "",
+            "another",
+            "",
+            textwrap.indent(textwrap.dedent(other).strip("\n"), "    "),
+        ]
+    return "\n".join(lines)
+
+
+def list_text(folder: Folder, width: int) -> str:
+    """List the exercises, chapter by chapter, and what is done."""
+    states = {task.name: state for task, state in folder.state()}
+    lines = []
+    for chapter, tasks in folder.library.chapters().items():
+        lines.append(chapter)
+        for task in tasks:
+            mark = _MARKS[states[task.name]]
+            line = f"  [{mark}] {task.number:2}  {task.name:24} {task.source.title}"
+            if states[task.name] == "covered":
+                line += " (covered)"
+            lines.append(line[:width].rstrip())
+    done = sum(one in ("done", "covered") for one in states.values())
+    lines += ["", f"{done} of {len(states)} done"]
+    return "\n".join(lines)

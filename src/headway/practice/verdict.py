@@ -1,0 +1,119 @@
+"""What the judge says of an answer."""
+
+import html
+import json
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+State = Literal["passed", "failed", "open"]
+_WIDTH = 80
+_MARKS = {"passed": "passed", "failed": "FAILED", "open": "not written yet"}
+_COLOURS = {"passed": "32", "failed": "1;31", "open": "33"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one answer.
+
+    Attributes:
+        name: The exercise.
+        state: `passed`, `failed`, or `open` while nothing is written in the hole.
+        sentence: What was seen.
+        mistakes: The mistakes that explain it exactly, as sentences; often one.
+        case: The smallest case that shows it: arguments, result, right result.
+        read: The page and the title of the section to read.
+        exhibits: Programs of the museum that show the mistakes.
+        hint: A first hint for who has made this mistake.
+        example: Whether the worked example comes out, or what it printed instead.
+        printed: What the file printed while it was judged.
+        traceback: The reader's own lines of an error.
+        seed: What the hidden numbers were drawn from.
+    """
+
+    name: str
+    state: State
+    sentence: str
+    mistakes: tuple[str, ...] = ()
+    case: tuple[str, ...] = ()
+    read: tuple[str, str] = ("", "")
+    exhibits: tuple[str, ...] = ()
+    hint: str = ""
+    example: str = ""
+    printed: str = ""
+    traceback: str = ""
+    seed: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer is right."""
+        return self.state == "passed"
+
+    def to_json(self) -> str:
+        """Give the verdict as a JSON object."""
+        return json.dumps({"ok": self.ok, **asdict(self)}, indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Verdict":
+        """Read what `to_json` wrote."""
+        found = json.loads(text)
+        found.pop("ok")
+        lists = ("mistakes", "case", "read", "exhibits")
+        return cls(**(found | {name: tuple(found[name]) for name in lists}))
+
+    def __str__(self) -> str:
+        """Give the verdict as lines for a terminal."""
+        return self.text()
+
+    def text(self, *, width: int = _WIDTH, colour: bool = False) -> str:
+        """Give the verdict as lines for a terminal.
+
+        Args:
+            width: How many characters a line may have.
+            colour: Whether to mark the state by an ANSI colour.
+        """
+        mark = _MARKS[self.state]
+        if colour:
+            mark = f"\x1b[{_COLOURS[self.state]}m{mark}\x1b[0m"
+        lines = [f"{self.name}  {mark}"]
+        if self.printed:
+            lines += ["", *(f"| {line}" for line in self.printed.splitlines())]
+            lines.append("")
+        for paragraph in self._paragraphs():
+            lines += textwrap.wrap(
+                paragraph,
+                max(width, 20),
+                initial_indent="  ",
+                subsequent_indent="  ",
+                break_on_hyphens=False,
+            )
+        if self.traceback:
+            lines += [f"    {line}" for line in self.traceback.splitlines()]
+        lines += [f"    {line}" for line in self.case]
+        lines += [f"  {line}" for line in self._signposts()]
+        return "\n".join(lines)
+
+    def _paragraphs(self) -> list[str]:
+        found = [self.sentence]
+        if self.mistakes:
+            named = ", and when ".join(self.mistakes)
+            found.append(f"This is exactly what comes out when {named}.")
+        if self.example:
+            found.append(self.example)
+        return [one for one in found if one]
+
+    def _signposts(self) -> list[str]:
+        found = []
+        page, title = self.read
+        if page and not self.ok:
+            found.append(f'Read "{title}": {page}')
+        found += [f"The museum has it: {one}" for one in self.exhibits]
+        return found
+
+    def _repr_html_(self) -> str:
+        colour = {"passed": "green", "failed": "firebrick", "open": "goldenrod"}
+        body = html.escape("\n".join(self.text().splitlines()[1:]))
+        return (
+            f'<p><code>{self.name}</code> <strong style="color: {colour[self.state]}">'
+            f"{_MARKS[self.state]}</strong></p><pre>{body}</pre>"
+        )
