@@ -1,0 +1,141 @@
+"""Write the test that finds a leak
+
+Write `leaks(attend)`: True if the future gets through, False if it does not.
+
+`attend` takes tokens of shape (B, T, E) and gives rows of shape (B, T, V). It is meant
+to hide the future: no row may move when a later token is changed. Some of those that
+you are judged on leak only here and there; those that do not leak must not be blamed.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def leaks(attend: Callable[[Tensor], Tensor]) -> bool:
+    """Say whether a row moves when a token after it is changed."""
+    # --- write ---
+    x = torch.randn(2, 7, 5, dtype=torch.float64)
+    rows = attend(x)
+    for t in range(1, 7):
+        changed = x.clone()
+        changed[:, t:] = torch.randn(2, 7 - t, 5, dtype=torch.float64)
+        if not torch.equal(attend(changed)[:, :t], rows[:, :t]):
+            return True
+    return False
+    # --- written ---
+
+
+if __name__ == "__main__":
+    print(leaks(lambda x: x.cumsum(dim=1)), leaks(lambda x: x - x.mean(dim=1)[:, None]))
+    # False True
+# --- end of your file ---
+
+
+def _weigh(x: Tensor, keep: Tensor, fill: float = -torch.inf) -> Tensor:
+    scores = (x @ x.mT / x.shape[-1] ** 0.5).masked_fill(~keep, fill)
+    return torch.softmax(scores, dim=-1) @ x
+
+
+def _past(x: Tensor) -> Tensor:
+    T = x.shape[1]
+    return torch.ones(T, T, dtype=torch.bool).tril()
+
+
+def right(x: Tensor) -> Tensor:
+    """attention that hides the future"""
+    return _weigh(x, _past(x))
+
+
+def last_row_only(x: Tensor) -> Tensor:
+    """a sum of all that came before"""
+    return x.cumsum(dim=1)
+
+
+def itself(x: Tensor) -> Tensor:
+    """each token alone, no other is seen"""
+    return 2 * x
+
+
+def nothing_hidden(x: Tensor) -> Tensor:
+    """attention where nothing is hidden"""
+    return _weigh(x, _past(x) | True)
+
+
+def next_token(x: Tensor) -> Tensor:
+    """attention where each row sees the next token too"""
+    T = x.shape[1]
+    return _weigh(x, torch.ones(T, T, dtype=torch.bool).tril(1))
+
+
+def second_text(x: Tensor) -> Tensor:
+    """attention that hides the future in the first text of a batch alone"""
+    return torch.cat([right(x[:1]), nothing_hidden(x[1:])])
+
+
+def last_token(x: Tensor) -> Tensor:
+    """attention whose first row sees the last token"""
+    keep = _past(x).clone()
+    keep[0, -1] = True
+    return _weigh(x, keep)
+
+
+def little(x: Tensor) -> Tensor:
+    """attention that hides the future by -5, so that a little gets through"""
+    return _weigh(x, _past(x), -5.0)
+
+
+CASES = [
+    right,
+    last_row_only,
+    itself,
+    nothing_hidden,
+    next_token,
+    second_text,
+    last_token,
+    little,
+]
+_COMPARE = "if not torch.equal(attend(changed)[:, :t], rows[:, :t]):"
+
+EXERCISE = Exercise(
+    answer="leaks",
+    read=("basics/masks/#how-to-see-a-leak", "How to see a leak"),
+    hints=(
+        "What may change in the output when only the last token of the input changes?",
+        "Exchange all tokens from place t on, and compare the rows before t, for each t.",
+        "Rows that hide the future are equal to the last digit, so compare without a "
+        "tolerance; and look at every text of the batch.",
+    ),
+    draw=lambda d: (CASES[d.case],),
+    ask=lambda leaks, attend: bool(leaks(attend)),
+    trials=[{"case": n} for n in range(len(CASES))],
+    law="A row that hides the future does not move by a single digit.",
+    right=[
+        """
+        x = torch.randn(3, 5, 4, dtype=torch.float64, requires_grad=True)
+        rows = attend(x)
+        for t in range(4):
+            [slope] = torch.autograd.grad(rows[:, t].sum(), x, retain_graph=True)
+            if slope[:, t + 1 :].any():
+                return True
+        return False
+        """,
+    ],
+    wrong=[
+        Wrong("for t in range(1, 7):", "for t in range(6, 7):",
+              "only the last token is changed"),
+        Wrong("changed[:, t:]", "changed[:1, t:]", "only the first text is changed"),
+        Wrong(_COMPARE, "if attend(changed).shape != rows.shape:",
+              "shapes are compared, and no numbers"),
+        Wrong(_COMPARE, "if (attend(changed)[:, :t] - rows[:, :t]).abs().max() > 0.1:",
+              "a tolerance is so wide that a small leak goes through"),
+        Wrong("attend(changed)[:, :t], rows[:, :t]", "attend(changed), rows",
+              "rows that may change are compared too"),
+        Wrong("changed[:, t:] =", "changed[:, : 7 - t] =", "a past token is changed"),
+    ],
+    survivors={},
+)
