@@ -142,7 +142,7 @@ class Exercise:
 
     answer: str
     read: tuple[str, str]
-    hints: tuple[str, str, str]
+    hints: Sequence[str]
     draw: Callable[[Draw], tuple[Any, ...]]
     law: str
     wrong: Sequence[Wrong]

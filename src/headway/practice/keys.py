@@ -41,7 +41,11 @@ def pressed(seconds: float) -> str:
     number = sys.stdin.fileno()
     if not select.select([number], [], [], seconds)[0]:
         return ""
-    if not (found := os.read(number, 1)):
+    try:
+        found = os.read(number, 1)
+    except OSError as error:  # the terminal is gone
+        raise EOFError from error
+    if not found:
         raise EOFError
     return found.decode("ascii", "ignore").lower()
 

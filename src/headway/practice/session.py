@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,7 +16,15 @@ from headway.practice.verdict import Verdict
 from headway.practice.worker import Worker
 
 _EVERY = 0.2  # seconds
-_KEYS = "h hint  s solution  l list  n next  p previous  r run again  q quit"
+_KEYS = (
+    "h hint",
+    "s solution",
+    "l list",
+    "n next",
+    "p previous",
+    "r run again",
+    "q quit",
+)
 
 
 class Session:
@@ -43,7 +52,7 @@ class Session:
                     key = pressed(_EVERY)
                 except EOFError:
                     return
-                if key == "q":
+                if key in ("q", "\x03"):
                     return
                 if act := self._acts.get(key):
                     act()
@@ -64,7 +73,7 @@ class Session:
                 colour=_coloured(),
             )
         )
-        print(f"\n{_KEYS}", flush=True)
+        self._print_keys()
         return self.verdict
 
     @property
@@ -87,7 +96,13 @@ class Session:
         return tasks[max(self.folder.current.number - 2, 0)]
 
     def _print(self, text: str) -> None:
-        print(f"\n{text}\n\n{_KEYS}", flush=True)
+        print(f"\n{text}")
+        self._print_keys()
+
+    def _print_keys(self) -> None:
+        # No key is parted from its word.
+        keys = "  ".join(one.replace(" ", "\xa0") for one in _KEYS)
+        print("\n" + textwrap.fill(keys, _width()).replace("\xa0", " "), flush=True)
 
     def _saved(self) -> Task | None:
         """Give the exercise whose file has changed since it was last looked at."""

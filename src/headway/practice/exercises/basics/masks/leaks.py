@@ -107,8 +107,8 @@ EXERCISE = Exercise(
     hints=(
         "What may change in the output when only the last token of the input changes?",
         "Exchange all tokens from place t on, and compare the rows before t, for each t.",
-        "Rows that hide the future are equal to the last digit, so compare without a "
-        "tolerance; and look at every text of the batch.",
+        "Rows that hide the future are equal to the last digit, so compare without "
+        "a tolerance; and look at every text of the batch.",
     ),
     draw=lambda d: (CASES[d.case],),
     ask=lambda leaks, attend: bool(leaks(attend)),
@@ -126,15 +126,27 @@ EXERCISE = Exercise(
         """,
     ],
     wrong=[
-        Wrong("for t in range(1, 7):", "for t in range(6, 7):",
-              "only the last token is changed"),
+        Wrong(
+            "for t in range(1, 7):",
+            "for t in range(6, 7):",
+            "only the last token is changed",
+        ),
         Wrong("changed[:, t:]", "changed[:1, t:]", "only the first text is changed"),
-        Wrong(_COMPARE, "if attend(changed).shape != rows.shape:",
-              "shapes are compared, and no numbers"),
-        Wrong(_COMPARE, "if (attend(changed)[:, :t] - rows[:, :t]).abs().max() > 0.1:",
-              "a tolerance is so wide that a small leak goes through"),
-        Wrong("attend(changed)[:, :t], rows[:, :t]", "attend(changed), rows",
-              "rows that may change are compared too"),
+        Wrong(
+            _COMPARE,
+            "if attend(changed).shape != rows.shape:",
+            "shapes are compared, and no numbers",
+        ),
+        Wrong(
+            _COMPARE,
+            "if (attend(changed)[:, :t] - rows[:, :t]).abs().max() > 0.1:",
+            "a tolerance is so wide that a small leak goes through",
+        ),
+        Wrong(
+            "attend(changed)[:, :t], rows[:, :t]",
+            "attend(changed), rows",
+            "rows that may change are compared too",
+        ),
         Wrong("changed[:, t:] =", "changed[:, : 7 - t] =", "a past token is changed"),
     ],
     survivors={},

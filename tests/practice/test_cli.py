@@ -1,0 +1,169 @@
+"""`headway practice` without a terminal."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headway import cli as headway_cli
+from headway.practice import cli
+from headway.practice.folder import Folder
+from practice.small import HALF, small_set
+from practice.test_folder import write
+
+pytestmark = pytest.mark.xdist_group("processes")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call it with words, in the folder of the small set."""
+
+    def called(*words: str) -> tuple[int, str, str]:
+        places = ("--folder", str(folder.path), "--set", str(folder.library.folder))
+        status = headway_cli.main(["practice", *words, *places])
+        return status, *capsys.readouterr()
+
+    return called
+
+
+def test_it_judges_once_and_ends(folder: Folder, run: Run) -> None:
+    status, out, _ = run()
+    assert status == 1
+    assert "The hole is still open." in out
+    write(folder, "double", "return x + x")
+    status, out, _ = run("--once", "--seed", "5")
+    assert status == 0
+    assert "double  passed" in out
+    assert run("2")[1].startswith("2 of 2  Half as much")
+    assert run("--once")[1].startswith("2 of 2  Half as much")
+
+
+def test_a_failure_says_its_seed(folder: Folder, run: Run) -> None:
+    write(folder, "double", "return x * 3")
+    assert "hidden numbers from seed 5" in run("--seed", "5")[1]
+
+
+def test_json_for_editors(folder: Folder, run: Run) -> None:
+    write(folder, "double", "return x * 3")
+    status, out, _ = run("double", "--json")
+    assert status == 1
+    assert json.loads(out)["mistakes"] == ["it is three times as much"]
+    _, out, _ = run("list", "--json")
+    assert json.loads(out)[0] == {
+        "number": 1,
+        "name": "double",
+        "chapter": "first",
+        "title": "Twice as much",
+        "state": "begun",
+    }
+
+
+def test_the_list(run: Run) -> None:
+    assert run("list")[1].splitlines() == [
+        "first",
+        "  [ ]  1  double                   Twice as much",
+        "second",
+        "  [ ]  2  half                     Half as much",
+        "",
+        "0 of 2 done",
+    ]
+
+
+def test_what_a_checkpoint_covers_is_said(folder: Folder, run: Run) -> None:
+    write(folder, "half", "return x / 2")
+    assert run("half")[0] == 0
+    assert "[x]  1  double                   Twice as much (covered)" in run("list")[1]
+
+
+def test_hints_open_one_by_one(run: Run) -> None:
+    assert run("hint")[1] == "hint 1/3  What is twice one?\n"
+    assert run("hint", "double")[1].splitlines()[-1] == "hint 2/3  Multiply."
+
+
+def test_after_success_all_hints_are_open(folder: Folder, run: Run) -> None:
+    write(folder, "double", "return x + x")
+    run("double")
+    assert len(run("hint", "double")[1].splitlines()) == 3
+
+
+def test_the_solution_and_another(run: Run) -> None:
+    out = run("solution", "double")[1]
+    assert "y = x * 2" in out
+    assert "    return x + x" in out
+
+
+def test_reset(folder: Folder, run: Run) -> None:
+    write(folder, "double", "return 1")
+    out = run("reset", "double")[1]
+    assert "01_double.py is as it was made." in out
+    assert f"What you had is in {folder.path}" in out
+    assert "What you had" not in run("reset", "double")[1]
+    status, _, err = run("reset")
+    assert (status, err) == (
+        2,
+        "headway practice: reset must be given the name of an exercise.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("duble",), "Did you mean double?"),
+        (("7",), "got name='7'"),
+        (("double", "half"), "NAME must follow hint, solution or reset; got 'double'."),
+    ],
+)
+def test_what_cannot_be_done_is_said(run: Run, words: tuple[str], said: str) -> None:
+    status, _, err = run(*words)
+    assert status == 2
+    assert said in err
+
+
+def test_the_folder_is_made_once(
+    tmp_path: Path, folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["list", "--folder", str(tmp_path / "new")]
+    words += ["--set", str(folder.library.folder)]
+    assert cli.main(words) == 0
+    assert "Made 2 exercises in " in capsys.readouterr().err
+    assert cli.main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_set_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = small_set(tmp_path / "good")
+    assert cli.main(["--prove", str(good.folder)]) == 0
+    out = capsys.readouterr().out
+    assert "ok      double                   3 of 3 wrong answers named" in out
+    bad = small_set(tmp_path / "bad", half=HALF.replace('"x / 3"', '"x / 2.0"'))
+    assert cli.main(["--prove", str(bad.folder)]) == 1
+    assert "A mistake passes: it is a third." in capsys.readouterr().out
+
+
+def test_an_interruption_has_its_status(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "list_text", interrupted)
+    assert run("list")[0] == 130
+
+
+def test_a_terminal_gets_a_session(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(cli.Session, "run", lambda self: ran.append(self))
+    assert run()[0] == 0
+    assert len(ran) == 1
+    assert run("--once")[0] == 1
+
+
+def test_the_other_command_is_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert headway_cli.main(["check", "nothing"]) == 2
+    assert "target must be" in capsys.readouterr().err

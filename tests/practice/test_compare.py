@@ -1,0 +1,76 @@
+"""Results are compared in kind, shape, type and number."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from headway.practice.compare import copied, difference, kind, same, shown
+
+ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("mine", "right", "said"),
+    [
+        (ONE + 1e-12, ONE, None),
+        (ONE.float(), ONE, "its type is float32, and must be float64"),
+        (ONE[None], ONE, "its shape is (1, 2), and must be (2,)"),
+        (ONE + 0.5, ONE, "2 of 2 numbers are wrong, the farthest by 0.5"),
+        (ONE * torch.nan, ONE, "it gives nan"),
+        (ONE * torch.nan, ONE * torch.nan, None),
+        (ONE.long() + 1, ONE.long(), "2 of 2 entries are wrong"),
+        (ONE.long(), ONE.long(), None),
+        (ONE > 1, ONE > 0, "1 of 2 entries are wrong"),
+        (None, ONE, "it gives nothing (None), and must give a tensor of shape (2,)"),
+        ([1], ONE, "it gives 1 values, and must give a tensor of shape (2,)"),
+        ((ONE, ONE), [ONE, ONE], None),
+        ((ONE, ONE + 1), (ONE, ONE), "of the 2 that it gives, number 2: 2 of 2"),
+        (ONE, (ONE, ONE), "it gives a tensor of shape (2,), and must give 2 values"),
+        (1.5, 1.5 + 1e-13, None),
+        (torch.tensor(1.5), 1.5, None),
+        (1, 1.0, None),
+        (2.0, 1.0, "1 of 1 numbers are wrong, the farthest by 1"),
+        ("a", 1.0, "it gives 'a', and must give 1"),
+        (True, True, None),
+        (torch.tensor(True), True, None),
+        (torch.tensor(2), 3, "it gives 2, and must give 3"),
+        ("a", "b", "it gives 'a', and must give 'b'"),
+        ({"a": 1}, {"a": 1}, None),
+        ({"b": 1}, {"a": 1}, "it gives {'b': 1}, and must give {'a': 1}"),
+        (torch.tensor([]), torch.tensor([]), None),
+    ],
+)
+def test_a_difference_is_told(mine: Any, right: Any, said: str | None) -> None:
+    found = difference(mine, right)
+    assert found == said or (said and found and found.startswith(said))
+    assert same(mine, right) is (said is None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (ONE / 3, "[0.3333, 0.6667]"),
+        (-ONE * 0, "[0.0, 0.0]"),
+        (ONE > 1, "[False, True]"),
+        (1 / 3, "0.3333"),
+        ((1, ONE), "(1, [1.0, 2.0])"),
+        ("x" * 300, "'" + "x" * 196 + "..."),
+        (len, "Return the number of items in a container."),
+    ],
+)
+def test_values_are_shown_in_few_digits(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_kinds_have_words() -> None:
+    assert kind(3) == "a value of type int"
+
+
+def test_copies_share_nothing() -> None:
+    given = {"a": [ONE.clone(), (1, ONE.clone())]}
+    again = copied(given)
+    again["a"][0].zero_()
+    again["a"][1][1].zero_()
+    assert same(given["a"][0], ONE)
+    assert same(given["a"][1][1], ONE)

@@ -1,0 +1,149 @@
+"""An answer is judged by hidden numbers, and a mistake bears its name."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from headway.practice.judge import judge
+from headway.practice.library import Library
+from headway.practice.verdict import Verdict
+from practice.small import HALF, small_set
+
+Answer = Callable[[Tensor], object]
+
+
+def of(library: Library, name: str, answer: Answer, seed: int = 0) -> Verdict:
+    return judge(library[name], {name: answer}, seed=seed)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 77])
+def test_what_is_right_passes(library: Library, seed: int) -> None:
+    verdict = of(library, "double", lambda x: x + x, seed)
+    assert verdict.state == "passed"
+    assert verdict.sentence == "Twice a number is the number and itself."
+
+
+def test_one_mistake_is_named(library: Library) -> None:
+    verdict = of(library, "double", lambda x: x + x + x)
+    assert verdict.mistakes == ("it is three times as much",)
+    assert verdict.sentence.startswith("50 of 50 numbers are wrong, the farthest by")
+    assert verdict.hint == "Count again."
+    assert verdict.read == ("basics/masks/#what-breaks-it", "What breaks it")
+
+
+def test_the_museum_is_named(library: Library) -> None:
+    verdict = of(library, "double", lambda x: x * x)
+    assert verdict.exhibits == ("museum/pieces/#x",)
+
+
+def test_two_mistakes_are_named_together(library: Library) -> None:
+    verdict = of(library, "double", lambda x: 3 * x + 1)
+    assert verdict.mistakes == ("it is three times as much", "one is added")
+
+
+def test_the_smallest_case_is_shown(library: Library) -> None:
+    verdict = of(library, "double", lambda x: 2 * x + (len(x) > 1))
+    assert [line.split()[0] for line in verdict.case] == ["smallest", "yours", "must"]
+    assert verdict.case[0].count(",") == 1  # two tokens of one number
+
+
+def test_what_is_not_known_is_said_so(library: Library) -> None:
+    verdict = of(library, "double", lambda x: x * 5)
+    assert verdict.sentence.endswith("No mistake known here explains it.")
+    assert verdict.mistakes == ()
+
+
+def test_a_property_tells_more_where_no_mistake_does(library: Library) -> None:
+    verdict = of(library, "half", lambda x: x / 2 + 1)
+    assert verdict.sentence.endswith(
+        "It must hold that half of nothing is nothing, and it does not."
+    )
+
+
+def test_numbers_can_be_right_and_a_property_broken(library: Library) -> None:
+    verdict = of(library, "half", lambda x: x / 2 if x.any() else x + 1)
+    assert verdict.sentence == (
+        "The numbers are right, but it must hold that half of nothing is nothing. "
+        "It does not."
+    )
+
+
+def test_a_property_that_cannot_be_asked_is_broken(library: Library) -> None:
+    def nothing_is_refused(x: Tensor) -> Tensor:
+        if not x.any():
+            raise RuntimeError("nothing")
+        return x / 2
+
+    verdict = of(library, "half", nothing_is_refused)
+    assert verdict.sentence.endswith("nothing. It raised RuntimeError: nothing")
+
+
+def test_an_error_is_told_with_the_readers_lines(library: Library) -> None:
+    verdict = of(library, "double", lambda x: x.trill())  # type: ignore[attr-defined]
+    assert verdict.sentence.startswith("It raised AttributeError: ")
+    assert "in <lambda>\n" in verdict.traceback
+    assert "torch" not in verdict.traceback.splitlines()[0]
+    assert "No mistake" not in verdict.sentence
+
+
+def test_an_error_where_the_solution_raises_none_may_have_a_name(
+    tmp_path: Path,
+) -> None:
+    raising = HALF.replace('"x / 3", "it is', '"x @ x", "it is')
+    library = small_set(tmp_path / "other", half=raising)
+    verdict = of(library, "half", lambda x: torch.matmul(x, x))
+    assert verdict.mistakes == ("it is a third",)
+
+
+def test_what_must_be_refused_must_be_refused(tmp_path: Path) -> None:
+    refusing = HALF.replace("return x / 2", "raise ValueError(str(2)) if x / 2 else 0")
+    refusing = refusing.replace(
+        "raise ValueError(str(2)) if x / 2 else 0", "x /= 2; raise ValueError"
+    )
+    refusing = refusing.replace('Wrong("x / 2"', 'Wrong("x /= 2"')
+    library = small_set(tmp_path / "other", half=refusing)
+    verdict = of(library, "half", lambda x: x)
+    assert verdict.sentence.startswith("It must raise ValueError.")
+
+
+def test_the_hole_may_still_be_open(library: Library) -> None:
+    def stub(x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    assert of(library, "double", stub).state == "open"
+
+
+def test_a_name_that_is_missing_is_asked_for(library: Library) -> None:
+    verdict = judge(library["double"], {"doubel": len})
+    assert verdict.sentence == (
+        "The file must define double. Did you mean doubel by it?"
+    )
+    assert judge(library["double"], {}).sentence == "The file must define double."
+
+
+def test_arguments_must_not_be_changed(library: Library) -> None:
+    verdict = of(library, "double", lambda x: x.mul_(2))
+    assert verdict.sentence == (
+        "The numbers are right, but it changes its arguments in place."
+    )
+
+
+def test_a_report_of_check_names_what_the_exercise_does_not(tmp_path: Path) -> None:
+    reporting = HALF.replace(
+        "    covers=",
+        "    report=lambda f: checks.check(f, d_in=5, causal=True),\n    covers=",
+    ).replace("# --- your", "from headway import checks\n\n# --- your")
+    library = small_set(tmp_path / "other", half=reporting)
+    verdict = of(library, "half", lambda x: x.mean(dim=-2, keepdim=True) + x * 3)
+    assert "headway check says: " in verdict.sentence
+
+
+def test_the_readers_random_numbers_stay(library: Library) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    of(library, "double", lambda x: x * 2)
+    assert torch.equal(torch.rand(3), expected)

@@ -1,0 +1,152 @@
+"""Practice at a terminal: a file is saved, a verdict is shown, a key is pressed."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from headway.practice.folder import Folder
+from practice.test_folder import write
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+
+class Terminal:
+    """`headway practice` in a pseudo-terminal."""
+
+    def __init__(self, folder: Folder, *words: str) -> None:
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                *("-m", "headway.cli", "practice", *words),
+                *("--folder", str(folder.path), "--set", str(folder.library.folder)),
+            ],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, "COLUMNS": "60", "TERM": "xterm"},
+            cwd=folder.path.parent,
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def wait_for(self, pattern: str, seconds: float = 60) -> str:
+        """Read until a pattern is shown; give what was shown up to it."""
+        end = time.monotonic() + seconds
+        while not (found := re.search(pattern, self.seen, re.DOTALL)):
+            assert time.monotonic() < end, f"no {pattern!r} in {self.seen!r}"
+            if select.select([self.master], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.master, 4096).decode()
+                except OSError:
+                    assert self.process.wait(10) == 0
+        shown, self.seen = self.seen[: found.end()], self.seen[found.end() :]
+        return shown
+
+    def press(self, key: str) -> None:
+        os.write(self.master, key.encode())
+
+    def close(self) -> int:
+        """Give the exit status."""
+        self.press("q")
+        try:
+            return self.process.wait(20)
+        finally:
+            self.process.kill()
+            os.close(self.master)
+
+
+@pytest.fixture
+def terminal(folder: Folder) -> Iterator[Terminal]:
+    """Start it at the first exercise."""
+    shown = Terminal(folder)
+    yield shown
+    if shown.process.poll() is None:
+        shown.process.kill()
+        shown.process.wait()
+
+
+def test_from_the_first_save_to_the_next_exercise(
+    folder: Folder, terminal: Terminal
+) -> None:
+    shown = terminal.wait_for("q quit")
+    assert "1 of 2  Twice as much" in shown
+    assert "practice/01_double.py" in shown
+    assert "not written yet" in shown
+    write(folder, "double", "return x * 3")
+    shown = terminal.wait_for("q quit")
+    assert "FAILED" in shown
+    assert "when it is three times as" in shown
+    terminal.press("h")
+    shown = terminal.wait_for("q quit")
+    assert "Count again." in shown
+    assert "hint 1/3  What is twice one?" in shown
+    terminal.press("s")
+    assert "y = x * 2" in terminal.wait_for("q quit")
+    write(folder, "double", "return x + x")
+    shown = terminal.wait_for("q quit")
+    assert "passed" in shown
+    assert "n goes on to the next exercise" in shown
+    terminal.press("l")
+    assert "[x]  1  double" in terminal.wait_for("q quit")
+    terminal.press("n")
+    assert "2 of 2  Half as much" in terminal.wait_for("q quit")
+    terminal.press("p")
+    assert "1 of 2  Twice as much" in terminal.wait_for("q quit")
+    terminal.press("r")
+    assert "1 of 2  Twice as much" in terminal.wait_for("q quit")
+    assert terminal.close() == 0
+
+
+@pytest.mark.slow
+def test_saving_another_exercise_goes_to_it(folder: Folder, terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
+    path = write(folder, "half", "return x / 2")
+    assert "2 of 2  Half as much" in terminal.wait_for("q quit")
+    beside = path.with_name("beside")  # as editors save
+    beside.write_text(path.read_text() + "# more\n")
+    beside.replace(path)
+    assert "2 of 2  Half as much" in terminal.wait_for("q quit")
+    path.unlink()
+    terminal.press("x")
+    time.sleep(0.5)
+    assert terminal.close() == 0
+
+
+def test_no_line_is_wider_than_the_terminal(terminal: Terminal) -> None:
+    shown = terminal.wait_for("goes on|q quit")
+    lines = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown).splitlines()
+    assert all(len(line) <= 60 for line in lines), lines
+
+
+@pytest.mark.slow
+def test_control_c_and_a_closed_terminal_end_it(folder: Folder) -> None:
+    for way in ("interrupt", "hang up"):
+        shown = Terminal(folder)
+        shown.wait_for("q quit")
+        if way == "interrupt":
+            shown.press("\x03")
+            assert shown.process.wait(20) in (0, 130, -2)
+            os.close(shown.master)
+        else:
+            os.close(shown.master)
+            shown.process.wait(20)
+
+
+@pytest.mark.slow
+def test_it_goes_on_after_an_interrupted_run(folder: Folder) -> None:
+    first = Terminal(folder, "half")
+    first.wait_for("2 of 2  Half as much.*q quit")
+    first.process.kill()
+    first.process.wait()
+    os.close(first.master)
+    second = Terminal(folder)
+    second.wait_for("2 of 2  Half as much.*q quit")
+    assert second.close() == 0

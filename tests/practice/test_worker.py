@@ -1,0 +1,64 @@
+"""Files are judged in processes of their own."""
+
+import time
+
+import pytest
+
+from headway.practice.folder import Folder
+from headway.practice.verdict import Verdict
+from headway.practice.worker import Worker
+from practice.test_folder import write
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+
+def of(folder: Folder, line: str, *, limit: float = 20.0) -> Verdict:
+    path = write(folder, "double", line)
+    with Worker(limit=limit) as worker:
+        return worker.judge(folder.library, folder.library["double"], path, seed=3)
+
+
+def test_one_file_after_another_is_judged(folder: Folder) -> None:
+    double = folder.library["double"]
+    with Worker() as worker:
+        for line, ok in (("return x + x", True), ("return x * 3", False)):
+            path = write(folder, "double", line)
+            verdict = worker.judge(folder.library, double, path, seed=3)
+            assert (verdict.ok, verdict.seed) == (ok, 3)
+
+
+def test_a_file_that_hangs_is_ended(folder: Folder) -> None:
+    began = time.monotonic()
+    verdict = of(folder, "while True: pass", limit=4.0)
+    assert verdict.sentence == "It must end within 4 seconds."
+    assert time.monotonic() - began < 15
+
+
+def test_a_file_that_ends_python_is_told(folder: Folder) -> None:
+    verdict = of(folder, "import os; os._exit(3)")
+    assert verdict.sentence == "It ended Python with status 3."
+
+
+def test_what_a_file_writes_to_the_terminal_is_no_verdict(folder: Folder) -> None:
+    assert of(folder, 'import os; os.write(1, b"{}"); return x + x').ok
+
+
+def test_an_interruption_ends_the_process(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, "double", "while True: pass")
+    worker = Worker()
+    process = worker._next
+    assert process is not None
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "communicate", interrupted)
+        patch.setattr("headway.practice.worker._end", lambda one: one.kill())
+        with pytest.raises(KeyboardInterrupt):
+            worker.judge(folder.library, folder.library["double"], path, seed=1)
+    worker.close()
+    worker.close()
+    assert process.wait() != 0
