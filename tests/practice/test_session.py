@@ -1,11 +1,13 @@
 """Practice at a terminal: a file is saved, a verdict is shown, a key is pressed."""
 
+import fcntl
 import os
 import pty
 import re
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 
@@ -33,6 +35,8 @@ class Terminal:
             stderr=slave,
             env={**os.environ, "COLUMNS": "60", "TERM": "xterm"},
             cwd=folder.path.parent,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(slave)
         self.seen = ""

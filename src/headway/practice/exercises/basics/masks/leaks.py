@@ -106,7 +106,8 @@ EXERCISE = Exercise(
     read=("basics/masks/#how-to-see-a-leak", "How to see a leak"),
     hints=(
         "What may change in the output when only the last token of the input changes?",
-        "Exchange all tokens from place t on, and compare the rows before t, for each t.",
+        "Exchange all tokens from place t on, and compare the rows before t, for "
+        "each t.",
         "Rows that hide the future are equal to the last digit, so compare without "
         "a tolerance; and look at every text of the batch.",
     ),
