@@ -100,13 +100,22 @@ def _name(
     verdict = replace(
         verdict,
         sentence=sentence,
-        mistakes=tuple(one.sentence for one in found),
+        mistakes=tuple(_sentence(task, one) for one in found),
         exhibits=tuple(f"museum/{one.exhibit}" for one in found if one.exhibit),
         hint=next((one.hint for one in found if one.hint), ""),
         case=smallest_case(task, answer, verdict.seed),
         traceback=own_lines(error) if error is not None else "",
     )
     return verdict if found else _beyond(task, answer, verdict, trials)
+
+
+def _sentence(task: Task, one: Wrong) -> str:
+    """Name a mistake, and those that give the same."""
+    names = [one.same_as or one.sentence]
+    names += [
+        other.sentence for other in task.exercise.wrong if other.same_as == names[0]
+    ]
+    return ", or when ".join(names)
 
 
 def _beyond(
@@ -190,18 +199,16 @@ def _with(task: Task, mistakes: Sequence[Wrong]) -> str | None:
 def _gives(
     task: Task, source: str, trials: Sequence[Trial], results: Sequence[Result]
 ) -> bool:
-    """Ask whether a program gives the same in every trial, and values in some."""
+    """Ask whether a program gives the same in every trial."""
     try:
         answer = made(task, source)
     except Exception:  # two edits may make no program
         return False
-    told = False
     for trial, result in zip(trials, results, strict=True):
         other = attempt(task, answer, trial.drawn)
         if not other.same_as(result):
             return False
-        told = told or (result.error is None and not result.same_as(trial.right))
-    return told or all(one.error is not None for one in results)
+    return True
 
 
 def _first_difference(

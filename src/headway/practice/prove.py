@@ -144,6 +144,11 @@ def _of_file(task: Task, source: str) -> Verdict:
         return judge_file(task, path)
 
 
+def _names(verdict: Verdict) -> list[str]:
+    """List the names of a single mistake."""
+    return verdict.mistakes[0].split(", or when ") if len(verdict.mistakes) == 1 else []
+
+
 def _unnamed(task: Task) -> Iterator[str]:
     """Say which mistakes do not apply, do not fail, or bear another name."""
     for one in task.exercise.wrong:
@@ -157,7 +162,7 @@ def _unnamed(task: Task) -> Iterator[str]:
             if verdict.ok:
                 yield f"A mistake passes: {one.sentence}."
                 break
-            if verdict.mistakes not in ((one.sentence,), (one.same_as,)):
+            if one.sentence not in _names(verdict):
                 said = verdict.mistakes or (verdict.sentence,)
                 yield f"A mistake is not named: {one.sentence}; it says {said}."
                 break

@@ -84,6 +84,13 @@ def last_token(x: Tensor) -> Tensor:
     return _weigh(x, keep)
 
 
+def first_row(x: Tensor) -> Tensor:
+    """attention whose first row sees the second token"""
+    keep = _past(x).clone()
+    keep[0, 1] = True
+    return _weigh(x, keep)
+
+
 def little(x: Tensor) -> Tensor:
     """attention that hides the future by -5, so that a little gets through"""
     return _weigh(x, _past(x), -5.0)
@@ -97,6 +104,7 @@ CASES = [
     next_token,
     second_text,
     last_token,
+    first_row,
     little,
 ]
 _COMPARE = "if not torch.equal(attend(changed)[:, :t], rows[:, :t]):"
@@ -148,7 +156,15 @@ EXERCISE = Exercise(
             "attend(changed), rows",
             "rows that may change are compared too",
         ),
-        Wrong("changed[:, t:] =", "changed[:, : 7 - t] =", "a past token is changed"),
+        Wrong(
+            "changed[:, t:] =",
+            "changed[:, : 7 - t] =",
+            "a past token is changed",
+            same_as="rows that may change are compared too",
+        ),
     ],
-    survivors={},
+    survivors={
+        "7 -> 8": "another length of text does as well, and so does one turn more, in "
+        "which nothing is changed",
+    },
 )

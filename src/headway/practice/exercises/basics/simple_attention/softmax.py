@@ -88,13 +88,5 @@ EXERCISE = Exercise(
             "scores + largest",
             "the maximum is added, not subtracted",
         ),
-        Wrong(
-            "grown.sum(dim=-1, keepdim=True)",
-            "grown.amax(dim=-1, keepdim=True)",
-            "it is divided by the maximum, not by the sum",
-        ),
     ],
-    survivors={
-        "scores.amax(dim=-1, keepdim=True) -> scores": "",
-    },
 )

@@ -1,0 +1,100 @@
+"""A word in pieces
+
+Write `cut_word(word, pieces)`: cut a word into known pieces, so that no word is
+unknown.
+
+Take the longest known piece that the word begins with, and go on with the rest. A
+letter that begins no known piece becomes a piece of its own. Give a list of pieces.
+"""
+
+from headway.practice import Exercise, Wrong
+
+
+# --- your file ---
+def cut_word(word: str, pieces: list[str]) -> list[str]:
+    """Cut a word into the longest known pieces, from left to right."""
+    # --- write ---
+    found = []
+    while word:
+        known = [piece for piece in pieces if word.startswith(piece)]
+        piece = max(known, key=len, default=word[0])
+        found.append(piece)
+        word = word[len(piece) :]
+    return found
+    # --- written ---
+
+
+if __name__ == "__main__":
+    known = ["quick", "dog", "est", "like"]
+    print(cut_word("quickest", known), cut_word("zoo", known))
+    # ['quick', 'est'] ['z', 'o', 'o']
+# --- end of your file ---
+
+
+CASES = [
+    ("quickest", ["quick", "est", "q"]),
+    ("doglike", ["do", "dog", "like"]),
+    ("zoo", ["quick", "est"]),
+    ("aaab", ["aa", "a"]),
+    ("", ["a"]),
+    ("abcabc", ["bc", "ab", "abc", "c"]),
+    ("undoing", ["do", "un", "undo", "ing", "in", "g"]),
+    ("xabx", ["ab"]),
+]
+
+EXERCISE = Exercise(
+    answer="cut_word",
+    read=("basics/embedding/#what-breaks-it", "What breaks it"),
+    hints=(
+        "Which of the known pieces may come first, and which of these is taken?",
+        "A loop that ends when nothing is left of the word; str.startswith tells "
+        "which pieces fit at its beginning.",
+        "max(..., key=len, default=...) takes the longest of a list, and something "
+        "else if the list is empty. Cut the piece off before you go on.",
+    ),
+    draw=lambda d: CASES[d.case],
+    trials=[{"case": n} for n in range(len(CASES))],
+    law="The pieces, put together again, are the word.",
+    right=[
+        """
+        if not word:
+            return []
+        for length in range(len(word), 0, -1):
+            if word[:length] in pieces:
+                break
+        return [word[:length], *cut_word(word[length:], pieces)]
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "max(known, key=len, default=word[0])",
+            "min(known, key=len, default=word[0])",
+            "the shortest piece is taken, and not the longest",
+        ),
+        Wrong(
+            "max(known, key=len, default=word[0])",
+            "next(iter(known), word[0])",
+            "the first piece of the list that fits is taken, however short",
+        ),
+        Wrong(
+            "default=word[0]",
+            "default=word",
+            "the rest of a word with an unknown letter becomes one piece",
+        ),
+        Wrong(
+            "word.startswith(piece)",
+            "piece in word",
+            "pieces from the middle of the word are taken for its beginning",
+        ),
+        Wrong(
+            "        found.append(piece)\n",
+            "        found += [piece] if known else []\n",
+            "unknown letters are left out",
+        ),
+        Wrong(
+            "    return found",
+            "    return found[::-1]",
+            "the pieces stand in reverse order",
+        ),
+    ],
+)

@@ -1,0 +1,79 @@
+"""From an index to a vector
+
+Write `lookup(table, indices)`: one row of the table for each index.
+
+The table has V rows of E numbers, one row for each word of the vocabulary. The indices
+are the words of a text, or of several texts: whole numbers from 0 to V - 1, of any
+shape. Each index becomes a vector of E numbers.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def lookup(table: Tensor, indices: Tensor) -> Tensor:
+    """Look up a table (V, E) at indices of shape (...), which gives (..., E)."""
+    # --- write ---
+    return table[indices]
+    # --- written ---
+
+
+if __name__ == "__main__":
+    table = torch.tensor([[0.0, 0.1], [1.0, 1.1], [2.0, 2.1]])
+    print(lookup(table, torch.tensor([2, 0, 2])))
+    # tensor([[2.0000, 2.1000],
+    #         [0.0000, 0.1000],
+    #         [2.0000, 2.1000]])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="lookup",
+    read=("basics/embedding/#from-an-index-to-a-vector", "From an index to a vector"),
+    hints=(
+        "How do you take one row out of a table, if you know its number?",
+        "A tensor may be indexed by a tensor of whole numbers; what shape comes out?",
+        "Put the indices into the square brackets behind the table, with nothing "
+        "beside them, so that they choose along the first axis.",
+    ),
+    draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, d.B, d.T)),
+    law="A word has the same vector wherever it stands.",
+    right=[
+        "return torch.nn.functional.embedding(indices, table)",
+        """
+        rows = [table[i] for i in indices.flatten().tolist()]
+        return torch.stack(rows).reshape(*indices.shape, -1)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "table[indices]",
+            "table[:, indices].movedim(0, -1)",
+            "the indices choose columns, and not rows",
+            hint="Is a word a row of the table, or a column?",
+        ),
+        Wrong("table[indices]", "table[indices - 1]", "indices are counted from one"),
+        Wrong(
+            "table[indices]",
+            "table[indices.flatten()]",
+            "all texts are put into one, and their shape is lost",
+        ),
+        Wrong(
+            "table[indices]", "table[indices[0]]", "only the first text is looked up"
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices] * indices.unsqueeze(-1)",
+            "each row is multiplied by its index",
+        ),
+        Wrong("table[indices]", "table[indices.sort().values]", "the words are sorted"),
+        Wrong(
+            "table[indices]",
+            "table[indices].transpose(-1, -2)",
+            "the axes of tokens and of numbers are swapped",
+        ),
+    ],
+)

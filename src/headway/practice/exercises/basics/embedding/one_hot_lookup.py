@@ -1,0 +1,92 @@
+"""Look up by a product
+
+Write `one_hot_lookup(table, indices)`: the same rows as before, without indexing the
+table. Make a row of zeros with a single one for each index, and multiply.
+
+The table is (V, E); the indices have any shape (...). The result is (..., E), of the
+type of the table.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def one_hot_lookup(table: Tensor, indices: Tensor) -> Tensor:
+    """Multiply one-hot rows (..., V) by a table (V, E), which gives (..., E)."""
+    # --- write ---
+    numbers = torch.arange(table.shape[0])
+    one_hot = indices.unsqueeze(-1) == numbers
+    return one_hot.to(table.dtype) @ table
+    # --- written ---
+
+
+if __name__ == "__main__":
+    table = torch.tensor([[0.0, 0.1], [1.0, 1.1], [2.0, 2.1]])
+    print(one_hot_lookup(table, torch.tensor([2, 0])))
+    # tensor([[2.0000, 2.1000],
+    #         [0.0000, 0.1000]])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="one_hot_lookup",
+    read=(
+        "basics/embedding/#looking-up-is-a-product-in-disguise",
+        "Looking up is a product in disguise",
+    ),
+    hints=(
+        "Which row of numbers, times the table, gives back one row of the table?",
+        "Compare each index with the numbers 0, 1, ..., V - 1: where they agree stands "
+        "the one.",
+        "torch.nn.functional.one_hot makes the rows, too. It gives whole numbers, and "
+        "a product needs both sides to be of one type.",
+    ),
+    draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, d.B, d.T)),
+    law="A product with a one-hot row is a look-up; all other rows are multiplied by "
+    "zero.",
+    right=[
+        """
+        one_hot = torch.nn.functional.one_hot(indices, len(table))
+        return one_hot.to(table.dtype) @ table
+        """,
+        """
+        flat = indices.flatten()
+        one_hot = torch.zeros(len(flat), len(table), dtype=table.dtype)
+        for place, index in enumerate(flat.tolist()):
+            one_hot[place, index] = 1
+        return (one_hot @ table).reshape(*indices.shape, table.shape[1])
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "torch.arange(table.shape[0])",
+            "torch.arange(table.shape[0]) + 1",
+            "indices are counted from one",
+        ),
+        Wrong(
+            "torch.arange(table.shape[0])",
+            "torch.arange(table.shape[1])",
+            "the one-hot rows are as long as a vector, and not as the vocabulary",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.to(table.dtype) @ table.mT",
+            "the table is transposed",
+        ),
+        Wrong("== numbers", ">= numbers", "all rows up to the index are added up"),
+        Wrong("== numbers", "!= numbers", "zeros and ones are exchanged"),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.to(table.dtype)",
+            "the one-hot rows themselves are given back",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot @ table",
+            "true and false are multiplied by numbers, which PyTorch refuses",
+        ),
+    ],
+)

@@ -1,0 +1,91 @@
+"""From weights to context vectors
+
+Write `context(weights, values)`: for each query, the values mixed by its weights.
+
+Weights have shape (..., T, S): row t says how much query t takes of each of the S
+values. Values have shape (..., S, V). The result is (..., T, V).
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def context(weights: Tensor, values: Tensor) -> Tensor:
+    """Mix values (..., S, V) by weights (..., T, S), which gives (..., T, V)."""
+    # --- write ---
+    return weights @ values
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import six_tokens
+
+    words, x = six_tokens()
+    weights = torch.tensor([[0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]])
+    print(context(weights, x))
+    # tensor([[0.4419, 0.6515, 0.5683]])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="context",
+    read=(
+        "basics/simple_attention/#from-weights-to-a-context-vector",
+        "From weights to a context vector",
+    ),
+    hints=(
+        "How many numbers has one row of the result, and where do they come from?",
+        "Multiply each value by its weight, and add up the values.",
+        "This is a product of two tables. Which axis do both have, and must go?",
+    ),
+    draw=lambda d: (
+        torch_softmax(d.normal(d.B, d.T, d.S)),
+        d.normal(d.B, d.S, d.V),
+    ),
+    law="If the weights of a row sum to one, its result lies between the values.",
+    right=[
+        "return (weights[..., None] * values[..., None, :, :]).sum(dim=-2)",
+        "return torch.einsum('...ts,...sv->...tv', weights, values)",
+    ],
+    wrong=[
+        Wrong(
+            "weights @ values",
+            "weights.mT @ values",
+            "the weights are transposed: a value gives, where a query must take",
+        ),
+        Wrong(
+            "weights @ values",
+            "torch.nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])"
+            ".to(values.dtype) @ values",
+            "only the value with the largest weight is taken",
+        ),
+        Wrong(
+            "weights @ values",
+            "torch.full_like(weights, 1 / weights.shape[-1]) @ values",
+            "the plain mean of the values is taken, and no weight counts",
+        ),
+        Wrong(
+            "weights @ values",
+            "weights.sum(dim=-1, keepdim=True) * values.sum(dim=-2, keepdim=True)",
+            "weights and values are summed before they are multiplied",
+        ),
+        Wrong(
+            "weights @ values",
+            "weights @ values / weights.shape[-1]",
+            "the sum is "
+            "divided by the number of values, although the weights sum to one",
+        ),
+        Wrong(
+            "weights @ values",
+            "(weights @ values).mT",
+            "the axes of the result are swapped",
+        ),
+    ],
+)
+
+
+def torch_softmax(scores):  # type: ignore[no-untyped-def]
+    return torch.softmax(scores, dim=-1)

@@ -1,0 +1,93 @@
+"""Who attends to itself most?
+
+Write `looks_most_at(x)`: for each word of a text, the place of the word to which it
+gives its largest weight, when words are compared with each other as they are.
+
+The text has T vectors of E numbers. The result has T whole numbers. Guess first: does a
+word look most at itself?
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def looks_most_at(x: Tensor) -> Tensor:
+    """Give, for each of T tokens (T, E), the place of its largest weight."""
+    # --- write ---
+    scores = x @ x.mT
+    return scores.argmax(dim=-1)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import six_tokens
+
+    words, x = six_tokens()
+    print([words[place] for place in looks_most_at(x)])
+    # ['Your', 'journey', 'journey', 'journey', 'starts', 'journey']
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="looks_most_at",
+    read=(
+        "basics/simple_attention/#what-likeness-can-do-and-what-it-cannot",
+        "What likeness can do, and what it cannot",
+    ),
+    hints=(
+        "Does the softmax change which number of a row is the largest?",
+        "Make the table of all scores; argmax finds the place of the largest number.",
+        "Row t belongs to the word that asks. Along which axis must argmax look?",
+    ),
+    draw=lambda d: (d.normal(d.S, d.E) * d.normal(d.S, 1).exp(),),
+    law="A word's score with itself is its squared length, so a long vector attracts "
+    "others more than they attract themselves.",
+    right=[
+        "return torch.softmax(x @ x.mT, dim=-1).argmax(dim=-1)",
+        "return torch.stack([(x * word).sum(dim=-1).argmax() for word in x])",
+    ],
+    wrong=[
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmin(dim=-1)",
+            "the smallest weight is looked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmax()",
+            "the largest of the whole table is looked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.arange(len(x))",
+            "each word is taken to look most at itself",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.amax(dim=-1)",
+            "the largest score is given, and not its place",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmax(dim=-1) + 1",
+            "places are counted from one",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "(x @ x.mT).fill_diagonal_(-torch.inf)",
+            "a word is kept from looking at itself",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "-torch.cdist(x, x).fill_diagonal_(torch.inf)",
+            "the nearest other word is looked for, and not the one with the largest score",
+        ),
+    ],
+    survivors={
+        "-1 -> 1": "the table has two axes, so that the last is axis 1",
+        "1 -> 2": "the table equals its transpose, so that both axes give the same",
+    },
+)

@@ -1,0 +1,81 @@
+"""One score, by hand
+
+Write `score(a, b)`: the score of two words, the dot product of their vectors, with a
+loop and without a product of tensors.
+
+Both vectors have E numbers. The score is one number.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def score(a: Tensor, b: Tensor) -> float:
+    """Give the dot product of two vectors of shape (E)."""
+    # --- write ---
+    total = 0.0
+    for i in range(len(a)):
+        total = total + a[i].item() * b[i].item()
+    return total
+    # --- written ---
+
+
+if __name__ == "__main__":
+    he = torch.tensor([0.77, 0.25, 0.10])
+    boy = torch.tensor([0.43, 0.15, 0.89])
+    print(round(score(he, boy), 4))
+    # 0.4576
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="score",
+    read=("basics/simple_attention/#one-score-by-hand", "One score, by hand"),
+    hints=(
+        "Which numbers of the two vectors belong together?",
+        "Multiply the numbers in the same place, and add up the products.",
+        "Begin with a total of zero, and let a loop over the places add one product at "
+        "a time.",
+    ),
+    draw=lambda d: (d.normal(d.E), d.normal(d.E)),
+    ask=lambda score, a, b: float(score(a, b)),
+    law="The score does not change when the two vectors change places.",
+    right=["return float(sum(x * y for x, y in zip(a, b)))", "return float(a @ b)"],
+    wrong=[
+        Wrong("range(len(a))", "range(len(a) - 1)", "the last number is left out"),
+        Wrong("range(len(a))", "range(1, len(a))", "the first number is left out"),
+        Wrong(
+            "total + a[i].item()",
+            "0 * total + a[i].item()",
+            "the products are not added up: the last one alone is left",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "a[i].item() + b[i].item()",
+            "the numbers are added, and not multiplied",
+        ),
+        Wrong(
+            "b[i].item()",
+            "b[len(a) - 1 - i].item()",
+            "the second vector is read backwards",
+        ),
+        Wrong("b[i].item()", "a[i].item()", "the first vector is multiplied by itself"),
+        Wrong(
+            "return total",
+            "return total / float(a.norm() * b.norm())",
+            "the score is divided by both lengths, which is the cosine",
+        ),
+        Wrong(
+            "return total",
+            "return total / len(a)",
+            "the mean of the products is taken, and not their sum",
+        ),
+    ],
+    survivors={
+        "a[i].item() -> a[i]": "a tensor of one number multiplies as a number does",
+        "b[i].item() -> b[i]": "a tensor of one number multiplies as a number does",
+    },
+)

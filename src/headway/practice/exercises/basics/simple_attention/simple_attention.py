@@ -1,0 +1,99 @@
+"""Checkpoint: attention without weights
+
+Write `simple_attention(x)`: the context vectors of all words of a text, where each word
+is query, key and value as it is.
+
+Scores are dot products, they are not scaled, and the weights of each row are their
+softmax. Texts have shape (..., T, E), and so has the result.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def simple_attention(x: Tensor) -> Tensor:
+    """Give context vectors (..., T, E) for tokens (..., T, E)."""
+    # --- write ---
+    scores = x @ x.mT
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ x
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import six_tokens
+
+    words, x = six_tokens()
+    print(simple_attention(x)[1])
+    # tensor([0.4419, 0.6515, 0.5683])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="simple_attention",
+    read=("basics/simple_attention/#all-words-at-once", "All words at once"),
+    hints=(
+        "Which three steps lead from words to context vectors?",
+        "Scores, weights, context: two products and a softmax between them.",
+        "The table of scores is the text times itself, with the last two axes of one of "
+        "them swapped (.mT); the softmax runs along the last axis.",
+    ),
+    draw=lambda d: (d.normal(d.B, d.T, d.E),),
+    law="A context vector lies between the words, and a shuffled text gives shuffled "
+    "context vectors.",
+    covers=("score", "scores_of_one", "softmax", "context"),
+    right=[
+        """
+        texts = x.reshape(-1, *x.shape[-2:])
+        rows = []
+        for text in texts:
+            for query in text:
+                e = torch.exp(text @ query - (text @ query).max())
+                rows.append((e / e.sum()) @ text)
+        return torch.stack(rows).reshape(x.shape)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "dim=-1)",
+            "dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-axis",
+        ),
+        Wrong("dim=-1)", "dim=0)", "the softmax runs over the texts"),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores",
+            "there is no softmax",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores / scores.sum(dim=-1, keepdim=True)",
+            "scores are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.mT / x.shape[-1] ** 0.5",
+            "scores are divided by the root of the width, which comes a chapter later",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights.diagonal(dim1=-2, dim2=-1).unsqueeze(-1) * x",
+            "each word takes only its own value",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights.mT @ x",
+            "the weights are transposed",
+            same_as="the softmax runs over the queries",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights @ x + x",
+            "the word itself is added to what it found",
+        ),
+    ],
+)
