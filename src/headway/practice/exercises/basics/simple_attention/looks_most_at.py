@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         Wrong(
             "x @ x.mT",
             "-torch.cdist(x, x).fill_diagonal_(torch.inf)",
-            "the nearest other word is looked for, and not the one with the largest score",
+            "the nearest other word is looked for, and not the largest score",
         ),
     ],
     survivors={

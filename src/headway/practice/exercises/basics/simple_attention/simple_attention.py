@@ -38,8 +38,8 @@ EXERCISE = Exercise(
     hints=(
         "Which three steps lead from words to context vectors?",
         "Scores, weights, context: two products and a softmax between them.",
-        "The table of scores is the text times itself, with the last two axes of one of "
-        "them swapped (.mT); the softmax runs along the last axis.",
+        "The table of scores is the text times itself, with the last two axes of one "
+        "of them swapped (.mT); the softmax runs along the last axis.",
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E),),
     law="A context vector lies between the words, and a shuffled text gives shuffled "

@@ -1,0 +1,101 @@
+"""Checkpoint: scaled dot-product attention
+
+Write `attention(query, key, value)`: what every model in this book computes.
+
+Queries have shape (..., T, D), keys (..., S, D), values (..., S, V). Each query mixes
+the values by its weights, which are the softmax of its scores divided by the root of D.
+The result is (..., T, V).
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Mix values (..., S, V) for queries (..., T, D), which gives (..., T, V)."""
+    # --- write ---
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import he_finds_boy
+
+    (words, x), W_query, W_key = he_finds_boy()
+    context = attention(x @ W_query, x @ W_key, x)
+    print(context[words.index("he")])
+    # tensor([0.9816, 0.0031, 0.8778])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="attention",
+    read=("basics/scaled_dot_product/#all-tokens-at-once", "All tokens at once"),
+    hints=(
+        "What are the three steps, and which axis goes in each of the two products?",
+        "Scores, softmax, mixture: only the scores are scaled.",
+        "The width that scales is that of the queries. Values may have another width, "
+        "which must not come in.",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.H, d.T, d.D),
+        d.normal(d.B, d.H, d.S, d.D),
+        d.normal(d.B, d.H, d.S, d.V),
+    ),
+    law="Each row of the result lies between the values; a query that likes no key "
+    "more than another gets their mean.",
+    covers=("scaled_weights", "context"),
+    right=[
+        "return torch.nn.functional.scaled_dot_product_attention(query, key, value)",
+        """
+        scores = torch.einsum("...td,...sd->...ts", query, key) / key.shape[-1] ** 0.5
+        e = (scores - scores.amax(-1, keepdim=True)).exp()
+        return torch.einsum("...ts,...sv->...tv", e, value) / e.sum(-1, keepdim=True)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            " / query.shape[-1] ** 0.5",
+            "",
+            "scores are not scaled",
+            exhibit="softmax/#no-scale",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1]",
+            "scores are divided by D, and not by its root",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "value.shape[-1] ** 0.5",
+            "the width of the values is taken for that of the queries",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[1] * query.shape[-1]) ** 0.5",
+            "scores are divided by the root of all heads' width",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-axis",
+        ),
+        Wrong("dim=-1)", "dim=1)", "the softmax runs over the heads"),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores",
+            "there is no softmax",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ value / query.shape[-1] ** 0.5",
+            "what was found is scaled once more",
+        ),
+    ],
+)

@@ -1,0 +1,96 @@
+"""A puzzle: an exact dictionary
+
+Choose queries and keys, so that attention looks up values exactly: query t must get
+the value at place `wanted[t]`, to nine digits, and nothing of the others.
+
+Write `dictionary(wanted, S)`: give queries (T, D) and keys (S, D), of 64 bits and of
+any width D that you like. Attention is that of the book: softmax of scores over the
+root of D.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def dictionary(wanted: Tensor, S: int) -> tuple[Tensor, Tensor]:
+    """Choose queries (T, D) and keys (S, D), so that query t finds key wanted[t]."""
+    # --- write ---
+    key = torch.eye(S, dtype=torch.float64)
+    query = 100.0 * S**0.5 * key[wanted]
+    return query, key
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import attention
+
+    query, key = dictionary(torch.tensor([2, 0]), 3)
+    value = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], dtype=torch.float64)
+    print(attention(query, key, value).float())
+    # tensor([[ 3., 30.],
+    #         [ 1., 10.]])
+# --- end of your file ---
+
+
+def found(dictionary, wanted, S, value):  # type: ignore[no-untyped-def]
+    query, key = dictionary(wanted, S)
+    return torch.nn.functional.scaled_dot_product_attention(
+        query[None], key[None], value[None]
+    )[0]
+
+
+EXERCISE = Exercise(
+    answer="dictionary",
+    read=(
+        "basics/scaled_dot_product/#a-property-attention-is-a-soft-dictionary",
+        "A property: attention is a soft dictionary",
+    ),
+    hints=(
+        "When does a softmax give all to one place?",
+        "The score of the wanted key must be far above all others; keys at right "
+        "angles make the other scores zero.",
+        "Rows of torch.eye are at right angles. How large must a query be, so that "
+        "the exponential of its score, after the division, drowns the rest?",
+    ),
+    draw=lambda d: (d.integers(d.S, d.T), d.S, d.normal(d.S, d.V)),
+    ask=found,
+    law="A soft dictionary becomes a hard one when scores grow apart.",
+    right=[
+        """
+        angles = torch.arange(S, dtype=torch.float64) * 2 * torch.pi / S
+        key = torch.stack([angles.cos(), angles.sin()], dim=-1)
+        return 1e6 * key[wanted], key
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "100.0 * S**0.5 * key[wanted]",
+            "key[wanted]",
+            "the scores are too small, so that other values come in",
+        ),
+        Wrong(
+            "torch.eye(S, dtype=torch.float64)",
+            "torch.ones(S, S, dtype=torch.float64)",
+            "all keys are equal, so that no query can tell them apart",
+        ),
+        Wrong("key[wanted]", "key[wanted - 1]", "each query finds the place before"),
+        Wrong(
+            "100.0 * S**0.5",
+            "-100.0 * S**0.5",
+            "the sign is turned, so that a query finds all but its key",
+        ),
+        Wrong(
+            "key[wanted]",
+            "key[: len(wanted)]",
+            "query t finds place t, whatever is wanted",
+        ),
+    ],
+    survivors={
+        "0.5 -> 2.0": "larger scores do as well",
+        "100.0 -> 201.0": "larger scores do as well",
+        "S ** 0.5 -> S * 0.5": "larger scores do as well",
+    },
+)

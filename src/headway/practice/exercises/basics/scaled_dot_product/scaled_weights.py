@@ -1,0 +1,103 @@
+"""The weights of all queries
+
+Write `scaled_weights(query, key)`: for each query, its weights for all keys: the
+softmax of the dot products, each divided by the root of their width D.
+
+Queries have shape (..., T, D), keys (..., S, D); the result is (..., T, S). There may
+be more keys than queries.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def scaled_weights(query: Tensor, key: Tensor) -> Tensor:
+    """Give weights (..., T, S) for queries (..., T, D) and keys (..., S, D)."""
+    # --- write ---
+    scores = query @ key.mT
+    scores = scores / query.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    query = torch.tensor([[4.0, 4.0]])
+    key = torch.tensor([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+    print(scaled_weights(query, key))
+    # tensor([[0.9930, 0.0035, 0.0035]])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="scaled_weights",
+    read=("basics/scaled_dot_product/#all-tokens-at-once", "All tokens at once"),
+    hints=(
+        "Whose root divides: that of the width of a query, or that of their number?",
+        "One product gives all dot products; the softmax comes after the division.",
+        "The width D is the size of the last axis of the queries; the softmax runs "
+        "over the keys, which is the last axis of the scores.",
+    ),
+    draw=lambda d: (d.normal(d.B, d.T, d.D), d.normal(d.B, d.S, d.D)),
+    law="Scores of independent numbers with spread one have spread one after the "
+    "division, whatever D is.",
+    right=[
+        """
+        D = query.shape[-1]
+        scores = torch.einsum("...td,...sd->...ts", query, key)
+        return (scores * D**-0.5).softmax(-1)
+        """,
+        """
+        scores = (query / key.shape[-1] ** 0.25) @ (key / key.shape[-1] ** 0.25).mT
+        return (scores - scores.logsumexp(-1, keepdim=True)).exp()
+        """,
+    ],
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 3.0}),
+    wrong=[
+        Wrong(
+            "scores / query.shape[-1] ** 0.5",
+            "scores",
+            "scores are not scaled",
+            exhibit="softmax/#no-scale",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1]",
+            "scores are divided by D, and not by its root",
+        ),
+        Wrong(
+            "scores / query",
+            "scores * query",
+            "scores are multiplied by the root of D, and not divided",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of queries",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "key.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of keys",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-axis",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores * query.shape[-1] ** 0.5, dim=-1) "
+            "/ query.shape[-1] ** 0.5",
+            "the scale comes after the softmax",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "key @ query.mT",
+            "the scores are transposed: keys ask, and queries answer",
+        ),
+    ],
+)
