@@ -47,7 +47,12 @@ class Source:
 
     def filled_with(self, lines: str) -> str:
         """Give the program with other lines in the hole."""
-        body = textwrap.indent(textwrap.dedent(lines).strip("\n"), self.indent)
+        least = min(
+            len(line) - len(line.lstrip())
+            for line in self.hole.splitlines()
+            if line.strip()
+        )
+        body = textwrap.indent(textwrap.dedent(lines).strip("\n"), " " * least)
         return f"{self.before}{body}\n{self.after}"
 
     def edited(self, old: str, new: str) -> str:

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
             "dim=-1)",
             "dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-axis",
+            exhibit="softmax/#softmax-over-the-queries",
         ),
         Wrong(
             "return torch.softmax(scores, dim=-1)",

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
             "dim=-1)",
             "dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-axis",
+            exhibit="softmax/#softmax-over-the-queries",
         ),
         Wrong("dim=-1)", "dim=0)", "the softmax runs over the texts"),
         Wrong(

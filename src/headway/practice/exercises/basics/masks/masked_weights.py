@@ -1,0 +1,135 @@
+"""Second way: minus infinity
+
+Write `masked_weights(scores, mask)`: the softmax of each row over what is visible.
+
+Scores have shape (..., T, S), the mask (T, S) is True where a query may look. Hidden
+keys get a weight of exactly zero. A row that sees nothing gives zeros, and not nan.
+"""
+
+from headway.practice import Exercise, Property, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def masked_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    """Give weights (..., T, S); rows of the mask (T, S) may hide everything."""
+    # --- write ---
+    empty = ~mask.any(dim=-1, keepdim=True)
+    hidden = scores.masked_fill(~(mask | empty), -torch.inf)
+    weights = torch.softmax(hidden, dim=-1)
+    return weights.masked_fill(empty, 0.0)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    mask = torch.tensor([[True, False], [True, True], [False, False]])
+    print(masked_weights(torch.zeros(3, 2), mask))
+    # tensor([[1.0000, 0.0000],
+    #         [0.5000, 0.5000],
+    #         [0.0000, 0.0000]])
+# --- end of your file ---
+
+
+def with_an_empty_row(d):  # type: ignore[no-untyped-def]
+    mask = d.booleans(d.T, d.S)
+    mask[:, 0] = True
+    mask[d.T // 2] = False
+    return mask
+
+
+def gradients_finite(masked_weights, scores, mask):  # type: ignore[no-untyped-def]
+    scores = scores.clone().requires_grad_()
+    masked_weights(scores, mask).square().sum().backward()
+    return scores.grad is not None and bool(scores.grad.isfinite().all())
+
+
+EXERCISE = Exercise(
+    answer="masked_weights",
+    read=("basics/masks/#second-way-minus-infinity", "Second way: minus infinity"),
+    hints=(
+        "Which score has an exponential of zero? And what is zero divided by zero?",
+        "masked_fill gives a new table, with another number where the mask you hand it "
+        "is True. Do not lose what it gives.",
+        "Let a row that sees nothing see everything while the softmax runs, and fill "
+        "its weights with zeros afterwards; then no nan is ever made.",
+    ),
+    draw=lambda d: (d.normal(d.B, d.T, d.S), with_an_empty_row(d)),
+    properties=[
+        Property(
+            "gradients are finite, for rows that see nothing too", gradients_finite
+        )
+    ],
+    law="No weight goes to what is hidden; a row that sees nothing shares nothing.",
+    right=[
+        """
+        grown = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+        large = scores.masked_fill(~mask, -1e300).amax(dim=-1, keepdim=True)
+        grown = (scores.clamp(max=large) - large).exp() * mask
+        total = grown.sum(dim=-1, keepdim=True)
+        return grown / total.masked_fill(total == 0, 1.0)
+        """,
+        """
+        from headway import hide_by_minus_infinity
+
+        return torch.where(mask, hide_by_minus_infinity(scores, mask), 0.0)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "hidden = scores.masked_fill(~(mask | empty), -torch.inf)",
+            "scores.masked_fill(~(mask | empty), -torch.inf)\n    hidden = scores",
+            "the result of masked_fill is lost, so nothing is hidden",
+            exhibit="masks/#masked-fill-without-assignment",
+        ),
+        Wrong(
+            "~(mask | empty), -torch.inf",
+            "mask | empty, -torch.inf",
+            "the mask is inverted: what may be seen is hidden",
+            exhibit="masks/#boolean-mask-inverted",
+        ),
+        Wrong(
+            "-torch.inf",
+            "0.0",
+            "hidden scores are set to zero, whose exponential is one",
+        ),
+        Wrong(
+            "-torch.inf",
+            "-10.0",
+            "hidden scores are set to -10, which lets a little through",
+            exhibit="masks/#minus-10000-as-minus-infinity",
+        ),
+        Wrong(
+            "scores.masked_fill(~(mask | empty), -torch.inf)",
+            "scores * (mask | empty)",
+            "scores are multiplied by the mask, so that hidden ones are zero",
+            exhibit="masks/#scores-multiplied-by-the-mask",
+            same_as="hidden scores are set to zero, whose exponential is one",
+        ),
+        Wrong(
+            "scores.masked_fill(~(mask | empty), -torch.inf)",
+            "scores + (mask | empty)",
+            "a mask of zeros and ones is added",
+            exhibit="masks/#float-mask-of-zeros-and-ones",
+        ),
+        Wrong(
+            "weights = torch.softmax(hidden, dim=-1)",
+            "weights = torch.softmax(scores, dim=-1) * mask",
+            "weights are hidden after the softmax, and rows do not sum to one",
+            exhibit="masks/#mask-after-softmax",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.softmax(hidden, dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-over-the-queries",
+        ),
+        Wrong(
+            "    return weights.masked_fill(empty, 0.0)",
+            "    return weights",
+            "a row that sees nothing sees everything",
+        ),
+    ],
+    survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
+)

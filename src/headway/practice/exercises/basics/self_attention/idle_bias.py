@@ -1,0 +1,145 @@
+"""One bias does nothing
+
+With biases, queries, keys and values each get a constant vector added. One of the three
+has no influence on the result, whatever its numbers are.
+
+Write `idle_biases(attend, x)`: the names, among `W_query`, `W_key` and `W_value`, of
+the layers of a module whose bias does not move the result, in this order. Find out by
+trying; leave the module as it was.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+def idle_biases(attend: nn.Module, x: Tensor) -> list[str]:
+    """Name the layers whose bias does not move attend(x), of shape (T, d_out)."""
+    # --- write ---
+    before = attend(x)
+    idle = []
+    for name in ("W_query", "W_key", "W_value"):
+        bias = getattr(attend, name).bias
+        kept = bias.detach().clone()
+        with torch.no_grad():
+            bias.add_(torch.arange(len(bias)) + 1.0)
+            if torch.allclose(attend(x), before):
+                idle.append(name)
+            bias.copy_(kept)
+    return idle
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import SelfAttentionV2
+
+    attend = SelfAttentionV2(5, 3, qkv_bias=True).double()
+    print(idle_biases(attend, torch.randn(11, 5, dtype=torch.float64)))
+    # ['W_key']
+# --- end of your file ---
+
+
+class Linear(nn.Module):
+    """a module without a softmax, where every bias counts"""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("W_query", "W_key", "W_value"):
+            setattr(self, name, nn.Linear(5, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.W_query(x) @ self.W_key(x).T @ self.W_value(x)
+
+
+class Mean(Linear):
+    """a module that takes the mean of the values, where only their bias counts"""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.W_value(x).mean(0).expand(len(x), -1)
+
+
+def cases():  # type: ignore[no-untyped-def]
+    from headway import SelfAttentionV2
+
+    return SelfAttentionV2(5, 3, qkv_bias=True), Linear(), Mean()
+
+
+def run(idle_biases, case, x):  # type: ignore[no-untyped-def]
+    torch.manual_seed(3)
+    attend = cases()[case].double()
+    before = [p.clone() for p in attend.parameters()]
+    found = idle_biases(attend, x)
+    after = [*attend.parameters()]
+    same = all(map(torch.equal, before, after))
+    return [*found], "left as it was" if same else "changed"
+
+
+EXERCISE = Exercise(
+    answer="idle_biases",
+    read=(
+        "basics/self_attention/#the-same-with-linear-layers",
+        "The same with linear layers",
+    ),
+    hints=(
+        "What do you compare, if you want to know whether a number matters?",
+        "Change one bias, call again, compare, and put the bias back before the next.",
+        "Keep a copy of the bias (detach and clone), write under torch.no_grad(), and "
+        "copy it back at the end of each turn of the loop.",
+    ),
+    draw=lambda d: (d.case, d.normal(d.T, 5)),
+    trials=[{"case": n} for n in range(3)],
+    ask=run,
+    law="A bias of the keys adds the same to all scores of a query, and the softmax "
+    "does not see what all scores share.",
+    right=[
+        """
+        import copy
+
+        found = []
+        for name in ("W_query", "W_key", "W_value"):
+            other = copy.deepcopy(attend)
+            torch.nn.init.normal_(getattr(other, name).bias)
+            if torch.allclose(other(x), attend(x)):
+                found.append(name)
+        return found
+        """,
+    ],
+    wrong=[
+        Wrong("            bias.copy_(kept)\n", "", "the bias is not put back"),
+        Wrong(
+            "if torch.allclose",
+            "if not torch.allclose",
+            "the layers whose bias does count are named",
+        ),
+        Wrong(
+            'for name in ("W_query", "W_key", "W_value"):',
+            'for name in ("W_key",):',
+            "only the keys are tried",
+        ),
+        Wrong(
+            "bias.detach().clone()",
+            "bias.detach()",
+            "the copy shares its memory with the bias, and changes with it",
+            same_as="the bias is not put back",
+        ),
+        Wrong(
+            "if torch.allclose(attend(x), before):",
+            "if attend(x).shape == before.shape:",
+            "shapes are compared, and not numbers",
+        ),
+        Wrong(
+            'for name in ("W_query", "W_key", "W_value"):',
+            'for name in ("W_value", "W_key", "W_query"):',
+            "the layers are named in another order",
+        ),
+    ],
+    survivors={
+        "1.0 -> 3.0": "any other change of the bias does as well",
+        "torch.arange(len(bias)) + 1.0 -> torch.arange(len(bias)) - 1.0": "any other "
+        "change of the bias does as well",
+        "bias.detach() -> bias": "a clone that remembers its history holds the same "
+        "numbers",
+    },
+)
