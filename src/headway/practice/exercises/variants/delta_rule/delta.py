@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     ),
     draw=draw,
     trials=({}, dict.fromkeys("BHGTSDVEW", 4)),
-    law="With beta one, a memory that is asked for the key just written gives its value.",
+    law="With beta one, a memory asked for the key just written gives its value.",
     right=[
         """
         eye = torch.eye(key.shape[1], dtype=key.dtype)
