@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from headway.practice.compare import copied, difference, same, shown
-from headway.practice.definition import SMALL, Draw, Wrong
+from headway.practice.definition import SMALL, Draw, Wrong, call
 from headway.practice.library import Task
 from headway.practice.verdict import Verdict
 
@@ -282,10 +282,12 @@ def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
         if mine.same_as(must) or must.error is not None:
             continue
         given = ", ".join(shown(one) for one in drawn)
+        if task.exercise.ask is call:
+            given = f"{task.exercise.answer}({given})"
         lines = (
-            f"smallest case  {given}",
-            f"yours          {_outcome(mine)}",
-            f"must be        {shown(must.value)}",
+            f"with     {given}",
+            f"yours    {_outcome(mine)}",
+            f"must be  {shown(must.value)}",
         )
         return tuple(one if len(one) <= 240 else f"{one[:237]}..." for one in lines)
     return ()
