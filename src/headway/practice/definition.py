@@ -53,9 +53,9 @@ class Draw:
 
 
 # As different as can be; all equal, where a wrong axis is no error; and loud.
-DIFFERENT: Mapping[str, float] = {}
-EQUAL: Mapping[str, float] = dict.fromkeys("BHGTSDVEW", 4)
-LOUD: Mapping[str, float] = {"loud": 30.0}
+DIFFERENT: Mapping[str, int | float] = {}
+EQUAL: Mapping[str, int | float] = dict.fromkeys("BHGTSDVEW", 4)
+LOUD: Mapping[str, int | float] = {"loud": 30.0}
 # Sizes that a smallest case is looked for in, the smallest first.
 SMALL: Sequence[Mapping[str, int]] = [
     dict(zip("BHGTSDVEW", sizes, strict=True))
@@ -149,7 +149,7 @@ class Exercise:
     right: Sequence[str]
     ask: Callable[..., Any] = call
     properties: Sequence[Property] = ()
-    trials: Sequence[Mapping[str, float]] = (DIFFERENT, EQUAL, LOUD)
+    trials: Sequence[Mapping[str, int | float]] = (DIFFERENT, EQUAL, LOUD)
     covers: Sequence[str] = ()
     report: Callable[[Any], Any] | None = None
     survivors: Mapping[str, str] = field(default_factory=dict)

@@ -67,6 +67,20 @@ def judge(task: Task, namespace: Namespace, *, seed: int = 0) -> Verdict:
         return _judge(task, namespace, verdict)
 
 
+def passes(task: Task, namespace: Namespace, *, seed: int = 0) -> bool:
+    """Ask whether an answer is right, without asking why it is not."""
+    answer = namespace.get(task.exercise.answer)
+    with _reproducible():
+        for one in trials(task, seed):
+            if not attempt(task, answer, one.drawn).same_as(one.right):
+                return False
+            if any(_breaks(p.holds, answer, [one]) for p in task.exercise.properties):
+                return False
+            if _changed(task, answer, [one]):
+                return False
+    return True
+
+
 def _judge(task: Task, namespace: Namespace, verdict: Verdict) -> Verdict:
     exercise, answer = task.exercise, namespace[task.exercise.answer]
     drawings = [*trials(task, verdict.seed)]
