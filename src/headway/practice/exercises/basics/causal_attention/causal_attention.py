@@ -161,8 +161,10 @@ EXERCISE = Exercise(
             exhibit="dropout/#dropout-p-in-eval",
         ),
         Wrong(
-            "self.dropout(torch.softmax(scores, dim=-1))\n        return weights @ value",
-            "torch.softmax(scores, dim=-1)\n        return self.dropout(weights @ value)",
+            "self.dropout(torch.softmax(scores, dim=-1))\n"
+            "        return weights @ value",
+            "torch.softmax(scores, dim=-1)\n"
+            "        return self.dropout(weights @ value)",
             "the result is dropped, and not the weights",
         ),
         Wrong(

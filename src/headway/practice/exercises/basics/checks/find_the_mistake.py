@@ -62,15 +62,12 @@ def run(cls, x, *weights):  # type: ignore[no-untyped-def]
     return attend(x), attend(x[0])
 
 
-def report(cls):  # type: ignore[no-untyped-def]
-    from headway.checks import check
-
-    return check(cls(12, 5), causal=True)
-
-
 EXERCISE = Exercise(
     answer="Repaired",
-    read=("basics/checks/#how-a-difference-is-explained", "How a difference is explained"),
+    read=(
+        "basics/checks/#how-a-difference-is-explained",
+        "How a difference is explained",
+    ),
     hints=(
         "What does the softmax share out, and what is left of a row's sum when a part "
         "of it is thrown away afterwards?",
@@ -87,7 +84,6 @@ EXERCISE = Exercise(
     ),
     trials=[{}, dict.fromkeys("BTDE", 4)],
     ask=run,
-    report=report,
     law="What was shared with the future is lost to the past: how much of a row is "
     "missing would tell something about tokens to come.",
     right=[

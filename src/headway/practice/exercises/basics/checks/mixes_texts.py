@@ -34,7 +34,9 @@ def mixes_texts(attend: Callable[[Tensor], Tensor]) -> bool:
 
 
 if __name__ == "__main__":
-    print(mixes_texts(lambda x: x.cumsum(dim=1)), mixes_texts(lambda x: x.cumsum(dim=0)))
+    print(
+        mixes_texts(lambda x: x.cumsum(dim=1)), mixes_texts(lambda x: x.cumsum(dim=0))
+    )
     # False True
 # --- end of your file ---
 
@@ -189,5 +191,10 @@ EXERCISE = Exercise(
             same_as="the changed text is looked at too, and it may move",
         ),
     ],
-    survivors={},
+    survivors={
+        "(attend(changed) - before).abs() > 1e-09 -> "
+        "(attend(changed) - before).abs() >= 1e-09": "no number moves by that",
+        "(attend(changed) - before).abs() -> attend(changed) - before": "of many "
+        "numbers that move some grow",
+    },
 )

@@ -209,5 +209,4 @@ EXERCISE = Exercise(
             "the heads' numbers are shuffled into each other, one in turn",
         ),
     ],
-    survivors={},
 )

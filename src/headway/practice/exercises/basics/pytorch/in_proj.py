@@ -144,4 +144,5 @@ EXERCISE = Exercise(
             "a missing bias is as wide as the tokens, and not as the result",
         ),
     ],
+    survivors={"0 -> 1": "any column of a weight is as long as its bias"},
 )

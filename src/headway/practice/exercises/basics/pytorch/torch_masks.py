@@ -51,9 +51,13 @@ def draw(d):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="torch_masks",
-    read=("basics/pytorch/#difference-two-what-true-means", "Difference two: what True"),
+    read=(
+        "basics/pytorch/#difference-two-what-true-means",
+        "Difference two: what True means",
+    ),
     hints=(
-        "What does True mean here, and what there? And which axis of real has size one?",
+        "What does True mean here, and what there? And which axis of real has "
+        "size one?",
         "The sign ~ turns a boolean mask around; causal_mask gives the triangle of "
         "this book; squeeze takes an axis of size one away.",
         "The first is a triangle of S by S, turned around. The second is real, turned "

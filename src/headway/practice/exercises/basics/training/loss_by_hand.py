@@ -114,5 +114,4 @@ EXERCISE = Exercise(
             "the gradient is made of scores, and not of shares",
         ),
     ],
-    survivors={"-1 -> 1": "never: scores have one axis"},
 )

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         loss = -logs[torch.arange(len(answer)), answer].mean()
         loss.backward()
         optimizer.step()
-        return float(loss)
+        return loss.item()
         """,
         """
         loss = nn.CrossEntropyLoss()(attend(x)[:, -1, :], answer)
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         Wrong(
             "    optimizer.zero_grad()\n",
             "",
-            "old gradients are never cleared, so that each step repeats the ones before",
+            "old gradients are never cleared, so that each step repeats those before",
             hint="What does backward do with a gradient that is there already?",
         ),
         Wrong(
@@ -155,10 +155,10 @@ EXERCISE = Exercise(
             "the loss is the sum over the texts, and not their mean",
         ),
         Wrong(
-            "cross_entropy(scores, answer)",
-            "mse_loss(scores, nn.functional.one_hot(answer, scores.shape[-1])"
-            ".to(scores.dtype))",
+            "nn.functional.cross_entropy(scores, answer)",
+            "(scores - torch.eye(scores.shape[-1])[answer]).square().mean()",
             "the loss is the mean of squares, and not the cross-entropy",
         ),
     ],
+    survivors={"loss.item() -> loss": "a tensor with one number is one number"},
 )
