@@ -175,6 +175,25 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "triu(1)",
+            "tril()",
+            "the mask says what may be seen, and masked_fill hides just that",
+            exhibit="masks/#boolean-mask-inverted",
+            hint="masked_fill fills where its mask is True. What should be True there?",
+        ),
+        Wrong(
+            "        scores = scores.masked_fill(future, -torch.inf)\n"
+            "        weights = self.dropout(torch.softmax(scores, dim=-1))",
+            "        weights = self.dropout(torch.softmax(scores, dim=-1).tril())",
+            "weights are hidden after the softmax, and rows do not sum to one",
+            exhibit="masks/#mask-after-softmax",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.T",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "triu(1)",
             "tril(-1)",
             "the past is hidden, and not the future",
             exhibit="triangles/#triu-instead-of-tril",

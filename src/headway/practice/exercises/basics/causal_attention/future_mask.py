@@ -47,14 +47,16 @@ if __name__ == "__main__":
 def run(cls, scores):  # type: ignore[no-untyped-def]
     hide = cls(scores.shape[-1] + 3)
     hidden, whole = hide(scores), hide(scores.mT @ scores)
-    kept = [*hide.parameters()], [*hide.state_dict()]
-    there = {name for name, _ in hide.to("meta").named_buffers()}
-    left = [
-        name
-        for name, one in vars(hide).items()
-        if isinstance(one, Tensor) and name not in there
-    ]
-    return hidden, whole, *map(len, (*kept, left))
+    saved, trained = [*hide.state_dict()], [*hide.parameters()]
+    stays = [one for one in vars(hide).values() if isinstance(one, Tensor)]
+    return (
+        hidden,
+        whole,
+        f"saved: {', '.join(saved) or 'nothing'}",
+        "a parameter is kept" if trained else "no parameter is kept",
+        "a tensor stays where it is" if stays else "all tensors move",
+        "a buffer is kept" if [*hide.buffers()] else "no buffer is kept",
+    )
 
 
 EXERCISE = Exercise(
@@ -147,5 +149,24 @@ EXERCISE = Exercise(
             exhibit="masks/#boolean-mask-inverted",
         ),
         Wrong("-torch.inf", "0.0", "hidden scores are set to zero"),
+        Wrong(
+            "-torch.inf",
+            "-1e9",
+            "hidden scores are set to a large number, and not to minus infinity",
+            exhibit="state/#minus-1e9-in-float16",
+        ),
+        Wrong(
+            "        return scores.masked_fill(future, -torch.inf)",
+            "        return scores + future * -torch.inf",
+            "a mask of zeros and ones is multiplied by minus infinity, and zero times "
+            "infinity is nan",
+        ),
+        Wrong(
+            "        future = self.future[S - T : S, :S]",
+            "        del self.future\n"
+            "        self.register_buffer('future', None)\n"
+            "        future = torch.ones(T, S).triu(S - T + 1).bool()",
+            "the mask is made anew at each call, and none is kept",
+        ),
     ],
 )

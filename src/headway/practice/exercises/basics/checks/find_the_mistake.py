@@ -117,6 +117,17 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.tril().softmax(dim=-1).tril()",
+            "scores of the future are zero and their weights too, and rows still do "
+            "not sum to one",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "nn.functional.normalize(scores.softmax(dim=-1).tril(), dim=-1)",
+            "rows are divided by their length, and not by their sum",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
             "scores.softmax(dim=-1)",
             "nothing is hidden any more",
         ),

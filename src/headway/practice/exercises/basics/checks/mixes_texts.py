@@ -34,10 +34,10 @@ def mixes_texts(attend: Callable[[Tensor], Tensor]) -> bool:
 
 
 if __name__ == "__main__":
-    print(
-        mixes_texts(lambda x: x.cumsum(dim=1)), mixes_texts(lambda x: x.cumsum(dim=0))
-    )
-    # False True
+    for dim in (1, 0):
+        print(mixes_texts(lambda x, dim=dim: x.cumsum(dim=dim)))
+    # False
+    # True
 # --- end of your file ---
 
 
@@ -186,7 +186,28 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "    before = attend(x)\n",
-            "    before = attend(x)\n    return not torch.equal(before[0], before[1])\n",
+            "    x, other = x[:2], x[::2]\n"
+            "    return not torch.equal(attend(x)[0], attend(other)[0])\n",
+            "only the second of two texts is changed, and only the first is looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    alone = attend(x[:1])[0]\n"
+            "    return not torch.allclose(attend(x[:2])[0], alone)\n",
+            "only the first text is compared with itself alone",
+            same_as="only the second of two texts is changed, and only the first is "
+            "looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    rows = attend(x[:1].repeat(3, 1, 1))\n"
+            "    return not torch.equal(rows[0], rows[1])\n",
+            "all texts are equal, and their rows are compared with each other",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    before = attend(x)\n"
+            "    return not torch.equal(before[0], before[1])\n",
             "two texts are compared with each other, and none is changed",
             same_as="the changed text is looked at too, and it may move",
         ),

@@ -53,7 +53,7 @@ def run(columns_that_move, x, weights, mix, head):  # type: ignore[no-untyped-de
         getattr(attend, f"W_{name}").weight.data = weight.clone()
     attend.out_proj.weight.data = mix
     moved = columns_that_move(attend, x, head)
-    same = torch.equal(attend.W_value.weight, weights[2])
+    same = torch.allclose(attend.W_value.weight, weights[2])
     return moved, "left as it was" if same else "changed"
 
 

@@ -102,6 +102,22 @@ EXERCISE = Exercise(
             "heads and tokens have changed places, and nothing is joined",
         ),
         Wrong(
+            "    per_token = x.transpose(-3, -2)",
+            "    B, H, T, D = x.shape\n    per_token = x.transpose(-3, -2)",
+            "x is taken to have four axes, and a single text has three",
+        ),
+        Wrong(
+            "per_token.flatten(-2)",
+            "per_token.view(*x.shape[:-3], x.shape[-2], -1)",
+            "view is to join axes whose numbers do not lie side by side: it needs "
+            "contiguous() before it, or reshape in its place",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n    return x.mT.reshape(*front, T, H * D)",
+            "tokens and numbers change places, and not heads and tokens",
+        ),
+        Wrong(
             "x.transpose(-3, -2)",
             "x.transpose(1, 2)",
             "axes are counted from the front, which fits one number of axes only",

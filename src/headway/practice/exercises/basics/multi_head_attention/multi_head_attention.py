@@ -163,6 +163,11 @@ EXERCISE = Exercise(
             "the heads are not put in front, so that they are taken for tokens",
         ),
         Wrong(
+            "cut = (B, T, self.num_heads, -1)",
+            "cut = (B, T, 1, -1)",
+            "nothing is cut: there is one wide head, with one softmax",
+        ),
+        Wrong(
             "key.shape[-1] ** 0.5",
             "self.W_key.out_features ** 0.5",
             "scores are scaled by the width of all heads, and not of one",

@@ -4,8 +4,8 @@ Write `silence(attend, head)`: make one head of a trained module say nothing. It
 way to find out what a head does.
 
 `attend` is a `MultiHeadAttention` with H = attend.num_heads heads; `head` counts from
-zero. Change the module in place: after the call the head must add nothing to the merged
-heads, whatever the tokens are, and all other heads must be as they were. Some modules
+zero. Change the module in place: after the call the head must add nothing to the
+result, whatever the tokens are, and all other heads must be as they were. Some modules
 have biases in their projections, and in others `bias` is None.
 """
 
@@ -42,7 +42,7 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(silence, x, weights, biases, num_heads, head):  # type: ignore[no-untyped-def]
+def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-untyped-def]
     from headway import MultiHeadAttention, attention
 
     given = []
@@ -56,8 +56,7 @@ def run(silence, x, weights, biases, num_heads, head):  # type: ignore[no-untype
             getattr(attend, f"W_{name}").weight.data = weight.T.contiguous()
             if qkv_bias:
                 getattr(attend, f"W_{name}").bias.data = bias
-        attend.out_proj.weight.data = torch.eye(weights.shape[-1]).to(x)
-        attend.out_proj.bias.data.zero_()
+        attend.out_proj.weight.data, attend.out_proj.bias.data = out[1:], out[0]
         silence(attend, head)
         given.append(attend(x))
     return tuple(given)
@@ -80,6 +79,7 @@ EXERCISE = Exercise(
         d.normal(d.B, d.T, d.E),
         d.normal(3, d.E, d.H * d.D),
         d.normal(3, d.H * d.D),
+        d.normal(1 + d.H * d.D, d.H * d.D),
         d.H,
         d.H - 2,
     ),
@@ -92,6 +92,11 @@ EXERCISE = Exercise(
         for one in attend.W_value.parameters():
             for row in range(head * D, (head + 1) * D):
                 one.data[row] = 0.0
+        """,
+        """
+        D = attend.W_value.out_features // attend.num_heads
+        columns = range(head * D, (head + 1) * D)
+        attend.out_proj.weight.data[:, columns] = 0.0
         """,
         """
         keep = torch.arange(attend.num_heads) != head

@@ -98,6 +98,13 @@ EXERCISE = Exercise(
             "the heads stand before the texts, and not before the tokens",
         ),
         Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)",
+            "    B, T, E = x.shape\n"
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)",
+            "x is taken to have three axes, and a single text has two",
+            hint="x.shape[:-1] is all axes but the last, however many there are.",
+        ),
+        Wrong(
             "per_token.transpose(-3, -2)",
             "per_token.transpose(1, 2)",
             "axes are counted from the front, which fits one number of axes only",

@@ -125,6 +125,11 @@ EXERCISE = Exercise(
             exhibit="masks/#float-mask-of-zeros-and-ones",
         ),
         Wrong(
+            "~causal_mask(S)",
+            "torch.full((S, S), -torch.inf).triu(1)",
+            "the triangle is of minus infinities, and not of True and False",
+        ),
+        Wrong(
             "S = real.shape[-1]",
             "S = real.shape[0]",
             "the triangle is as large as the batch, and not as the text",

@@ -54,10 +54,11 @@ def run(cls, x, weights):  # type: ignore[no-untyped-def]
     d_in, d_out = weights.shape[-2:]
     attend = cls(d_in, d_out, x.shape[-2] + 1, len(weights))
     count = len([*attend.parameters()])
+    widths = {tuple(head.W_value.weight.shape) for head in attend.heads}
     for head, three in zip(attend.heads, weights, strict=True):
         for name, weight in zip(("query", "key", "value"), three, strict=True):
             getattr(head, f"W_{name}").weight.data = weight.T
-    return attend(x), attend(x[0]), f"{count} parameters"
+    return attend(x), attend(x[0]), f"{count} parameters of shapes {sorted(widths)}"
 
 
 EXERCISE = Exercise(
@@ -125,6 +126,17 @@ EXERCISE = Exercise(
             "dim=-1",
             "dim=-2",
             "the heads are joined along the tokens, as if the text were longer",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context",
+            "CausalAttention(d_in, d_out // num_heads, context",
+            "d_out is shared out among the heads, and each should be as wide as that",
+        ),
+        Wrong(
+            "dim=-1",
+            "dim=1",
+            "axes are counted from the front, so that a batch and a single text are "
+            "joined along different ones",
         ),
         Wrong(
             "dim=-1",

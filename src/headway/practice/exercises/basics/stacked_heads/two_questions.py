@@ -85,6 +85,11 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "torch.cat([first, second], dim=-1)",
+            "attention(x, x, value, scale=3.0)",
+            "there is one head, which asks both questions in one dot product",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
             "torch.cat([first, second], dim=0)",
             "the answers stand below each other, as if there were twice as many things",
         ),

@@ -16,7 +16,7 @@ from torch import Tensor
 
 
 def loss_by_hand(scores: Tensor, right: int) -> tuple[Tensor, Tensor]:
-    """Give the loss, a single number, and the gradient (S,) for scores (S,)."""
+    """Give the loss, one number, and the gradient (S,) for scores (S,)."""
     # --- write ---
     share = torch.softmax(scores, dim=-1)
     gradient = share.clone()
@@ -32,6 +32,11 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def run(loss_by_hand, scores, right):  # type: ignore[no-untyped-def]
+    loss, gradient = loss_by_hand(scores, right)
+    return loss.item() if isinstance(loss, Tensor) else loss, gradient
+
+
 EXERCISE = Exercise(
     answer="loss_by_hand",
     read=("basics/training/#a-loss-and-a-step-by-hand", "A loss and a step, by hand"),
@@ -44,6 +49,7 @@ EXERCISE = Exercise(
         "less one; clone the shares before you change one.",
     ),
     draw=lambda d: (d.normal(d.S), d.S // 3),
+    ask=run,
     law="The slopes sum to zero: what the right score gains, the others lose.",
     right=[
         """
@@ -90,6 +96,11 @@ EXERCISE = Exercise(
             "-torch.log(share[right])",
             "-torch.log2(share[right])",
             "the logarithm is to base two",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log10(share[right])",
+            "the logarithm is to base ten",
         ),
         Wrong(
             "-torch.log(share[right])",

@@ -141,6 +141,11 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "attend(x)[:, -1]",
+            "attend(x)",
+            "the rows of all tokens are handed to cross_entropy, and not the last one",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
             "attend(x)[-1]",
             "the last text is taken, and not the last token",
         ),
