@@ -63,7 +63,7 @@ def run(cls, x, *weights):  # type: ignore[no-untyped-def]
     with torch.no_grad():
         for name, weight in zip(("query", "key", "value"), weights, strict=True):
             getattr(attend, f"W_{name}").weight.copy_(weight.T)
-    torch.manual_seed(2)
+    torch.default_generator.manual_seed(2)
     drops = attend(x)
     attend.eval()
     stored = len(attend.state_dict())
@@ -189,7 +189,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "query @ key.mT",
-            "query @ key.T",
+            "query @ key.permute(*range(key.ndim)[::-1])",
             ".T turns all axes around, those of the texts too; .mT turns the last two",
         ),
         Wrong(
