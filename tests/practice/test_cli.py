@@ -127,9 +127,13 @@ def test_the_folder_is_made_once(
     words = ["list", "--folder", str(tmp_path / "new")]
     words += ["--set", str(folder.library.folder)]
     assert cli.main(words) == 0
-    assert "Made 2 exercises in " in capsys.readouterr().err
+    assert "Made 2 exercises in " in capsys.readouterr().out
     assert cli.main(words) == 0
-    assert capsys.readouterr().err == ""
+    assert "Made" not in capsys.readouterr().out
+    assert cli.main([*words[:2], str(tmp_path / "other"), *words[3:], "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "Made" in err
+    assert "Made" not in out
 
 
 def test_a_set_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,8 @@ def _run(known: argparse.Namespace) -> int:
     folder = Folder(known.folder, Library(known.set))
     written = folder.make()
     if written and len(written) == len(folder.library):
-        print(f"Made {len(written)} exercises in {folder.path}.", file=sys.stderr)
+        where = sys.stderr if known.json else sys.stdout
+        print(f"Made {len(written)} exercises in {folder.path}.\n", file=where)
     action = known.action or ""
     if action == "list":
         print(_list_json(folder) if known.json else list_text(folder, 79))

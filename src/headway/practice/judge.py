@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from headway.practice.compare import copied, difference, same, shown
-from headway.practice.definition import SMALL, Draw, Wrong
+from headway.practice.definition import SMALL, Draw, Wrong, call
 from headway.practice.library import Task
 from headway.practice.verdict import Verdict
 
@@ -69,22 +69,22 @@ def judge(task: Task, namespace: Namespace, *, seed: int = 0) -> Verdict:
 
 def _judge(task: Task, namespace: Namespace, verdict: Verdict) -> Verdict:
     exercise, answer = task.exercise, namespace[task.exercise.answer]
-    trials = [*_trials(task, verdict.seed)]
-    results = [attempt(task, answer, one.drawn) for one in trials]
+    drawings = [*trials(task, verdict.seed)]
+    results = [attempt(task, answer, one.drawn) for one in drawings]
     if any(isinstance(one.error, NotImplementedError) for one in results):
         return replace(verdict, state="open", sentence="The hole is still open.")
-    if all(a.same_as(b.right) for a, b in zip(results, trials, strict=True)):
+    if all(a.same_as(b.right) for a, b in zip(results, drawings, strict=True)):
         for one in exercise.properties:
-            if broken := _breaks(one.holds, answer, trials):
+            if broken := _breaks(one.holds, answer, drawings):
                 return replace(
                     verdict,
                     sentence="The numbers are right, but it must hold that "
                     f"{one.sentence}. {broken}",
                 )
-        if changed := _changed(task, answer, trials):
+        if changed := _changed(task, answer, drawings):
             return replace(verdict, sentence=changed)
         return replace(verdict, state="passed", sentence=exercise.law)
-    return _name(task, answer, verdict, trials, results)
+    return _name(task, answer, verdict, drawings, results)
 
 
 def _name(
@@ -139,7 +139,7 @@ def _beyond(
     return replace(verdict, sentence=verdict.sentence + more)
 
 
-def _trials(task: Task, seed: int) -> Iterator[Trial]:
+def trials(task: Task, seed: int) -> Iterator[Trial]:
     """Draw hidden numbers of each sort of sizes, with what is right for them."""
     right = made(task, task.source.solution)
     for place, sizes in enumerate(task.exercise.trials):
@@ -272,8 +272,8 @@ def _tensors_differ(given: Sequence[Any], before: Sequence[Any]) -> bool:
 def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
     """Show the smallest sizes at which an answer and the solution differ."""
     right = made(task, task.source.solution)
-    trials = task.exercise.trials
-    for sizes in trials if any("case" in one for one in trials) else SMALL:
+    own = task.exercise.trials
+    for sizes in own if any("case" in one for one in own) else SMALL:
         drawn: tuple[Any, ...] | None = None
         with contextlib.suppress(Exception):  # sizes that do not fit this exercise
             drawn = draw(task, sizes, seed)
@@ -283,10 +283,12 @@ def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
         if mine.same_as(must) or must.error is not None:
             continue
         given = ", ".join(shown(one) for one in drawn)
+        if task.exercise.ask is call:
+            given = f"{task.exercise.answer}({given})"
         lines = (
-            f"smallest case  {given}",
-            f"yours          {_outcome(mine)}",
-            f"must be        {shown(must.value)}",
+            f"with     {given}",
+            f"yours    {_outcome(mine)}",
+            f"must be  {shown(must.value)}",
         )
         return tuple(one if len(one) <= 240 else f"{one[:237]}..." for one in lines)
     return ()

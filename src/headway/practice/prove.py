@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.practice.definition import Exercise
-from headway.practice.judge import judge
+from headway.practice.judge import judge, trials
 from headway.practice.library import Task
 from headway.practice.mutants import mutants
 from headway.practice.run_file import judge_file
@@ -66,6 +66,7 @@ def prove(task: Task) -> Proof:
         *_problems_of_text(task, exercise),
         *_problems_of_stub(task),
         *_problems_of_right(task),
+        *_problems_of_trials(task),
         *unnamed,
         *(
             f"A mutant passes, and survivors does not say why: {one}."
@@ -135,6 +136,14 @@ def _problems_of_right(task: Task) -> Iterator[str]:
             verdict = _judged(task, source, seed)
             if not verdict.ok:
                 yield f"A right answer fails: {verdict.text()}"
+
+
+def _problems_of_trials(task: Task) -> Iterator[str]:
+    for place, trial in enumerate(trials(task, 0)):
+        if trial.right.error is not None:
+            error = trial.right.error
+            name = type(error).__name__
+            yield f"In trial {place} the solution raises {name}: {error}"
 
 
 def _of_file(task: Task, source: str) -> Verdict:

@@ -24,7 +24,7 @@ class Worker:
     """Judges one file after another, each in a process that was started before.
 
     Args:
-        limit: How many seconds a file may take.
+        limit: How many seconds a file may take, the import of PyTorch not counted.
     """
 
     def __init__(self, *, limit: float = LIMIT) -> None:
@@ -50,6 +50,8 @@ class Worker:
         process = process or _start()
         failed = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
         try:
+            if process.stdout is not None:
+                process.stdout.readline()  # it has imported what it needs
             text, _ = process.communicate(json.dumps(request), timeout=self.limit)
         except subprocess.TimeoutExpired:
             _end(process)
@@ -113,6 +115,7 @@ def main() -> int:
     """Read one request, judge the file, and write the verdict."""
     from headway.practice import run_file  # here, so that all is imported in advance
 
+    print("ready", flush=True)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     with tempfile.TemporaryFile() as aside:
         os.dup2(aside.fileno(), 1)  # nothing that the file prints is the verdict

@@ -1,0 +1,98 @@
+"""Several texts in one row
+
+Texts stand one behind the other in a row, without padding. Write
+`same_document(ids)`: who may look at whom.
+
+`ids` (B, T) holds the number of the text that each token belongs to. A token may look
+at a token of its own text, at itself, and at what came before it, and at no other. The
+mask has shape (B, T, T), boolean, True where a query may look.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def same_document(ids: Tensor) -> Tensor:
+    """Give a mask (B, T, T) for the documents (B, T) that tokens belong to."""
+    # --- write ---
+    T = ids.shape[-1]
+    same = ids[:, :, None] == ids[:, None, :]
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    return same & past
+    # --- written ---
+
+
+if __name__ == "__main__":
+    print(same_document(torch.tensor([[0, 0, 1, 1]])).int())
+    # tensor([[[1, 0, 0, 0],
+    #          [1, 1, 0, 0],
+    #          [0, 0, 1, 0],
+    #          [0, 0, 1, 1]]], dtype=torch.int32)
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="same_document",
+    read=(
+        "basics/packing/#one-row-and-a-mask-of-documents",
+        "One row, and a mask of documents",
+    ),
+    hints=(
+        "Two things must be true at once. Which?",
+        "Compare every number with every other, by two axes that broadcast; then hide "
+        "the future, too.",
+        "ids with an axis behind it, compared with ids with an axis before it, is a "
+        "table for each row; & joins it with a triangle.",
+    ),
+    draw=lambda d: (d.order(3)[d.integers(3, d.B, d.S).sort(dim=-1).values],),
+    law="Packed texts get what each gets alone.",
+    right=[
+        """
+        rows = []
+        for row in ids.tolist():
+            T = range(len(row))
+            rows.append([[row[s] == row[t] and s <= t for s in T] for t in T])
+        return torch.tensor(rows)
+        """,
+    ],
+    survivors={"-1 -> 1": "ids have two axes, so that the last is axis 1"},
+    wrong=[
+        Wrong("return same & past", "return same", "the future of a text is seen"),
+        Wrong(
+            "return same & past",
+            "return past.expand(len(ids), T, T)",
+            "texts see each other: only the future is hidden",
+        ),
+        Wrong(
+            "return same & past",
+            "return same | past",
+            "one of the two is enough, where both must hold",
+        ),
+        Wrong(
+            "None] == ids",
+            "None] != ids",
+            "the numbers must differ, so that a text sees only others",
+        ),
+        Wrong("None] == ids", "None] >= ids", "a text sees those before it in the row"),
+        Wrong(
+            ".tril()",
+            ".tril(-1)",
+            "no token sees itself",
+            exhibit="triangles/#diagonal-hidden",
+        ),
+        Wrong(
+            ".tril()",
+            ".triu()",
+            "the triangle is flipped",
+            exhibit="triangles/#triu-instead-of-tril",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:1, :, None] == ids[:1, None, :]",
+            "the documents of the first row are taken for all",
+        ),
+    ],
+)

@@ -1,0 +1,137 @@
+"""A chunk after a cache
+
+A text is read in chunks. Keys and values of earlier chunks are kept. Write
+`next_chunk(cache, query, key, value)`: the rows of one more chunk.
+
+`cache` is a pair of keys and values, (H, S, D) and (H, S, V), or None at first. The
+queries, keys and values of the chunk are (H, T, D), (H, T, D), (H, T, V). A token sees
+all that is kept, the tokens before it in its chunk, and itself. Give the rows (H, T, V)
+and the cache for the chunk after this.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+from headway import attention, causal_mask
+
+Pair = tuple[Tensor, Tensor]
+
+
+def next_chunk(
+    cache: Pair | None, query: Tensor, key: Tensor, value: Tensor
+) -> tuple[Tensor, Pair]:
+    """Attend to a cache and to the chunk itself, and give rows and the next cache."""
+    # --- write ---
+    if cache is not None:
+        key = torch.cat([cache[0], key], dim=1)
+        value = torch.cat([cache[1], value], dim=1)
+    mask = causal_mask(query.shape[1], key.shape[1])
+    return attention(query, key, value, mask=mask), (key, value)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    one = torch.ones(1, 1, 2)
+    rows, cache = next_chunk(None, one, one, one)
+    rows, cache = next_chunk(cache, one, one, 3 * one)
+    print(rows, cache[0].shape)
+    # tensor([[[2., 2.]]]) torch.Size([1, 2, 2])
+# --- end of your file ---
+
+
+def run(next_chunk, query, key, value, cuts):  # type: ignore[no-untyped-def]
+    cache, rows = None, []
+    for q, k, v in zip(
+        *(one.split(cuts, dim=1) for one in (query, key, value)), strict=True
+    ):
+        row, cache = next_chunk(cache, q, k, v)
+        rows.append(row)
+    return torch.cat(rows, dim=1)
+
+
+EXERCISE = Exercise(
+    answer="next_chunk",
+    read=(
+        "decoding/kv_cache/#the-property-every-way-to-cut",
+        "The property: every way to cut",
+    ),
+    hints=(
+        "How many keys does the first token of the second chunk see?",
+        "Join the cache and the new keys along the tokens; the mask must know of both.",
+        "The mask has a row for each query and a column for each key. causal_mask "
+        "takes both numbers, and aligns them at the end.",
+    ),
+    draw=lambda d: (
+        d.normal(d.H, 9, d.D),
+        d.normal(d.H, 9, d.D),
+        d.normal(d.H, 9, d.V),
+        [4, 1, 3, 1],
+    ),
+    ask=run,
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 3.0}),
+    law="However a text is cut, its rows are those of the whole.",
+    right=[
+        """
+        old = 0 if cache is None else cache[0].shape[1]
+        if cache is not None:
+            key = torch.cat((cache[0], key), 1)
+            value = torch.cat((cache[1], value), 1)
+        T, S = query.shape[1], key.shape[1]
+        hidden = torch.arange(S) > old + torch.arange(T)[:, None]
+        scores = (query @ key.mT / key.shape[-1] ** 0.5).masked_fill(hidden, -torch.inf)
+        return torch.softmax(scores, -1) @ value, (key, value)
+        """,
+        """
+        if cache is not None:
+            key = torch.cat((cache[0], key), 1)
+            value = torch.cat((cache[1], value), 1)
+        return attention(query, key, value, causal=True), (key, value)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "mask = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool).tril()",
+            "the triangle is aligned to the first key, so that new tokens are taken "
+            "for the oldest",
+            exhibit="caches/#aligned-to-the-first",
+        ),
+        Wrong(
+            "mask=mask), (key",
+            "mask=None), (key",
+            "nothing is hidden: tokens see the rest of their chunk",
+        ),
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "mask = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool)"
+            ".tril(key.shape[1] - query.shape[1] + 1)",
+            "each token sees the next one too",
+            exhibit="triangles/#next-token-visible",
+        ),
+        Wrong(
+            "[cache[0], key]",
+            "[key, cache[0]]",
+            "new keys are put before the old, and values are not",
+        ),
+        Wrong(
+            "value = torch.cat([cache[1], value], dim=1)",
+            "value = torch.cat([value, cache[1]], dim=1)",
+            "new values are put before the old, and keys are not",
+        ),
+        Wrong(
+            "    if cache is not None:",
+            "    if cache is not None and False:",
+            "what was kept is not used",
+        ),
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "mask = torch.cat([torch.zeros(query.shape[1], key.shape[1] - "
+            "query.shape[1], dtype=torch.bool), causal_mask(query.shape[1])], dim=1)",
+            "the mask hides all that was kept",
+            same_as="what was kept is not used",
+        ),
+    ],
+)

@@ -1,0 +1,85 @@
+"""A window, after a cache
+
+Write `window_of_a_chunk(queries, keys, W)`: who sees whom, by positions.
+
+`queries` (T) and `keys` (S) hold positions, whole numbers in any order; an empty slot
+of a cache has position -1, and nobody may see it. A query sees the keys of the latest W
+positions up to its own, itself included. The mask is (T, S), boolean.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def window_of_a_chunk(queries: Tensor, keys: Tensor, W: int) -> Tensor:
+    """Give a mask (T, S) for positions of queries (T) and of keys (S)."""
+    # --- write ---
+    distance = queries[:, None] - keys
+    return (distance >= 0) & (distance < W) & (keys >= 0)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    queries, keys = torch.tensor([4, 5]), torch.tensor([3, 4, 5, -1])
+    print(window_of_a_chunk(queries, keys, 2).int())
+    # tensor([[1, 1, 0, 0],
+    #         [0, 1, 1, 0]], dtype=torch.int32)
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="window_of_a_chunk",
+    read=("decoding/sliding_window/#in-tensors", "In tensors"),
+    hints=(
+        "How far back is the oldest key that a window of one token allows?",
+        "Make a table of distances, query minus key, and ask three questions of it.",
+        "Not the future, not too far, and not an empty slot: join three comparisons "
+        "with &.",
+    ),
+    draw=lambda d: (
+        d.integers(8, d.T),
+        d.order(9) - 1,
+        d.W,
+    ),
+    trials=({}, {"W": 1}, {"W": 3, "T": 9}, {"W": 20}),
+    law="With a window of W a query sees at most W keys, itself included.",
+    right=[
+        """
+        rows = []
+        for q in queries.tolist():
+            rows.append([k >= 0 and q - W < k <= q for k in keys.tolist()])
+        return torch.tensor(rows)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "distance < W",
+            "distance <= W",
+            "one key too many is seen: the token itself is not counted",
+            exhibit="caches/#one-key-too-many",
+        ),
+        Wrong("distance < W", "distance < W - 1", "one key too few is seen"),
+        Wrong(
+            "distance >= 0",
+            "distance > -W",
+            "the window reaches into the future as well",
+        ),
+        Wrong(
+            " & (keys >= 0)",
+            "",
+            "empty slots are seen",
+            exhibit="caches/#hidden-but-read",
+        ),
+        Wrong(" & (distance < W)", "", "nothing is forgotten"),
+        Wrong("distance >= 0", "distance > 0", "no token sees itself"),
+        Wrong(
+            "queries[:, None] - keys",
+            "torch.arange(len(queries))[:, None] - torch.arange(len(keys)) + "
+            "len(keys) - len(queries)",
+            "places in the row are taken for positions",
+        ),
+    ],
+)

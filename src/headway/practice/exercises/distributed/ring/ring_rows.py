@@ -1,0 +1,125 @@
+"""Three machines in a ring
+
+A long text is cut into N pieces, one a machine. Keys and values go around the ring:
+after N steps each machine has seen all of them, a piece at a time. Write
+`ring_rows(machine, queries, pieces)`: the rows of one machine, with the future hidden.
+
+`queries` (T, D) are those of the machine; `pieces` is a list of N pairs of keys (T, D)
+and values (T, V), piece n being that of machine n. In step s the machine holds piece
+(machine - s) modulo N. Use `attention_with_lse(query, key, value, mask=...)`, which
+gives rows and log-sum-exps, and `merge_attention`, which merges two of these.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+from headway import attention_with_lse, causal_mask, merge_attention
+
+
+def ring_rows(
+    machine: int, queries: Tensor, pieces: list[tuple[Tensor, Tensor]]
+) -> Tensor:
+    """Give the rows (T, V) of a machine's queries (T, D), a piece at a time."""
+    # --- write ---
+    N, T = len(pieces), len(queries)
+    merged = None
+    for step in range(N):
+        held = (machine - step) % N
+        key, value = pieces[held]
+        if held > machine:
+            continue
+        mask = causal_mask(T) if held == machine else None
+        part = attention_with_lse(queries, key, value, mask=mask)
+        merged = part if merged is None else merge_attention(merged, part)
+    return merged[0]
+    # --- written ---
+
+
+if __name__ == "__main__":
+    one = torch.ones(1, 2)
+    pieces = [(one, one), (one, 3 * one), (one, 9 * one)]
+    print(ring_rows(1, one, pieces))
+    # tensor([[2., 2.]])
+# --- end of your file ---
+
+
+def run(ring_rows, query, key, value):  # type: ignore[no-untyped-def]
+    pieces = [*zip(key, value, strict=True)]
+    return [ring_rows(n, query[n], pieces) for n in range(len(query))]
+
+
+EXERCISE = Exercise(
+    answer="ring_rows",
+    read=("distributed/ring/#three-machines-by-eye", "Three machines, by eye"),
+    hints=(
+        "Which pieces may a machine see whole, which in part, and which not at all?",
+        "Earlier pieces are seen whole, its own through a triangle, later ones not; "
+        "each part is merged with what came before.",
+        "Compare the piece that is held with the machine's own number: smaller, equal "
+        "or larger.",
+    ),
+    draw=lambda d: (
+        d.normal(3, d.T, d.D),
+        d.normal(3, d.T, d.D),
+        d.normal(3, d.T, d.V),
+    ),
+    ask=run,
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    law="All machines together give what one would give for the whole text.",
+    right=[
+        """
+        from headway import attention
+
+        T = len(queries)
+        keys = torch.cat([key for key, _ in pieces[: machine + 1]])
+        values = torch.cat([value for _, value in pieces[: machine + 1]])
+        return attention(queries, keys, values, mask=causal_mask(T, len(keys)))
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "mask = causal_mask(T) if held == machine else None",
+            "mask = None",
+            "its own piece is seen whole, the future included",
+        ),
+        Wrong(
+            "mask = causal_mask(T) if held == machine else None",
+            "mask = causal_mask(T)",
+            "each piece is seen through a triangle, earlier ones too",
+            exhibit="pieces/#a-triangle-for-each-piece",
+        ),
+        Wrong(
+            "        if held > machine:\n            continue\n",
+            "",
+            "later pieces are seen, too",
+        ),
+        Wrong(
+            "if held > machine",
+            "if held >= machine and machine > 0",
+            "its own piece is left out",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "part",
+            "parts are not merged: the last one is left",
+            exhibit="pieces/#merged-by-plain-means",
+        ),
+        Wrong(
+            "range(N)",
+            "range(1)",
+            "there is no second step: each machine sees its own piece alone",
+        ),
+        Wrong(
+            "if held > machine",
+            "if held < machine",
+            "earlier pieces are hidden, and later ones seen",
+        ),
+    ],
+    survivors={
+        "machine - step -> machine + step": "the order in which pieces come does not "
+        "matter",
+    },
+)

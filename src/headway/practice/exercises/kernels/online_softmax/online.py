@@ -1,0 +1,135 @@
+"""One pass over the keys
+
+Write `online(blocks, values)`: what softmax times values gives for one query, without
+ever having all scores at once.
+
+`blocks` is a list of scores, each of shape (n), and `values` a list of tables (n, V).
+Keep three things while you go: the largest score so far, the sum of exponentials, and
+the mixture. When the largest grows, shrink what you have. Scores may be large. The
+result has V numbers.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def online(blocks: list[Tensor], values: list[Tensor]) -> Tensor:
+    """Mix values (n, V) by the softmax of all scores, block by block."""
+    # --- write ---
+    largest = torch.tensor(-torch.inf, dtype=values[0].dtype)
+    total = torch.zeros((), dtype=values[0].dtype)
+    mixture = torch.zeros_like(values[0][0])
+    for scores, rows in zip(blocks, values):
+        new = torch.maximum(largest, scores.max())
+        shrink = torch.exp(largest - new)
+        grown = torch.exp(scores - new)
+        total = total * shrink + grown.sum()
+        mixture = mixture * shrink + grown @ rows
+        largest = new
+    return mixture / total
+    # --- written ---
+
+
+if __name__ == "__main__":
+    logs = torch.tensor([1.0, 2.0, 3.0, 4.0]).log()
+    rows = torch.tensor([[10.0], [20.0], [30.0], [40.0]])
+    print(online([logs[:2], logs[2:]], [rows[:2], rows[2:]]))
+    # tensor([30.])
+# --- end of your file ---
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    sizes = [2, 1, 3, 2]
+    blocks = [d.normal(n) + 3 * place - 15 * d.loud for place, n in enumerate(sizes)]
+    order = d.order(4).tolist()
+    blocks = [blocks[n] for n in order]
+    return blocks, [d.normal(len(one), d.V) / d.loud for one in blocks]
+
+
+EXERCISE = Exercise(
+    answer="online",
+    read=(
+        "kernels/online_softmax/#one-key-at-a-time-in-loops",
+        "One key at a time, in loops",
+    ),
+    hints=(
+        "What is wrong with a sum of exponentials, once a larger score turns up?",
+        "All that was summed with the old largest must be multiplied by one number, "
+        "the sum and the mixture alike.",
+        "That number is exp(old largest - new largest), which is at most one; the new "
+        "block is summed with the new largest. Divide once, at the end.",
+    ),
+    draw=draw,
+    trials=({}, {"V": 1}, {"loud": 100.0}, {"loud": 2000.0}),
+    law="Blocks of any size, in any order, give the same.",
+    right=[
+        """
+        lse = torch.tensor(-torch.inf, dtype=values[0].dtype)
+        out = torch.zeros_like(values[0][0])
+        for scores, rows in zip(blocks, values):
+            new = torch.logaddexp(lse, scores.logsumexp(0))
+            out = out * (lse - new).exp() + (scores - new).exp() @ rows
+            lse = new
+        return out
+        """,
+        """
+        weights = torch.softmax(torch.cat(blocks), dim=0)
+        return weights @ torch.cat(values)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "total * shrink + grown.sum()",
+            "total + grown.sum()",
+            "the sum is not rescaled when the largest score grows",
+        ),
+        Wrong(
+            "mixture * shrink + grown @ rows",
+            "mixture + grown @ rows",
+            "the mixture is not rescaled when the largest score grows",
+            exhibit="pieces/#not-rescaled",
+        ),
+        Wrong(
+            "shrink = torch.exp(largest - new)",
+            "shrink = 1.0",
+            "neither the sum nor the mixture is rescaled",
+        ),
+        Wrong(
+            "torch.maximum(largest, scores.max())",
+            "scores.max()",
+            "the largest of the block is taken for the largest so far: right on "
+            "paper, and too large for a number when a block is low",
+            exhibit="pieces/#maximum-of-the-tile",
+        ),
+        Wrong(
+            "return mixture / total", "return mixture", "it is not divided by the sum"
+        ),
+        Wrong(
+            "zip(blocks, values)",
+            "zip(blocks[:-1], values[:-1])",
+            "the last block is left out",
+            exhibit="pieces/#full-tiles-only",
+        ),
+        Wrong(
+            "torch.exp(largest - new)",
+            "torch.exp(new - largest)",
+            "what was summed grows, and does not shrink",
+        ),
+        Wrong(
+            "torch.tensor(-torch.inf",
+            "torch.tensor(0.0",
+            "the largest begins at zero, so that low scores vanish",
+            exhibit="pieces/#zero-as-maximum",
+        ),
+        Wrong(
+            "return mixture / total",
+            "return mixture / grown.sum()",
+            "it is divided by the sum of the last block",
+            exhibit="pieces/#the-sum-of-the-last-tile",
+        ),
+    ],
+    survivors={"0 -> 1": "any row has the size and the type that zeros must have"},
+)

@@ -1,0 +1,116 @@
+"""Positions that go on
+
+A text arrives in pieces, and the keys of earlier pieces are kept in a cache, rotated
+already. Write `append(cache, key, rotate)`: the cache with the keys of one more piece.
+
+`cache` has shape (H, S, D), with S = 0 at first; `key` is (H, T, D), not rotated;
+`rotate(x, positions)` turns x (H, T, D) by positions (T). The result is (H, S + T, D).
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def append(cache: Tensor, key: Tensor, rotate: Callable[..., Tensor]) -> Tensor:
+    """Rotate keys (H, T, D), and put them behind a cache (H, S, D) of rotated ones."""
+    # --- write ---
+    begin = cache.shape[1]
+    positions = torch.arange(begin, begin + key.shape[1])
+    return torch.cat([cache, rotate(key, positions)], dim=1)
+    # --- written ---
+
+
+if __name__ == "__main__":
+
+    def turned(x: Tensor, positions: Tensor) -> Tensor:
+        return x + positions[:, None]
+
+    cache = append(torch.zeros(1, 0, 1), torch.zeros(1, 2, 1), turned)
+    print(append(cache, torch.zeros(1, 1, 1), turned).flatten())
+    # tensor([0., 1., 2.])
+# --- end of your file ---
+
+
+def turn(x, positions):  # type: ignore[no-untyped-def]
+    from headway import Rotary
+
+    return Rotary(x.shape[-1], base=100.0)(x, positions)
+
+
+def run(append, key, cuts):  # type: ignore[no-untyped-def]
+    cache = key[:, :0]
+    for piece in key.split(cuts, dim=1):
+        cache = append(cache, piece, turn)
+    return cache
+
+
+EXERCISE = Exercise(
+    answer="append",
+    read=(
+        "positions/rotary/#a-text-that-arrives-in-pieces",
+        "A text that arrives in pieces",
+    ),
+    hints=(
+        "At which position does the first token of the second piece stand?",
+        "The length of the cache says where the new tokens begin; what is in it is "
+        "turned already.",
+        "Positions run from the length of the cache, as many as there are new keys; "
+        "then join along the axis of the tokens.",
+    ),
+    draw=lambda d: (d.normal(d.H, 9, 2 * d.D), [4, 3, 2]),
+    ask=run,
+    law="A text in pieces gets the same keys as the whole, however it is cut.",
+    right=[
+        """
+        for token in key.unbind(1):
+            at = torch.tensor([cache.shape[1]])
+            cache = torch.cat([cache, rotate(token[:, None], at)], dim=1)
+        return cache
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(key.shape[1])",
+            "each piece begins again at position zero",
+            exhibit="positions/#counted-from-zero",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin + key.shape[1], begin + 2 * key.shape[1])",
+            "the offset is taken after the append",
+            exhibit="caches/#offset-after-append",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "rotate(torch.cat([cache, key], dim=1), "
+            "torch.arange(begin + key.shape[1]))",
+            "what is in the cache is turned once more with each piece",
+        ),
+        Wrong(
+            "[cache, rotate(key, positions)]",
+            "[rotate(key, positions), cache]",
+            "new keys are put before the old",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, key], dim=1)",
+            "new keys are not turned",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.full((key.shape[1],), begin)",
+            "all tokens of a piece stand at one position",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "rotate(key, positions)",
+            "the old keys are forgotten",
+        ),
+    ],
+)
