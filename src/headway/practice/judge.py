@@ -123,7 +123,7 @@ def _beyond(
 ) -> Verdict:
     """No known mistake explains it: let a check say more, or the first property."""
     exercise = task.exercise
-    if exercise.report is not None:
+    if exercise.report is not None and not verdict.traceback:
         with contextlib.suppress(Exception):
             failed = exercise.report(answer).failed
             if failed:

@@ -46,7 +46,8 @@ if __name__ == "__main__":
 
 def run(cls, scores):  # type: ignore[no-untyped-def]
     hide = cls(scores.shape[-1] + 3)
-    hidden, whole = hide(scores), hide(scores.mT @ scores)
+    square = scores.mT @ scores
+    hidden, whole = hide(scores), hide(square)
     saved, trained = [*hide.state_dict()], [*hide.parameters()]
     stays = [one for one in vars(hide).values() if isinstance(one, Tensor)]
     return (
@@ -123,6 +124,11 @@ EXERCISE = Exercise(
             "the mask is cut from the upper left corner, so that the newest token is "
             "taken for the oldest",
             exhibit="triangles/#mask-cut-from-the-wrong-corner",
+        ),
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[:S, :S]",
+            "the mask is cut as if there were as many queries as keys",
         ),
         Wrong(
             "self.future[S - T : S, :S]",

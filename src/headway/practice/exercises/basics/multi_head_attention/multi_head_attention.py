@@ -209,6 +209,12 @@ EXERCISE = Exercise(
             "the queries' weights make the keys too",
         ),
         Wrong(
+            "context.reshape(B, T, -1)",
+            "context.view(B, T, -1)",
+            "view is to join axes whose numbers do not lie side by side: it needs "
+            "contiguous() before it, or reshape in its place",
+        ),
+        Wrong(
             _ATTEND,
             "(weights @ value).transpose(1, 2).transpose(2, 3)",
             "the heads' numbers are shuffled into each other, one in turn",

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         d.normal(3, d.H * d.D),
         d.normal(1 + d.H * d.D, d.H * d.D),
         d.H,
-        d.H - 2,
+        max(d.H - 2, 0),
     ),
     ask=run,
     law="A head adds its values and nothing else; had the bias been left, the head "
