@@ -20,6 +20,8 @@ from torch import Tensor, nn
 class FutureMask(nn.Module):
     """Hide the future in scores, with a mask that is made once."""
 
+    future: Tensor  # or another name
+
     def __init__(self, context_length: int) -> None:
         super().__init__()
         # --- write ---

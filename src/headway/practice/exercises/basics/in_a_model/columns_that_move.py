@@ -15,8 +15,10 @@ from headway.practice import Exercise, Wrong
 import torch
 from torch import Tensor, nn
 
+from headway import MultiHeadAttention
 
-def columns_that_move(attend: nn.Module, x: Tensor, head: int) -> Tensor:
+
+def columns_that_move(attend: MultiHeadAttention, x: Tensor, head: int) -> Tensor:
     """Give (E,): True for each column of attend(x) that a head reaches."""
     # --- write ---
     D = attend.W_value.out_features // attend.num_heads
@@ -32,8 +34,6 @@ def columns_that_move(attend: nn.Module, x: Tensor, head: int) -> Tensor:
 
 
 if __name__ == "__main__":
-    from headway import MultiHeadAttention
-
     torch.manual_seed(7)
     attend = MultiHeadAttention(5, 6, 11, 0.0, num_heads=2).double()
     x = torch.randn(7, 5, dtype=torch.float64)
@@ -46,7 +46,7 @@ if __name__ == "__main__":
 
 
 def run(columns_that_move, x, weights, mix, head):  # type: ignore[no-untyped-def]
-    from headway import MultiHeadAttention, attention
+    from headway import attention
 
     attend = MultiHeadAttention(7, 12, 9, 0.0, 4, attend=attention).double()
     for name, weight in zip(("query", "key", "value"), weights, strict=True):

@@ -15,8 +15,10 @@ from headway.practice import Exercise, Wrong
 import torch
 from torch import nn
 
+from headway import MultiHeadAttention
 
-def keep_apart(attend: nn.Module) -> None:
+
+def keep_apart(attend: MultiHeadAttention) -> None:
     """Leave of out_proj.weight (E, E) the H blocks on its diagonal, (D, D) each."""
     # --- write ---
     H = attend.num_heads
@@ -28,8 +30,6 @@ def keep_apart(attend: nn.Module) -> None:
 
 
 if __name__ == "__main__":
-    from headway import MultiHeadAttention
-
     torch.manual_seed(7)
     attend = MultiHeadAttention(5, 6, 11, 0.0, num_heads=2)
     keep_apart(attend)
@@ -44,8 +44,6 @@ if __name__ == "__main__":
 
 
 def run(keep_apart, weight, num_heads):  # type: ignore[no-untyped-def]
-    from headway import MultiHeadAttention
-
     attend = MultiHeadAttention(3, len(weight), 9, 0.0, num_heads).double()
     attend.out_proj.weight.data, bias = weight, attend.out_proj.bias.clone()
     keep_apart(attend)

@@ -15,8 +15,10 @@ from headway.practice import Exercise, Wrong
 import torch
 from torch import nn
 
+from headway import MultiHeadAttention
 
-def silence(attend: nn.Module, head: int) -> None:
+
+def silence(attend: MultiHeadAttention, head: int) -> None:
     """Set to zero what makes the values of one head; weight has shape (E, d_in)."""
     # --- write ---
     D = attend.W_value.out_features // attend.num_heads
@@ -29,8 +31,6 @@ def silence(attend: nn.Module, head: int) -> None:
 
 
 if __name__ == "__main__":
-    from headway import MultiHeadAttention
-
     torch.manual_seed(7)
     attend = MultiHeadAttention(768, 768, 7, 0.0, 12, qkv_bias=True)
     nn.init.eye_(attend.out_proj.weight)
@@ -43,12 +43,13 @@ if __name__ == "__main__":
 
 
 def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-untyped-def]
-    from headway import MultiHeadAttention, attention
+    from headway import attention
 
+    d_in, E = weights.shape[-2:]
     given = []
     for qkv_bias in (True, False):
         attend = MultiHeadAttention(
-            *weights.shape[-2:], 99, 0.0, num_heads, qkv_bias, attend=attention
+            d_in, E, 99, 0.0, num_heads, qkv_bias, attend=attention
         ).double()
         for name, weight, bias in zip(
             ("query", "key", "value"), weights, biases, strict=True

@@ -21,8 +21,8 @@ def in_proj(
     """Give in_proj_weight (3 E, d_in) and in_proj_bias (3 E,)."""
     # --- write ---
     layers = (W_query, W_key, W_value)
-    weight = torch.cat([layer.weight for layer in layers])
-    biases = [
+    weight = torch.cat(tuple(layer.weight for layer in layers))
+    biases: list[Tensor] = [
         torch.zeros_like(layer.weight[:, 0]) if layer.bias is None else layer.bias
         for layer in layers
     ]
@@ -43,7 +43,8 @@ if __name__ == "__main__":
 def run(in_proj, weights, biases, some):  # type: ignore[no-untyped-def]
     layers = []
     for weight, bias, has in zip(weights, biases, some, strict=True):
-        layer = nn.Linear(*weight.T.shape, bias=has).double()
+        E, d_in = weight.shape
+        layer = nn.Linear(d_in, E, bias=has).double()
         layer.weight.data = weight
         if has:
             layer.bias.data = bias
@@ -102,23 +103,23 @@ EXERCISE = Exercise(
             "the three stand in the opposite order",
         ),
         Wrong(
-            "[layer.weight for layer in layers]",
-            "[layer.weight.T for layer in layers]",
+            "tuple(layer.weight for layer in layers)",
+            "tuple(layer.weight.T for layer in layers)",
             "each weight is transposed, which is how GPT-2 stores it",
         ),
         Wrong(
-            "[layer.weight for layer in layers]",
-            "[layer.weight for layer in layers], dim=1",
+            "tuple(layer.weight for layer in layers)",
+            "tuple(layer.weight for layer in layers), dim=1",
             "the weights stand side by side, and not below each other",
         ),
         Wrong(
-            "torch.cat([layer.weight for layer in layers])",
-            "torch.stack([layer.weight for layer in layers])",
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.stack(tuple(layer.weight for layer in layers))",
             "the three are an axis of their own, and are not joined",
         ),
         Wrong(
-            "torch.cat([layer.weight for layer in layers])",
-            "torch.stack([layer.weight for layer in layers], dim=1).flatten(0, 1)",
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.stack(tuple(layer.weight for layer in layers), dim=1).flatten(0, 1)",
             "the rows of the three are shuffled into each other, one in turn",
         ),
         Wrong(

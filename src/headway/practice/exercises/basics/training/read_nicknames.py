@@ -16,10 +16,10 @@ from headway.practice import Exercise, Wrong
 import torch
 from torch import Tensor, nn
 
-from headway import attention_weights
+from headway import SelfAttentionV2, attention_weights
 
 
-def read_nicknames(attend: nn.Module) -> Tensor:
+def read_nicknames(attend: SelfAttentionV2) -> Tensor:
     """Give (8,): for each nickname the number of its name."""
     # --- write ---
     one, none = torch.eye(8), torch.zeros(8, 8)
@@ -31,7 +31,7 @@ def read_nicknames(attend: nn.Module) -> Tensor:
 
 
 if __name__ == "__main__":
-    from headway import SelfAttentionV2, recall_task
+    from headway import recall_task
 
     torch.manual_seed(7)
     secret = torch.randperm(8)
@@ -52,8 +52,6 @@ if __name__ == "__main__":
 
 
 def run(read_nicknames, secret, turned, W_query, W_key):  # type: ignore[no-untyped-def]
-    from headway import SelfAttentionV2
-
     points, _ = torch.linalg.qr(turned)
     attend = SelfAttentionV2(24, 8)
     W_query[:, 8:16] = 9 * points
