@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         Wrong(
             "CausalAttention(d_in, d_out, context",
             "CausalAttention(d_in, d_out // num_heads, context",
-            "d_out is shared out among the heads, and each should be as wide as that",
+            "d_out is divided among the heads, and each head should be that wide",
         ),
         Wrong(
             "dim=-1",

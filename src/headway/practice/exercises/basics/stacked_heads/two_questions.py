@@ -111,12 +111,12 @@ EXERCISE = Exercise(
         Wrong(
             "attention(colour, colour, value, scale=3.0)",
             "attention(colour, colour, value)",
-            "the first head has not the scale that was asked for",
+            "the first head is left with the usual scale, and not 3",
         ),
         Wrong(
             "attention(size, size, value, scale=3.0)",
             "attention(size, size, value)",
-            "the second head has not the scale that was asked for",
+            "the second head is left with the usual scale, and not 3",
         ),
     ],
     survivors={"-1 -> 1": "the answers have two axes, so that the last is axis 1"},

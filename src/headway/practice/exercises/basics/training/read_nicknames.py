@@ -1,8 +1,8 @@
 """A stranger's nicknames
 
 In another country the same eight guests have other nicknames, and a head was trained
-there. Nobody tells you who is who, and nobody asked the head: it was asked for coats.
-Write `read_nicknames(attend)`: read it from the weights.
+there to find coats. Nobody told it, or you, who is who. Write `read_nicknames(attend)`:
+read it from the weights.
 
 A token is 24 numbers: eight for the name, eight for the nickname, eight for the hook.
 Let eight tokens that say one nickname each ask eight tokens that say one name each,
