@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from book_nav import chapters
+from headway.practice.library import book
 from proofread.page.markdown import fences, outside, programs, skipped
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -167,8 +168,13 @@ def span(after: list[Fold]) -> tuple[int, int]:
 # ---- The end of a chapter ----------------------------------------------------------
 
 
-def wrong_exercises(text: str) -> Iterator[str]:
-    """Find what the exercises of a chapter lack."""
+def wrong_exercises(text: str, practised: bool) -> Iterator[str]:
+    """Find what the exercises of a chapter lack.
+
+    Args:
+        text: The chapter.
+        practised: Whether `headway practice` has exercises for it.
+    """
     exercises = section(text, "Exercises")
     if sum(line.startswith(PREDICT) for line in exercises.split("\n")) != 1:
         yield "the exercises must have one question to predict"
@@ -181,7 +187,9 @@ def wrong_exercises(text: str) -> Iterator[str]:
         for inner in folds(task.text)
         if (inner.kind, inner.title) == ("success", SOLUTION)
     ]
-    if not tasks or len(solutions) != len(tasks):
+    if not practised and not tasks:
+        yield f'a chapter must have an exercise of practice, or a task "{WRITE}..."'
+    if len(solutions) != len(tasks):
         yield f'a task "{WRITE}..." must have a fold "{SOLUTION}"'
     for solution in solutions:
         found = programs(solution.text)
@@ -189,12 +197,13 @@ def wrong_exercises(text: str) -> Iterator[str]:
             yield "a solution must be a program that runs and shows what it prints"
 
 
-def wrong_end(text: str, following: str | None) -> list[str]:
+def wrong_end(text: str, following: str | None, practised: bool = False) -> list[str]:
     """List what is wrong with the end of a chapter.
 
     Args:
         text: The chapter.
         following: The address of the next one, if there is one.
+        practised: Whether `headway practice` has exercises for it.
     """
     bare = outside(text, fences(text))
     heads = [line[3:].strip() for line in bare.values() if line.startswith("## ")]
@@ -204,7 +213,7 @@ def wrong_end(text: str, following: str | None) -> list[str]:
     kept = re.findall(r"^[-*] ", section(text, "What to keep"), re.MULTILINE)
     if not 3 <= len(kept) <= 5:
         found.append(f"what to keep must be 3 to 5 points; got {len(kept)}")
-    found += wrong_exercises(text)
+    found += wrong_exercises(text, practised)
     place = [fold.title == LEDGER for fold in folds(text)]
     if any(place[:-1]):
         found.append(f'the fold "{LEDGER}" must be the last one')
@@ -232,7 +241,8 @@ def test_the_key_to_a_question_follows_from_a_program(chapter: str) -> None:
 )
 def test_a_chapter_ends_as_the_others_do(chapter: str, following: str | None) -> None:
     address = following and os.path.relpath(f"{following}.md", Path(chapter).parent)
-    assert wrong_end(read(chapter), address) == []
+    practised = chapter in book().chapters()
+    assert wrong_end(read(chapter), address, practised) == []
 
 
 def test_the_right_letter_is_not_always_the_same() -> None:
@@ -456,7 +466,7 @@ ENDS: dict[str, tuple[str, str]] = {
     ),
     "no task": (
         changed('"Write: ', '"Read: '),
-        'a task "Write: ..." must have a fold "A solution"',
+        'a chapter must have an exercise of practice, or a task "Write: ..."',
     ),
     "no solution": (
         changed('success "A solution"', 'success "A hint"'),
@@ -489,6 +499,12 @@ def test_a_good_page_is_good() -> None:
     assert wrong_end(GOOD.replace("[Next: more](next.md)\n", ""), None) == []
     without_codes = GOOD.partition("??? abstract")[0] + "[Next: more](next.md)\n"
     assert wrong_end(without_codes, "next.md") == []
+
+
+def test_exercises_of_practice_may_stand_for_a_task_to_write() -> None:
+    assert wrong_end(GOOD, "next.md", practised=True) == []
+    task = GOOD[GOOD.index('??? question "Write') : GOOD.index("??? abstract")]
+    assert wrong_end(GOOD.replace(task, ""), "next.md", practised=True) == []
 
 
 @pytest.mark.parametrize("what", QUESTIONS)

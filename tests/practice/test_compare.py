@@ -17,6 +17,7 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
         (ONE.float(), ONE, "its type is float32, and must be float64"),
         (ONE[None], ONE, "its shape is (1, 2), and must be (2,)"),
         (ONE + 0.5, ONE, "2 of 2 numbers are wrong, the farthest by 0.5"),
+        (ONE, -ONE / 0, "2 of 2 numbers are wrong, the farthest by inf"),
         (ONE * torch.nan, ONE, "it gives nan"),
         (ONE * torch.nan, ONE * torch.nan, None),
         (ONE.long() + 1, ONE.long(), "2 of 2 entries are wrong"),

@@ -140,6 +140,11 @@ def test_a_report_of_check_names_what_the_exercise_does_not(tmp_path: Path) -> N
     verdict = of(library, "half", lambda x: x.mean(dim=-2, keepdim=True) + x * 3)
     assert "headway check says: " in verdict.sentence
 
+    def stops(x: torch.Tensor) -> torch.Tensor:
+        raise KeyError(x)
+
+    assert "headway check" not in of(library, "half", stops).sentence
+
 
 def test_the_readers_random_numbers_stay(library: Library) -> None:
     torch.manual_seed(5)

@@ -68,7 +68,7 @@ def _of_tensors(mine: Any, right: Tensor) -> str | None:
         return None
     if bool((mine.isnan() & ~right.isnan()).any()):
         return "it gives nan"
-    worst = float((mine - right).abs()[far].nan_to_num(torch.inf).max())
+    worst = float((mine - right).abs()[far].nan_to_num(torch.inf, torch.inf).max())
     return (
         f"{int(far.sum())} of {right.numel()} numbers are wrong, "
         f"the farthest by {worst:.3g}"

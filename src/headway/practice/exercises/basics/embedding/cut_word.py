@@ -54,7 +54,10 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: CASES[d.case],
     trials=[{"case": n} for n in range(len(CASES))],
-    law="The pieces, put together again, are the word.",
+    law="The pieces, put together again, are the word. The tokenizer of BERT cuts by "
+    "this rule, the longest known piece first, but its letters are not always known. "
+    "That of GPT-2 starts from single bytes and joins neighbours by a list of merges "
+    "that it learned from text.",
     right=[
         """
         if not word:

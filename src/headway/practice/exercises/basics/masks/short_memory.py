@@ -45,7 +45,9 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.S, d.W),
     trials=({}, {"S": 9, "W": 1}, {"S": 5, "W": 5}, {"S": 4, "W": 7}),
-    law="Every row sees W keys, except the first W - 1, which see all there are.",
+    law="Every row sees W keys, except the first W - 1, which see all there are. "
+    "Models for long texts use it: with a kernel that skips what is hidden, the cost "
+    "grows with T times W and not with T times T.",
     right=[
         """
         t, s = torch.arange(T)[:, None], torch.arange(T)

@@ -65,7 +65,8 @@ EXERCISE = Exercise(
     draw=lambda d: (),
     trials=[{}],
     ask=shares,
-    law="A query of zero asks for nothing, and gets the mean.",
+    law="One number is enough for a query, if there is one thing to ask; a query of "
+    "zero asks for nothing, and gets the mean.",
     right=[
         """
         W_query, W_key = torch.zeros(3, 2), torch.zeros(3, 2)

@@ -44,7 +44,8 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.S, d.E) * d.normal(d.S, 1).exp(),),
     law="A word's score with itself is its squared length, so a long vector attracts "
-    "others more than they attract themselves.",
+    "others more than they attract themselves. A word cannot say what it looks for, "
+    "nor what it wants to be found by: it has one vector for both.",
     right=[
         "return torch.softmax(x @ x.mT, dim=-1).argmax(dim=-1)",
         "return torch.stack([(x * word).sum(dim=-1).argmax() for word in x])",

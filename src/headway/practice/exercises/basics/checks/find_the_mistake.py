@@ -1,0 +1,169 @@
+"""Find the mistake, and repair it
+
+`Hurried` below passes any test of shapes. Read it, write down what you think is wrong,
+and then let `check(Hurried(12, 5))` of `headway.checks` say it.
+
+Write the `forward(x)` of `Repaired`, which has the same layers: tokens x of shape
+(..., T, d_in) give rows (..., T, d_out), and `check(Repaired(12, 5), causal=True)`
+finds nothing.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+class Hurried(nn.Module):
+    """Causal attention, with one mistake."""
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        self.to_q = nn.Linear(d_in, d_out, bias=False)
+        self.to_k = nn.Linear(d_in, d_out, bias=False)
+        self.to_v = nn.Linear(d_in, d_out, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+        shares = (q @ k.mT / k.shape[-1] ** 0.5).softmax(dim=-1)
+        return shares.tril() @ v
+
+
+class Repaired(Hurried):
+    """The same, right."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give (..., T, d_out) for tokens (..., T, d_in)."""
+        # --- write ---
+        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)
+        scores = query @ key.mT / key.shape[-1] ** 0.5
+        future = torch.ones_like(scores).triu(1).bool()
+        weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)
+        return weights @ value
+        # --- written ---
+
+
+if __name__ == "__main__":
+    torch.manual_seed(7)
+    x = torch.randn(2, 7, 12)
+    for attend in (Hurried(12, 5), Repaired(12, 5)):
+        # The first token sees itself alone, so it must get its own value.
+        print(torch.allclose(attend(x)[:, 0], attend.to_v(x[:, 0])))
+    # False
+    # True
+# --- end of your file ---
+
+
+def run(cls, x, *weights):  # type: ignore[no-untyped-def]
+    attend = cls(*weights[0].shape)
+    for name, weight in zip("qkv", weights, strict=True):
+        getattr(attend, f"to_{name}").weight.data = weight.T
+    return attend(x), attend(x[0])
+
+
+EXERCISE = Exercise(
+    answer="Repaired",
+    read=(
+        "basics/checks/#how-a-difference-is-explained",
+        "How a difference is explained",
+    ),
+    hints=(
+        "What does the softmax share out, and what is left of a row's sum when a part "
+        "of it is thrown away afterwards?",
+        "Hide scores, before the softmax; or, if you hide weights, divide each row by "
+        "what is left of it.",
+        "Between the scores and the softmax belongs one more step: masked_fill, with "
+        "minus infinity above the diagonal, which triu(1) finds.",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.T, d.E),
+        d.normal(d.E, d.D),
+        d.normal(d.E, d.D),
+        d.normal(d.E, d.D),
+    ),
+    trials=[{}, dict.fromkeys("BTDE", 4)],
+    ask=run,
+    law="What was shared with the future is lost to the past: how much of a row is "
+    "missing would tell something about tokens to come.",
+    right=[
+        """
+        q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+        return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        """,
+        """
+        q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+        shares = (q @ k.mT / k.shape[-1] ** 0.5).softmax(dim=-1).tril()
+        return shares / shares.sum(dim=-1, keepdim=True) @ v
+        """,
+        """
+        from headway import attention
+
+        return attention(self.to_q(x), self.to_k(x), self.to_v(x), causal=True)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "        weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "        weights = scores.softmax(dim=-1).tril()",
+            "weights are hidden after the softmax, and their sum is not one: the "
+            "mistake is still there",
+            exhibit="masks/#mask-after-softmax",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.tril().softmax(dim=-1)",
+            "hidden scores are zero, whose exponential is one",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.tril().softmax(dim=-1).tril()",
+            "scores of the future are zero and their weights too, and rows still do "
+            "not sum to one",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "nn.functional.normalize(scores.softmax(dim=-1).tril(), dim=-1)",
+            "rows are divided by their length, and not by their sum",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1)",
+            "nothing is hidden any more",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-over-the-queries",
+        ),
+        Wrong(
+            "triu(1)",
+            "triu()",
+            "a token does not see itself, and the first sees nothing",
+            exhibit="triangles/#diagonal-hidden",
+        ),
+        Wrong(
+            "triu(1)",
+            "tril()",
+            "the past is hidden, and not the future",
+            exhibit="triangles/#triu-instead-of-tril",
+        ),
+        Wrong(
+            "weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "weights = scores.softmax(dim=-1).masked_fill(future, -torch.inf)",
+            "weights are set to minus infinity, which is for scores",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / weights.sum(dim=-2, keepdim=True)",
+            "columns are made to sum to one, and not rows",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril().softmax(dim=-1)",
+            "a second softmax runs over hidden weights, which gives zeros a share",
+        ),
+    ],
+)

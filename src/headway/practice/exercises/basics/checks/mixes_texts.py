@@ -1,0 +1,223 @@
+"""Write the test that finds mixed texts
+
+Write `mixes_texts(attend)`: True if a text of a batch can move another, else False.
+
+`attend` takes tokens of shape (B, T, 5), for any B and T, and gives rows of shape
+(B, T, V). Texts of a batch share nothing: no row of a text may move when another text
+is changed. Some of those that you are judged on mix texts only here and there; those
+that do not must not be blamed, whatever their tokens do to each other.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def mixes_texts(attend: Callable[[Tensor], Tensor]) -> bool:
+    """Say whether a row moves when another text is changed."""
+    # --- write ---
+    x = torch.randn(3, 7, 5, dtype=torch.float64)
+    before = attend(x)
+    for text in range(3):
+        changed = x.clone()
+        changed[text] = torch.randn(7, 5, dtype=torch.float64)
+        moved = (attend(changed) - before).abs() > 1e-9
+        moved[text] = False
+        if moved.any():
+            return True
+    return False
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from functools import partial
+
+    for dim in (1, 0):
+        print(mixes_texts(partial(torch.cumsum, dim=dim)))
+    # False
+    # True
+# --- end of your file ---
+
+
+def _scores(x: Tensor) -> Tensor:
+    return x @ x.mT / x.shape[-1] ** 0.5
+
+
+def right(x: Tensor) -> Tensor:
+    """attention within each text"""
+    return torch.softmax(_scores(x), dim=-1) @ x
+
+
+def causal(x: Tensor) -> Tensor:
+    """attention within each text, with the future hidden"""
+    T = x.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    return torch.softmax(_scores(x).masked_fill(future, -torch.inf), dim=-1) @ x
+
+
+def mean(x: Tensor) -> Tensor:
+    """each text less its own mean"""
+    return x - x.mean(dim=1, keepdim=True)
+
+
+def over_texts(x: Tensor) -> Tensor:
+    """a softmax over the texts of the batch"""
+    return torch.softmax(_scores(x), dim=0) @ x
+
+
+def tokens_first(x: Tensor) -> Tensor:
+    """a module that takes the first axis for the tokens"""
+    return right(x.transpose(0, 1)).transpose(0, 1)
+
+
+def one_row(x: Tensor) -> Tensor:
+    """attention that puts all texts into one row"""
+    return right(x.flatten(0, 1)[None]).view_as(x)
+
+
+def next_text(x: Tensor) -> Tensor:
+    """attention where each text sees the one before, and the first sees itself"""
+    return right(x) + torch.cat([x[:1], x[:-1]])
+
+
+def from_last(x: Tensor) -> Tensor:
+    """attention where the last text is added to the first"""
+    other = torch.zeros_like(x)
+    other[0] = x[-1] * (len(x) > 1)
+    return right(x) + other
+
+
+def from_first(x: Tensor) -> Tensor:
+    """attention where the first text is added to the last row of the last"""
+    other = torch.zeros_like(x)
+    other[-1, -1] = x[0, 0] * (len(x) > 1)
+    return right(x) + other
+
+
+def little(x: Tensor) -> Tensor:
+    """attention less a thousandth of the mean over the batch"""
+    return right(x) - 1e-3 * x.mean(dim=0)
+
+
+def second_of_two(x: Tensor) -> Tensor:
+    """attention of a second text that adds the third"""
+    other = torch.zeros_like(x)
+    other[1:2] = x[2:3] if len(x) > 2 else x[:1]
+    return right(x) + other
+
+
+CASES = [
+    right,
+    causal,
+    mean,
+    over_texts,
+    tokens_first,
+    one_row,
+    next_text,
+    from_last,
+    from_first,
+    little,
+    second_of_two,
+]
+
+EXERCISE = Exercise(
+    answer="mixes_texts",
+    read=("basics/checks/#one-question-by-hand", "One question, by hand"),
+    hints=(
+        "What may change in the other texts when one of them is exchanged?",
+        "Exchange one text after the other, and compare the rows of those that were "
+        "not changed.",
+        "Take three texts that differ, a clone with one of them drawn anew, and look "
+        "at all rows but that text's. Allow for rounding, and for no more.",
+    ),
+    draw=lambda d: (CASES[d.case],),
+    ask=lambda mixes_texts, attend: bool(mixes_texts(attend)),
+    trials=[{"case": n} for n in range(len(CASES))],
+    law="A text must get the same answer in any company, and alone.",
+    right=[
+        """
+        x = torch.randn(3, 7, 5, dtype=torch.float64)
+        alone = torch.cat([attend(text[None]) for text in x])
+        return not torch.allclose(alone, attend(x), atol=1e-9)
+        """,
+        """
+        x = torch.randn(4, 3, 5, dtype=torch.float64, requires_grad=True)
+        rows = attend(x)
+        for text in range(4):
+            [slope] = torch.autograd.grad(rows[text].sum(), x, retain_graph=True)
+            others = [n for n in range(4) if n != text]
+            if slope[others].abs().max() > 1e-12:
+                return True
+        return False
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "for text in range(3):",
+            "for text in range(1):",
+            "only the first text is changed, so that what comes from others is missed",
+        ),
+        Wrong(
+            "for text in range(3):",
+            "for text in range(2, 3):",
+            "only the last text is changed, so that what comes from others is missed",
+        ),
+        Wrong(
+            "        moved[text] = False\n",
+            "",
+            "the changed text is looked at too, and it may move",
+        ),
+        Wrong(
+            "(attend(changed) - before).abs() > 1e-9",
+            "(attend(changed) - before).abs() > 0.1",
+            "a tolerance is so wide that a little passes unseen",
+        ),
+        Wrong(
+            "if moved.any():",
+            "if attend(changed).shape != before.shape:",
+            "shapes are compared, and no numbers",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[:, 1:] = moved[text] = False",
+            "only the first token of each text is looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    x, other = x[:2], x[::2]\n"
+            "    return not torch.equal(attend(x)[0], attend(other)[0])\n",
+            "only the second of two texts is changed, and only the first is looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    alone = attend(x[:1])[0]\n"
+            "    return not torch.allclose(attend(x[:2])[0], alone)\n",
+            "only the first text is compared with itself alone",
+            same_as="only the second of two texts is changed, and only the first is "
+            "looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    rows = attend(x[:1].repeat(3, 1, 1))\n"
+            "    return not torch.equal(rows[0], rows[1])\n",
+            "all texts are equal, and their rows are compared with each other",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    before = attend(x)\n"
+            "    return not torch.equal(before[0], before[1])\n",
+            "two texts are compared with each other, and none is changed",
+            same_as="the changed text is looked at too, and it may move",
+        ),
+    ],
+    survivors={
+        "(attend(changed) - before).abs() > 1e-09 -> "
+        "(attend(changed) - before).abs() >= 1e-09": "no number moves by that",
+        "(attend(changed) - before).abs() -> attend(changed) - before": "of many "
+        "numbers that move some grow",
+    },
+)

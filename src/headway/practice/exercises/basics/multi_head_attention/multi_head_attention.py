@@ -1,0 +1,223 @@
+"""Multi-head attention
+
+Write `forward(x)` of the module `MultiHeadAttention`. Tokens x have shape (B, T, d_in);
+the result has shape (B, T, d_out), and d_out is the width of all heads together.
+
+Project once for all heads, cut into heads, let each head attend with the future hidden,
+put the heads side by side, and project with `out_proj`. There is no dropout.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+class MultiHeadAttention(nn.Module):
+    """Causal attention with num_heads heads, cut from one projection."""
+
+    def __init__(self, d_in: int, d_out: int, num_heads: int) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_query = nn.Linear(d_in, d_out, bias=False)
+        self.W_key = nn.Linear(d_in, d_out, bias=False)
+        self.W_value = nn.Linear(d_in, d_out, bias=False)
+        self.out_proj = nn.Linear(d_out, d_out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give (B, T, d_out) for tokens (B, T, d_in)."""
+        # --- write ---
+        B, T, _ = x.shape
+        cut = (B, T, self.num_heads, -1)
+        query = self.W_query(x).view(cut).transpose(1, 2)
+        key = self.W_key(x).view(cut).transpose(1, 2)
+        value = self.W_value(x).view(cut).transpose(1, 2)
+
+        scores = query @ key.mT / key.shape[-1] ** 0.5
+        future = torch.ones(T, T, dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(future, -torch.inf)
+        weights = torch.softmax(scores, dim=-1)
+
+        context = (weights @ value).transpose(1, 2)
+        return self.out_proj(context.reshape(B, T, -1))
+        # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import six_tokens
+
+    words, inputs = six_tokens()
+    torch.manual_seed(123)
+    attend = MultiHeadAttention(3, 2, num_heads=2)
+    print(attend(inputs[None]).data)
+    # tensor([[[0.3190, 0.4858],
+    #          [0.2943, 0.3897],
+    #          [0.2856, 0.3593],
+    #          [0.2693, 0.3873],
+    #          [0.2639, 0.3928],
+    #          [0.2575, 0.4028]]])
+# --- end of your file ---
+
+
+def run(cls, x, weights, out, num_heads):  # type: ignore[no-untyped-def]
+    attend = cls(*weights.shape[-2:], num_heads)
+    for name, weight in zip(("query", "key", "value"), weights, strict=True):
+        getattr(attend, f"W_{name}").weight.data = weight.T
+    attend.out_proj.weight.data, attend.out_proj.bias.data = out[1:], out[0]
+    return attend(x)
+
+
+def report(cls):  # type: ignore[no-untyped-def]
+    from headway.checks import check
+
+    return check(cls(12, 20, 4), causal=True)
+
+
+_ATTEND = "(weights @ value).transpose(1, 2)"
+
+EXERCISE = Exercise(
+    answer="MultiHeadAttention",
+    read=("basics/multi_head_attention/#the-module-by-hand", "The module, by hand"),
+    hints=(
+        "What are the shapes after each step: B T E, B H T D, B H T T, and how do you "
+        "get from one to the next?",
+        "view and transpose cut; all of attention works on the last two axes; a "
+        "transpose and a reshape merge. The scale is that of one head.",
+        "Three lines of the kind self.W_query(x).view(B, T, H, D).transpose(...), then "
+        "the five steps of a causal head, then the way back and self.out_proj(...).",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.T, d.E),
+        d.normal(3, d.E, d.H * d.D),
+        d.normal(d.H * d.D + 1, d.H * d.D),
+        d.H,
+    ),
+    ask=run,
+    report=report,
+    law="Heads are one more axis of the batch; only the first and the last projection "
+    "see all of them.",
+    covers=("split_heads", "merge_heads", "stacked_heads"),
+    right=[
+        """
+        from headway import attention, merge_heads, split_heads
+
+        projections = (self.W_query, self.W_key, self.W_value)
+        heads = (split_heads(project(x), self.num_heads) for project in projections)
+        return self.out_proj(merge_heads(attention(*heads, causal=True)))
+        """,
+        """
+        D = self.W_query.out_features // self.num_heads
+        found = []
+        for h in range(self.num_heads):
+            rows = slice(h * D, (h + 1) * D)
+            q = x @ self.W_query.weight[rows].T
+            k = x @ self.W_key.weight[rows].T
+            v = x @ self.W_value.weight[rows].T
+            found.append(
+                nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            )
+        return self.out_proj(torch.cat(found, dim=-1))
+        """,
+        """
+        q, k, v = (
+            project(x).unflatten(-1, (self.num_heads, -1))
+            for project in (self.W_query, self.W_key, self.W_value)
+        )
+        scores = torch.einsum("bthd,bshd->bhts", q, k) / q.shape[-1] ** 0.5
+        scores += torch.full(scores.shape[-2:], -torch.inf).triu(1)
+        context = torch.einsum("bhts,bshd->bthd", scores.softmax(-1), v)
+        return self.out_proj(context.flatten(-2))
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "return self.out_proj(context.reshape(B, T, -1))",
+            "return context.reshape(B, T, -1)",
+            "out_proj is never used",
+            exhibit="heads/#out-proj-result-not-returned",
+        ),
+        Wrong(
+            "query = self.W_query(x).view(cut).transpose(1, 2)\n        "
+            "key = self.W_key(x).view(cut).transpose(1, 2)\n        "
+            "value = self.W_value(x).view(cut).transpose(1, 2)",
+            "query = self.W_query(x).view(B, self.num_heads, T, -1)\n        "
+            "key = self.W_key(x).view(B, self.num_heads, T, -1)\n        "
+            "value = self.W_value(x).view(B, self.num_heads, T, -1)",
+            "heads are cut by one view, which mixes the tokens",
+            exhibit="heads/#heads-split-by-view",
+        ),
+        Wrong(
+            _ATTEND,
+            "weights @ value",
+            "heads are merged without the transpose",
+            exhibit="heads/#heads-merged-without-a-transpose",
+        ),
+        Wrong(
+            "query = self.W_query(x).view(cut).transpose(1, 2)\n        "
+            "key = self.W_key(x).view(cut).transpose(1, 2)\n        "
+            "value = self.W_value(x).view(cut).transpose(1, 2)",
+            "query = self.W_query(x).view(cut)\n        "
+            "key = self.W_key(x).view(cut)\n        "
+            "value = self.W_value(x).view(cut)",
+            "the heads are not put in front, so that they are taken for tokens",
+        ),
+        Wrong(
+            "cut = (B, T, self.num_heads, -1)",
+            "cut = (B, T, 1, -1)",
+            "nothing is cut: there is one wide head, with one softmax",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "self.W_key.out_features ** 0.5",
+            "scores are scaled by the width of all heads, and not of one",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ key.shape[-1]",
+            "scores are divided by D and not by its root, or scaled twice",
+            exhibit="softmax/#scaled-twice",
+        ),
+        Wrong(
+            " / key.shape[-1] ** 0.5",
+            "",
+            "scores are not scaled",
+            exhibit="softmax/#no-scale",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=1)",
+            "the softmax runs over the heads",
+            exhibit="softmax/#softmax-over-the-heads",
+        ),
+        Wrong(
+            "scores = scores.masked_fill(",
+            "scores.masked_fill(",
+            "the result of masked_fill is lost, so nothing is hidden",
+            exhibit="masks/#masked-fill-without-assignment",
+        ),
+        Wrong(
+            "scores = query @ key.mT",
+            "query, key, value = (\n            one[:, :1].expand_as(one) for one in "
+            "(query, key, value)\n        )\n        scores = query @ key.mT",
+            "all heads share the projection of the first",
+            exhibit="heads/#one-small-layer-for-all-heads",
+        ),
+        Wrong(
+            "key = self.W_key(x)",
+            "key = self.W_query(x)",
+            "the queries' weights make the keys too",
+        ),
+        Wrong(
+            "context.reshape(B, T, -1)",
+            "context.view(B, T, -1)",
+            "view is to join axes whose numbers do not lie side by side: it needs "
+            "contiguous() before it, or reshape in its place",
+        ),
+        Wrong(
+            _ATTEND,
+            "(weights @ value).transpose(1, 2).transpose(2, 3)",
+            "the heads' numbers are shuffled into each other, one in turn",
+        ),
+    ],
+)

@@ -1,0 +1,156 @@
+"""Silence one head
+
+Write `silence(attend, head)`: make one head of a trained module say nothing. It is one
+way to find out what a head does.
+
+`attend` is a `MultiHeadAttention` with H = attend.num_heads heads; `head` counts from
+zero. Change the module in place: after the call the head must add nothing to the
+result, whatever the tokens are, and all other heads must be as they were. Some modules
+have biases in their projections, and in others `bias` is None.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import nn
+
+from headway import MultiHeadAttention
+
+
+def silence(attend: MultiHeadAttention, head: int) -> None:
+    """Set to zero what makes the values of one head; weight has shape (E, d_in)."""
+    # --- write ---
+    D = attend.W_value.out_features // attend.num_heads
+    rows = slice(head * D, (head + 1) * D)
+    with torch.no_grad():
+        attend.W_value.weight[rows] = 0.0
+        if attend.W_value.bias is not None:
+            attend.W_value.bias[rows] = 0.0
+    # --- written ---
+
+
+if __name__ == "__main__":
+    torch.manual_seed(7)
+    attend = MultiHeadAttention(768, 768, 7, 0.0, 12, qkv_bias=True)
+    nn.init.eye_(attend.out_proj.weight)
+    nn.init.zeros_(attend.out_proj.bias)
+    silence(attend, head=11)
+    silent = (attend(torch.randn(5, 768)) == 0).all(dim=0).nonzero()
+    print(int(silent[0]), "to", int(silent[-1]), "are zero")
+    # 704 to 767 are zero
+# --- end of your file ---
+
+
+def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-untyped-def]
+    from headway import attention
+
+    d_in, E = weights.shape[-2:]
+    given = []
+    for qkv_bias in (True, False):
+        attend = MultiHeadAttention(
+            d_in, E, 99, 0.0, num_heads, qkv_bias, attend=attention
+        ).double()
+        for name, weight, bias in zip(
+            ("query", "key", "value"), weights, biases, strict=True
+        ):
+            getattr(attend, f"W_{name}").weight.data = weight.T.contiguous()
+            if qkv_bias:
+                getattr(attend, f"W_{name}").bias.data = bias
+        attend.out_proj.weight.data, attend.out_proj.bias.data = out[1:], out[0]
+        silence(attend, head)
+        given.append(attend(x))
+    return tuple(given)
+
+
+EXERCISE = Exercise(
+    answer="silence",
+    read=(
+        "basics/multi_head_attention/#the-property-it-equals-the-stacked-heads",
+        "The property: it equals the stacked heads",
+    ),
+    hints=(
+        "What does a head add if all of its values are zero? And who makes its values?",
+        "nn.Linear stores its weight as (E, d_in): a head has D rows of it, one after "
+        "the other, and D numbers of the bias.",
+        "Head h begins at row h times D. Write zeros into these rows of W_value under "
+        "torch.no_grad(), and into the same places of the bias, if there is one.",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.T, d.E),
+        d.normal(3, d.E, d.H * d.D),
+        d.normal(3, d.H * d.D),
+        d.normal(1 + d.H * d.D, d.H * d.D),
+        d.H,
+        max(d.H - 2, 0),
+    ),
+    ask=run,
+    law="A head adds its values and nothing else; had the bias been left, the head "
+    "would add it still, the same for every token.",
+    right=[
+        """
+        D = attend.W_value.out_features // attend.num_heads
+        for one in attend.W_value.parameters():
+            for row in range(head * D, (head + 1) * D):
+                one.data[row] = 0.0
+        """,
+        """
+        D = attend.W_value.out_features // attend.num_heads
+        columns = range(head * D, (head + 1) * D)
+        attend.out_proj.weight.data[:, columns] = 0.0
+        """,
+        """
+        keep = torch.arange(attend.num_heads) != head
+        factor = keep.repeat_interleave(attend.W_value.out_features // len(keep))
+        attend.W_value.weight.data *= factor[:, None]
+        if attend.W_value.bias is not None:
+            attend.W_value.bias.data *= factor
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0\n",
+            "",
+            "the bias of its values is left, so that the head adds it to every token",
+        ),
+        Wrong(
+            "        if attend.W_value.bias is not None:\n    ",
+            "",
+            "a bias is asked for where there is none",
+        ),
+        Wrong(
+            "attend.W_value.weight[rows] = 0.0",
+            "attend.W_value.weight[:, rows] = 0.0",
+            "columns of the weight are cleared, and not rows",
+            hint="nn.Linear stores (d_out, d_in). Along which axis do the heads lie?",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice((head - 1) * D, head * D)",
+            "heads are counted from one, so that the head before is silenced",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head, None, attend.num_heads)",
+            "every H-th row is cleared, as if the rows were dealt out in turn",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head, head + 1)",
+            "one row is cleared, and not the D rows of the head",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_query.weight[rows] = 0.0\n"
+            "        attend.W_key.weight[rows] = 0.0\n"
+            "        attend.W_value.weight[rows]",
+            "queries and keys are cleared, so that the head takes a mean of the past",
+        ),
+        Wrong(
+            "with torch.no_grad():",
+            "if True:",
+            "parameters are written to while PyTorch records, which it refuses",
+        ),
+    ],
+)

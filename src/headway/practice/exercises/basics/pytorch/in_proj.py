@@ -1,0 +1,149 @@
+"""Three projections in one matrix
+
+`nn.MultiheadAttention` keeps its three projections in one matrix, queries on top, then
+keys, then values. Write `in_proj(W_query, W_key, W_value)`: the numbers to copy there.
+
+Each argument is an `nn.Linear` from d_in to E; its `bias` may be None. Give the weight,
+of shape (3 E, d_in), and the bias, of shape (3 E,), with zeros where there is none.
+PyTorch stores each weight as `nn.Linear` does.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+def in_proj(
+    W_query: nn.Linear, W_key: nn.Linear, W_value: nn.Linear
+) -> tuple[Tensor, Tensor]:
+    """Give in_proj_weight (3 E, d_in) and in_proj_bias (3 E,)."""
+    # --- write ---
+    layers = (W_query, W_key, W_value)
+    weight = torch.cat(tuple(layer.weight for layer in layers))
+    biases: list[Tensor] = [
+        torch.zeros_like(layer.weight[:, 0]) if layer.bias is None else layer.bias
+        for layer in layers
+    ]
+    return weight, torch.cat(biases)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    layers = [nn.Linear(15, 15, bias=bias) for bias in (True, False, True)]
+    weight, bias = in_proj(*layers)
+    print(tuple(weight.shape), tuple(bias.shape))
+    print(torch.equal(weight[15:30], layers[1].weight), bias[15:30].any().item())
+    # (45, 15) (45,)
+    # True False
+# --- end of your file ---
+
+
+def run(in_proj, weights, biases, some):  # type: ignore[no-untyped-def]
+    layers = []
+    for weight, bias, has in zip(weights, biases, some, strict=True):
+        E, d_in = weight.shape
+        layer = nn.Linear(d_in, E, bias=has).double()
+        layer.weight.data = weight
+        if has:
+            layer.bias.data = bias
+        layers.append(layer)
+    return in_proj(*layers)
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    some = [[True, True, True], [False, False, False], [True, False, True]][d.case]
+    return d.normal(3, d.E, d.D), d.normal(3, d.E), some
+
+
+EXERCISE = Exercise(
+    answer="in_proj",
+    read=("basics/pytorch/#the-module", "The module"),
+    hints=(
+        "Along which axis of a weight do the E outputs of a layer lie?",
+        "torch.cat joins tensors along their first axis, unless you say another. A "
+        "layer without a bias adds zeros.",
+        "Take the three layers in the order queries, keys, values; join their weights; "
+        "join their biases, and make E zeros for a layer whose bias is None.",
+    ),
+    draw=draw,
+    trials=[{"case": 0}, {"case": 1, "E": 4, "D": 4}, {"case": 2}],
+    ask=run,
+    law="A matrix for three is three matrices below each other, because nn.Linear "
+    "stores the transpose.",
+    right=[
+        """
+        E, d_in = W_query.weight.shape
+        joined = nn.Linear(d_in, 3 * E).to(W_query.weight.dtype)
+        nn.init.zeros_(joined.bias)
+        for n, layer in enumerate((W_query, W_key, W_value)):
+            joined.weight.data[n * E : (n + 1) * E] = layer.weight
+            if layer.bias is not None:
+                joined.bias.data[n * E : (n + 1) * E] = layer.bias
+        return joined.weight, joined.bias
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "layers = (W_query, W_key, W_value)",
+            "layers = (W_key, W_query, W_value)",
+            "keys stand on top, and queries below them",
+            exhibit="heads/#queries-and-keys-swapped",
+        ),
+        Wrong(
+            "layers = (W_query, W_key, W_value)",
+            "layers = (W_query, W_value, W_key)",
+            "values stand where the keys belong",
+            exhibit="heads/#keys-and-values-swapped",
+        ),
+        Wrong(
+            "layers = (W_query, W_key, W_value)",
+            "layers = (W_value, W_key, W_query)",
+            "the three stand in the opposite order",
+        ),
+        Wrong(
+            "tuple(layer.weight for layer in layers)",
+            "tuple(layer.weight.T for layer in layers)",
+            "each weight is transposed, which is how GPT-2 stores it",
+        ),
+        Wrong(
+            "tuple(layer.weight for layer in layers)",
+            "tuple(layer.weight for layer in layers), dim=1",
+            "the weights stand side by side, and not below each other",
+        ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.stack(tuple(layer.weight for layer in layers))",
+            "the three are an axis of their own, and are not joined",
+        ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.stack(tuple(layer.weight for layer in layers), dim=1).flatten(0, 1)",
+            "the rows of the three are shuffled into each other, one in turn",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0]) if layer.bias is None else "
+            "layer.bias",
+            "torch.zeros_like(layer.weight[:, 0])",
+            "the biases are left behind",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0]) if layer.bias is None else "
+            "layer.bias",
+            "layer.bias",
+            "a bias is asked for where there is none",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0])",
+            "torch.ones_like(layer.weight[:, 0])",
+            "a missing bias is filled with ones, as if it were a factor",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0])",
+            "torch.zeros_like(layer.weight[0])",
+            "a missing bias is as wide as the tokens, and not as the result",
+        ),
+    ],
+    survivors={"0 -> 1": "any column of a weight is as long as its bias"},
+)

@@ -1,0 +1,169 @@
+"""One step of training
+
+Write `training_step(attend, optimizer, x, answer)`: one step, and the loss before it.
+
+`attend` gives rows (B, T, C) for texts x of shape (B, T, d_in). The C numbers of the
+last token of each text are its scores for C classes; `answer` has B whole numbers, the
+right ones. Compute the cross-entropy, clear the old gradients, compute the new ones,
+and let the optimizer move the weights once. The function is called again and again.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+def training_step(
+    attend: nn.Module, optimizer: torch.optim.Optimizer, x: Tensor, answer: Tensor
+) -> float:
+    """Train on texts (B, T, d_in) and answers (B) once; give the loss."""
+    # --- write ---
+    scores = attend(x)[:, -1]
+    loss = nn.functional.cross_entropy(scores, answer)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import SelfAttentionV2, recall_task
+
+    torch.manual_seed(123)
+    attend = SelfAttentionV2(24, 8)
+    optimizer = torch.optim.Adam(attend.parameters(), lr=0.05)
+    losses = []
+    for _ in range(25):
+        x, answer, place = recall_task(64)
+        losses.append(training_step(attend, optimizer, x, answer))
+    print("before, above 2.0:", losses[0] > 2.0)
+    print("after,  below 2.0:", losses[-1] < 2.0)
+    # before, above 2.0: True
+    # after,  below 2.0: True
+# --- end of your file ---
+
+
+class Small(nn.Module):
+    """A head of attention, in one line."""
+
+    def __init__(self, *weights: Tensor) -> None:
+        super().__init__()
+        self.parts = nn.ParameterList([*weights])
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, key, value = (x @ weight for weight in self.parts)
+        return torch.softmax(query @ key.mT, dim=-1) @ value
+
+
+def run(training_step, x, answer, *weights):  # type: ignore[no-untyped-def]
+    attend = Small(*weights)
+    optimizer = torch.optim.SGD(attend.parameters(), lr=0.1)
+    losses = [training_step(attend, optimizer, x, answer) for _ in range(3)]
+    return losses, [p.detach().clone() for p in attend.parameters()]
+
+
+EXERCISE = Exercise(
+    answer="training_step",
+    read=("basics/training/#the-head-learns", "The head learns"),
+    hints=(
+        "Which row of each text holds the scores, and when must old gradients go?",
+        "Slice the last token out of what attend gives; cross_entropy takes scores and "
+        "does the softmax itself; then three lines train nearly every model.",
+        "The three lines: optimizer's zero_grad, backward of the loss, optimizer's "
+        "step, in this order. item() makes a number of a tensor with one.",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.T, d.D),
+        d.integers(d.V, d.B),
+        d.normal(d.D, d.W),
+        d.normal(d.D, d.W),
+        d.normal(d.D, d.V),
+    ),
+    trials=[{}, dict.fromkeys("BTDVW", 4)],
+    ask=run,
+    law="backward adds to the gradients that are there, and step uses what is there.",
+    right=[
+        """
+        for one in attend.parameters():
+            one.grad = None
+        logs = torch.log_softmax(attend(x)[:, -1], dim=-1)
+        loss = -logs[torch.arange(len(answer)), answer].mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+        """,
+        """
+        loss = nn.CrossEntropyLoss()(attend(x)[:, -1, :], answer)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "    optimizer.zero_grad()\n",
+            "",
+            "old gradients are never cleared, so that each step repeats those before",
+            hint="What does backward do with a gradient that is there already?",
+        ),
+        Wrong(
+            "    optimizer.zero_grad()\n    loss.backward()\n",
+            "    loss.backward()\n    optimizer.zero_grad()\n",
+            "the new gradients are cleared before the step, so that nothing is learned",
+        ),
+        Wrong(
+            "    optimizer.step()\n",
+            "",
+            "the optimizer never steps",
+            same_as="the new gradients are cleared before the step, so that nothing "
+            "is learned",
+        ),
+        Wrong(
+            "    loss.backward()\n    optimizer.step()\n",
+            "    optimizer.step()\n    loss.backward()\n",
+            "the step comes before the new gradients, and uses what was cleared",
+            same_as="the new gradients are cleared before the step, so that nothing "
+            "is learned",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, 0]",
+            "the first token answers, and not the last",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x).mean(dim=1)",
+            "the mean of all tokens answers, and not the last",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)",
+            "the rows of all tokens are handed to cross_entropy, and not the last one",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[-1]",
+            "the last text is taken, and not the last token",
+        ),
+        Wrong(
+            "cross_entropy(scores, answer)",
+            "cross_entropy(scores.softmax(dim=-1), answer)",
+            "there is a softmax before cross_entropy, which does one itself",
+        ),
+        Wrong(
+            "cross_entropy(scores, answer)",
+            "cross_entropy(scores, answer, reduction='sum')",
+            "the loss is the sum over the texts, and not their mean",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(scores, answer)",
+            "(scores - torch.eye(scores.shape[-1])[answer]).square().mean()",
+            "the loss is the mean of squares, and not the cross-entropy",
+        ),
+    ],
+    survivors={"loss.item() -> loss": "a tensor with one number is one number"},
+)
