@@ -18,6 +18,7 @@ def of(folder: Folder, line: str, *, limit: float = 20.0) -> Verdict:
         return worker.judge(folder.library, folder.library["double"], path, seed=3)
 
 
+@pytest.mark.usefixtures("coverage_of_processes")
 def test_one_file_after_another_is_judged(folder: Folder) -> None:
     double = folder.library["double"]
     with Worker() as worker:
@@ -61,4 +62,5 @@ def test_an_interruption_ends_the_process(
             worker.judge(folder.library, folder.library["double"], path, seed=1)
     worker.close()
     worker.close()
-    assert process.wait() != 0
+    process.communicate()
+    assert process.returncode != 0

@@ -34,7 +34,14 @@ def pressed(seconds: float) -> str:
         EOFError: If nothing can come any more.
     """
     if sys.platform == "win32":
-        return _pressed_on_windows(seconds)
+        import msvcrt
+
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if msvcrt.kbhit():
+                return msvcrt.getwch().lower()
+            time.sleep(0.02)
+        return ""
     import os
     import select
 
@@ -48,14 +55,3 @@ def pressed(seconds: float) -> str:
     if not found:
         raise EOFError
     return found.decode("ascii", "ignore").lower()
-
-
-def _pressed_on_windows(seconds: float) -> str:
-    import msvcrt
-
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if msvcrt.kbhit():  # type: ignore[attr-defined,unused-ignore]
-            return str(msvcrt.getwch()).lower()  # type: ignore[attr-defined,unused-ignore]
-        time.sleep(0.02)
-    return ""
