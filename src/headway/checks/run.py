@@ -139,7 +139,7 @@ def facts(evidence: Evidence) -> dict[str, str]:
     """Say what was given or found out."""
     subject = evidence.subject
     found = {
-        "called": subject.call.text,
+        "called": subject.call.shown,
         "future": f"{'hidden' if evidence.causal else 'seen'}, {evidence.intent}",
         "sizes": f"{subject.B} texts of {subject.T} tokens, {subject.d_in} wide",
         "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
