@@ -1,6 +1,5 @@
 """Why code cannot be called, and what to say instead, in one sentence."""
 
-import os
 import re
 import traceback
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, frames, place
 from headway.checks.subject import intent
 from headway.checks.subject.calls import needed_arguments, takes_three, three_of
 from headway.checks.subject.copies import duplicate
@@ -19,12 +18,6 @@ from headway.checks.subject.signature import Target, arguments, parts
 from headway.checks.subject.subject import Options
 
 _ATTENTION = re.compile(r"attn|attention", re.IGNORECASE)
-# Frames in which an error of somebody else's code can only pass by.
-_NOT_THE_READERS = re.compile(
-    rf"{re.escape(str(Path(torch.__file__).parent))}|<frozen|<call>"
-    rf"|{re.escape(str(Path(__file__).parents[1]))}"
-    r"|.*site-packages/(jaxtyping|beartype|numpy)/"
-)
 
 
 class Failure(NamedTuple):
@@ -106,27 +99,9 @@ def _farthest(failures: Sequence[Failure]) -> Failure:
     With a wrong width the first layer raises, and tells nothing of the code.
     """
     alike = [one for one in failures if one.text == failures[0].text]
-    return max(alike, key=lambda one: [frame.lineno or 0 for frame in _frames(one)][:1])
-
-
-def _frames(failure: Failure) -> list[traceback.FrameSummary]:
-    """List where in the reader's code an error was raised, the outermost first."""
-    if isinstance(failure.error, str):
-        return []
-    frames = traceback.extract_tb(failure.error.__traceback__)
-    return [one for one in frames if not _NOT_THE_READERS.match(one.filename)]
-
-
-def _place(failure: Failure) -> str:
-    """Give file and line of the reader's own code that raised, as editors link them."""
-    frames = _frames(failure)
-    if not frames:
-        return ""
-    last = frames[-1]
-    path = last.filename
-    if Path(path).is_relative_to(Path.cwd()):
-        path = os.path.relpath(path)
-    return f" at {path}:{last.lineno}"
+    return max(
+        alike, key=lambda one: [frame.lineno or 0 for frame in frames(one.error)][:1]
+    )
 
 
 def _of_copies(target: Target, name: str, failure: Failure) -> str:
@@ -139,7 +114,7 @@ def _of_copies(target: Target, name: str, failure: Failure) -> str:
             "@keras.saving.register_keras_serializable()"
         )
     return (
-        f"{name} must be copied to be checked; got {failure.said}{_place(failure)}"
+        f"{name} must be copied to be checked; got {failure.said}{place(failure.error)}"
         f"{hint}."
     )
 
@@ -171,7 +146,7 @@ def _of_unknown(target: Target, name: str, failure: Failure) -> str:
     call = f"{letter}({', '.join([*shown, *(f'{one}=...' for one in others)])})"
     return (
         f"call must say what {name} gets for {', '.join(others)}, such as "
-        f'call="{call}"; got call=None, and {failure}{_place(failure)}.'
+        f'call="{call}"; got call=None, and {failure}{place(failure.error)}.'
     )
 
 
@@ -182,15 +157,12 @@ def _is_plain(name: str) -> bool:
 
 def _of_forward(target: Target, name: str, failure: Failure) -> str:
     """Say where code raised that was called as its arguments ask for."""
-    place = _place(failure)
-    if not place or failure.shape is None:
-        return ""
-    known = bool(needed_arguments(target))
-    if not known or isinstance(failure.error, str):
+    where = place(failure.error)
+    if not where or failure.shape is None or not needed_arguments(target):
         return ""
     return (
         f"{name} must take tokens of shape {failure.shape}, called as {failure.text}; "
-        f"got {failure.said}{place}. If it takes another width, say d_in; if it wants "
+        f"got {failure.said}{where}. If it takes another width, say d_in; if it wants "
         "another call, say call."
     )
 
@@ -206,7 +178,7 @@ def _of_ids(target: Target, name: str) -> str:
     sentence = (
         f"{name} must take tokens of shape (texts, tokens, d_in), and it takes token "
         f"ids: check all of it by check_model(model, vocab_size={vocabulary}), or by "
-        f"headway check ... --vocab {vocabulary}"
+        f"headway check file.py:{name} --vocab {vocabulary}"
     )
     for path, part in target.named_modules():
         own = f"{path.rpartition('.')[2]} {type(part).__name__}"
