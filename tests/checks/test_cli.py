@@ -16,6 +16,7 @@ import torch
 
 from headway.checks import check
 from headway.checks.cli import main
+from headway.checks.progress import shown_if_slow
 
 CODE = '''
 """Attention, right and wrong, in one file."""
@@ -241,6 +242,27 @@ def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:
         assert words in output
 
 
+def test_help_on_a_target_lists_what_it_takes(folder: Path, capsys: Output) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run("code_of_mine.py:Attend", "--help")
+    assert caught.value.code == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(
+        "arguments of Attend:\n"
+        "  --d-in                     must be given\n"
+        "  --d-out                    must be given\n"
+        "  --num-heads                1 if it is not given\n"
+        "  --qkv-bias, --no-qkv-bias  False if it is not given\n"
+        "  --dropout                  0.0 if it is not given\n"
+        "\nusage: headway check "
+    )
+    assert printed.err == "this file talks\n"
+    with pytest.raises(SystemExit) as caught:
+        run("code_of_mine.py:Atend", "-h")
+    assert caught.value.code == 2
+    assert "did you mean Attend?" in capsys.readouterr().err
+
+
 def test_the_program_says_what_it_is_and_which(capsys: Output) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
@@ -310,6 +332,25 @@ def test_arguments_of_the_constructor_go_by_name(folder: Path, capsys: Output) -
     found = facts(capsys)
     assert found["heads"] == "5"
     assert found["sizes"].endswith("13 wide")
+
+
+def test_arguments_of_the_constructor_go_by_place(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:Attend", "13", "15", "5", "--json") == 0
+    found = facts(capsys)
+    assert (found["heads"], found["sizes"][-7:]) == ("5", "13 wide")
+
+
+def test_a_slow_check_says_what_it_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(shown_if_slow, "__defaults__", (1e-3,))
+    assert run("code_of_mine.py:built") == 0
+    shown = stream.getvalue()
+    assert "build it small" in shown
+    assert "\r\x1b[Kgradients arrive ..." in shown
+    assert shown.endswith("\r\x1b[K")
 
 
 VALUES = """

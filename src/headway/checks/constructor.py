@@ -5,7 +5,6 @@ import difflib
 import dis
 import functools
 import inspect
-import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -89,6 +88,8 @@ def describe_arguments(name: str, found: Any) -> str:
 
 
 _EMPTY = inspect.Parameter.empty
+# Annotations from here say nothing of the fields of a config.
+_NO_CLASSES = ("builtins", "typing", "types", "argparse")
 
 
 def _row(key: str, default: Any) -> tuple[str, str]:
@@ -150,9 +151,7 @@ class _Fields:
         if not name or not (given is None or isinstance(given, dict)):
             return cls()
         read = _fields_read(found, name)
-        if not isinstance(kind, type) or issubclass(
-            kind, (dict, types.SimpleNamespace)
-        ):
+        if getattr(kind, "__module__", "builtins") in _NO_CLASSES:
             kind = _dataclass_beside(found, read)
         if kind is None:
             return cls(name, Settings, tuple(read))

@@ -12,6 +12,7 @@ from torch import nn
 from headway.checks.constructor import build, describe_arguments
 from headway.checks.imports import FILES, Notebook, import_place, search_path
 from headway.checks.subject.calls import takes_three
+from headway.checks.subject.signature import arguments as arguments_of
 
 _MOST = 12  # names that are listed
 
@@ -117,7 +118,7 @@ def _offered(module: ModuleType) -> tuple[list[str], list[str]]:
     others += [
         name
         for name, value in own.items()
-        if inspect.isfunction(value) and takes_three(value)
+        if inspect.isfunction(value) and arguments_of(value) and takes_three(value)
     ]
     return classes, others
 

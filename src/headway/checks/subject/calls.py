@@ -303,13 +303,13 @@ def _filled(
         time_first: Whether tokens come before texts.
     """
     others = [n for n, one in known.items() if _is_needed(one) and n not in inputs]
-    by_place = [
+    first = [
         *itertools.takewhile(
             lambda n: n in inputs and known[n].kind is not Parameter.KEYWORD_ONLY, known
         )
     ]
-    places = [inputs[name] for name in by_place] if inputs else unnamed
-    names = {name: place for name, place in inputs.items() if name not in by_place}
+    places = [inputs[name] for name in first] if inputs else unnamed
+    names = {name: place for name, place in inputs.items() if name not in first}
     three = set(inputs.values() or unnamed) != {0}
     shown = ("query", "key", "value") if three else ("x",)
     letter = "f" if three and not isinstance(target, nn.Module) else "m"
@@ -317,8 +317,9 @@ def _filled(
         words = [shown[place] for place in places]
         for name in [n for n in known if n in names or n in others]:
             word = shown[names[name]] if name in names else filling.shown[name]
-            by_keyword = name in names or [*known].index(name) != len(words)
-            words.append(f"{name}={word}" if by_keyword else word)
+            kind, place = known[name].kind, [*known].index(name)
+            by_place = kind is not Parameter.KEYWORD_ONLY and place == len(words)
+            words.append(word if name in others and by_place else f"{name}={word}")
         invoke = _Invoke(places, names, filling, told, time_first)
         text = f"{letter}({', '.join(words)})"
         yield Call(text, invoke, None, time_first, filling)
@@ -328,8 +329,9 @@ def _layouts(target: Target) -> Iterator[Call]:
     """Give ways to hand tokens to code that takes images, or channels before tokens."""
     if not isinstance(target, nn.Module) or len(needed_arguments(target)) > 1:
         return
-    yield _laid_out("m(x.unsqueeze(2)).squeeze(2)")
-    if any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
+    if not any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
+        yield _laid_out("m(x.unsqueeze(2)).squeeze(2)")
+    else:
         yield _laid_out("m(x.mT).mT")
         yield _laid_out("m(x.mT.unsqueeze(3)).squeeze(3).mT")
         yield _laid_out("m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT")

@@ -21,7 +21,7 @@ from headway.checks.subject.subject import Options, Subject
 from headway.checks.tolerance import max_difference, tolerance
 
 _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
-_FIXED = (16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
+_FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
 _SIZES = 5 + len(_FIXED)
 _FURTHER = 6  # widths that no name tells
 
