@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 import torch
 
-from headway.checks import check
+from headway.checks import check, progress
 from headway.checks.cli import main
-from headway.checks.progress import shown_if_slow
 
 CODE = '''
 """Attention, right and wrong, in one file."""
@@ -345,7 +344,7 @@ def test_a_slow_check_says_what_it_does(
 ) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(shown_if_slow, "__defaults__", (1e-3,))
+    monkeypatch.setattr(progress, "_PATIENCE", 1e-3)
     assert run("code_of_mine.py:built") == 0
     shown = stream.getvalue()
     assert "build it small" in shown

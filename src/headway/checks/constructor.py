@@ -152,7 +152,8 @@ class _Fields:
             return cls()
         read = _fields_read(found, name)
         if getattr(kind, "__module__", "builtins") in _NO_CLASSES:
-            kind = _dataclass_beside(found, read)
+            attributes = _fields_read(found, name, items=False)
+            kind = _dataclass_beside(found, read) if read == attributes else None
         if kind is None:
             return cls(name, Settings, tuple(read))
         inside = {n: one.default for n, one in _plain(arguments_of(kind))}
@@ -188,7 +189,7 @@ def _dataclass_beside(found: Any, read: Sequence[str]) -> Any:
     return beside[0] if read and len(beside) == 1 else None
 
 
-def _fields_read(found: Any, name: str) -> list[str]:
+def _fields_read(found: Any, name: str, *, items: bool = True) -> list[str]:
     """List the fields that a constructor reads: `config.width`, `config["width"]`."""
     code = getattr(inspect.unwrap(_function(found)), "__code__", None)
     steps = [*dis.get_instructions(code)] if code else []
@@ -198,7 +199,7 @@ def _fields_read(found: Any, name: str) -> list[str]:
             continue
         item = after is not None and after.opname.startswith("BINARY_SUBSCR")
         attribute = step.opname in ("LOAD_ATTR", "LOAD_METHOD")
-        if attribute or (step.opname == "LOAD_CONST" and item):
+        if attribute or (items and step.opname == "LOAD_CONST" and item):
             read.append(step.argval)
     return [*dict.fromkeys(one for one in read if isinstance(one, str))]
 

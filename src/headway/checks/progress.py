@@ -46,17 +46,18 @@ def told(steps: Iterable[One], name: Callable[[One], str]) -> Iterator[One]:
 
 
 @contextmanager
-def shown_if_slow(stream: Stream, patience: float = _PATIENCE) -> Iterator[None]:
+def shown_if_slow(stream: Stream, patience: float | None = None) -> Iterator[None]:
     """Show the step of a check that takes long, if somebody sees it.
 
     Args:
         stream: Where to; if it is no terminal, nothing is shown.
-        patience: How many seconds to wait before the first line, and between looks
-            a tenth of it.
+        patience: How many seconds to wait before the first line, two if it is not
+            given; a tenth of it passes between two looks.
     """
     if not stream.isatty():
         yield
         return
+    patience = patience or _PATIENCE
     steps = ["calling it"]
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(stream, steps, done, patience))

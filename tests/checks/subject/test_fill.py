@@ -243,6 +243,18 @@ def test_lengths_may_be_of_whole_texts() -> None:
     assert second.meaning == "valid_lens: all texts are whole"
 
 
+def test_lengths_are_those_of_tokens_where_these_come_first() -> None:
+    class First(Heads):
+        batch_first = False
+
+        def forward(self, x: Tensor, seq_len: int) -> Tensor:
+            if seq_len != len(x):
+                raise ValueError("that is the number of texts")
+            return self.mix(x.transpose(0, 1), lambda y: y).transpose(0, 1)
+
+    assert discover(First(), Options()).call.time_first
+
+
 @pytest.mark.parametrize(("number", "shape"), [(0, (7,)), (1, (1, 7)), (2, (3, 7))])
 def test_positions_have_several_shapes(number: int, shape: tuple[int, ...]) -> None:
     filling = [*fillings(["position_ids"])][number]

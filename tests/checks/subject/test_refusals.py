@@ -160,6 +160,15 @@ def test_what_returns_no_tensor_for_ids_takes_none() -> None:
         discover(Model("none"), Options())
 
 
+def test_a_model_that_takes_no_ids_either_is_told_of_its_error() -> None:
+    class Broken(Model):
+        def forward(self, ids: Tensor) -> Any:
+            raise RuntimeError("out of order")
+
+    with pytest.raises(ValueError, match=r"got RuntimeError: out of order at "):
+        discover(Broken(), Options())
+
+
 # Other libraries
 
 

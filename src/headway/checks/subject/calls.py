@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -117,11 +117,10 @@ class Call:
         return "; ".join([self.text, *notes])
 
     def moved(self, start: int) -> "Call":
-        """Give the same call, with positions that begin elsewhere."""
-        invoke = self.invoke
-        if isinstance(invoke, _Invoke):
-            invoke = replace(invoke, told=invoke.told._replace(start=start))
-        return replace(self, invoke=invoke)
+        """Give the same call, with positions that are filled in from elsewhere on."""
+        invoke = cast("_Invoke", self.invoke)
+        told = invoke.told._replace(start=start)
+        return replace(self, invoke=replace(invoke, told=told))
 
     def __call__(self, target: Target, x: Tensor, extra: Mapping[str, Any]) -> Tensor:
         """Call the target; `extra` are further arguments, such as a mask."""

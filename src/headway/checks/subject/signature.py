@@ -21,19 +21,20 @@ def arguments(target: Target) -> dict[str, inspect.Parameter]:
         return {
             one.name: _parameter(one) for one in schema.arguments if one.name != "self"
         }
-    try:
-        return dict(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # built-in functions have none
-        return {}
+    return _signature(function)
 
 
 def _takes_anything(function: Any) -> bool:
     """Ask whether a function hands on whatever it is given."""
-    try:
-        kinds = {one.kind for one in inspect.signature(function).parameters.values()}
-    except (TypeError, ValueError):
-        return False
+    kinds = {one.kind for one in _signature(function).values()}
     return kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+
+
+def _signature(function: Any) -> dict[str, inspect.Parameter]:
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # built-in functions have none
+        return {}
 
 
 def _parameter(argument: Any) -> inspect.Parameter:
