@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
     influence,
     pattern_name,
@@ -35,6 +37,7 @@ class Evidence:
         masks: The masks that it takes.
         weights: Which of its parameters make queries, keys and values.
         repeats: What happens when it is called again.
+        designs: What may be inside besides the equation, the likeliest first.
     """
 
     subject: Subject
@@ -49,6 +52,7 @@ class Evidence:
     masks: Masks
     weights: Weights
     repeats: Repeats
+    designs: tuple[Design, ...] = (Design(),)
 
     @property
     def allowed(self) -> Tensor:
@@ -92,6 +96,7 @@ def gather(subject: Subject) -> Evidence:
         masks = find_masks(subject, visible, noise(output))
     causal, known_from = _intent(subject, visible)
     named_window = intent.has_window(subject.target)
+    weights = find_weights(subject)
     return Evidence(
         subject=subject,
         x=x,
@@ -103,8 +108,9 @@ def gather(subject: Subject) -> Evidence:
         positions=intent.has_positions(subject.target),
         window=window_size(visible) if named_window else None,
         masks=masks,
-        weights=find_weights(subject),
+        weights=weights,
         repeats=repeats,
+        designs=find_designs(subject, weights, visible),
     )
 
 
