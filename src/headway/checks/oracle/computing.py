@@ -207,6 +207,7 @@ class Oracle:
             "1/E": 1 / E,
             "1/sqrt(E/G)": math.sqrt(G / E),
             "1/sqrt(d_in)": 1 / math.sqrt(d_in),
+            "1/T": 1 / T,
             "1/sqrt(T)": 1 / math.sqrt(T),
             "1/sqrt(H)": 1 / math.sqrt(self.p.heads),
         }[name]

@@ -79,6 +79,9 @@ NEEDS: Mapping[str, Callable[[Setting], bool]] = {
     "certain roles": lambda setting: getattr(setting.p, "certain", True),
     "groups": _has_groups,
     "a rotation": lambda setting: setting.design.rotation is not None,
+    "a rotation and groups": lambda setting: (
+        _has_groups(setting) and setting.design.rotation is not None
+    ),
     "a base": _has_base,
     "a bias": lambda setting: setting.design.bias is not None,
     "a bias of heads": _has_bias_of_heads,
@@ -157,6 +160,15 @@ PLAIN_MISTAKES = [
         "the scale comes after the softmax, once more than before it",
         book.SCALE,
         {"scale_after_softmax": "1/sqrt(D)"},
+    ),
+    *_all(
+        book.WEIGHTED_MEAN,
+        "scale_after_softmax",
+        {
+            "1/T": "weights are divided by the number of tokens after the softmax",
+            "1/sqrt(E)": "weights are divided by the root of all heads' width after "
+            "the softmax",
+        },
     ),
     *_all(
         book.SOFTMAX_AXIS,
@@ -296,7 +308,8 @@ _OF_ROTATIONS = [
         book.ROTARY,
         "rotated",
         {
-            "": "nothing is rotated, or all tokens by the same angle",
+            "": "the rotation changes nothing: it is left out, or counts heads or texts, "
+            "and not tokens",
             "q": "only queries are rotated, and no keys",
             "k": "only keys are rotated, and no queries",
             "qkv": "values are rotated too",
@@ -338,10 +351,14 @@ _OF_ROTATIONS = [
         {
             "queries +1": "queries are rotated by one position more than keys",
             "keys +1": "keys are rotated by one position more than queries",
-            "heads": "heads are counted for positions, and not tokens",
-            "texts": "texts are counted for positions, and not tokens",
         },
         "a rotation",
+    ),
+    *_all(
+        book.ROTARY_DISTANCE,
+        "positions",
+        {"heads": "the rotation counts heads, and not tokens"},
+        "a rotation and groups",
     ),
     *_all(
         book.ROTARY_SPEEDS,
