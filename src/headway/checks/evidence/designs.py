@@ -194,6 +194,12 @@ def _norms(known: _Known) -> Iterator[Features]:
         yield norms | {"norms_after": "rotation"}
 
 
+def norms_inside(module: nn.Module) -> list[nn.Module]:
+    """Give the modules that norm queries and keys."""
+    found = (_norm_of(module, role) for role in ("query", "key"))
+    return [one for one in found if one is not None]
+
+
 def _norm_of(module: nn.Module, role: str) -> nn.Module | None:
     """Find the module that norms queries or keys, by its name."""
     for place, part in module.named_modules():

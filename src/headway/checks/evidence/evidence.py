@@ -15,6 +15,7 @@ from headway.checks.evidence.influence import (
 )
 from headway.checks.evidence.masks import Masks, find_masks
 from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
 from headway.checks.tolerance import max_difference, noise, tolerance
@@ -38,6 +39,7 @@ class Evidence:
         weights: Which of its parameters make queries, keys and values.
         repeats: What happens when it is called again.
         designs: What may be inside besides the equation, the likeliest first.
+        bare: Attention without what stands around it, if anything does.
     """
 
     subject: Subject
@@ -53,6 +55,7 @@ class Evidence:
     weights: Weights
     repeats: Repeats
     designs: tuple[Design, ...] = (Design(),)
+    bare: tuple[Bare, ...] = ()
 
     @property
     def allowed(self) -> Tensor:
@@ -111,6 +114,7 @@ def gather(subject: Subject) -> Evidence:
         weights=weights,
         repeats=repeats,
         designs=find_designs(subject, weights, visible),
+        bare=bare(subject, weights, x),
     )
 
 

@@ -32,6 +32,10 @@ _HEADS = (
     "attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num "
     "n_local_heads head h H"
 )
+_GROUPS = (
+    "num_kv_heads n_kv_heads num_key_value_heads n_kv_head n_query_groups num_kv_groups "
+    "kv_heads n_local_kv_heads num_query_groups num_groups n_groups nb_kv_heads"
+)
 _CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
 
@@ -97,6 +101,11 @@ def widths(target: Target) -> list[int]:
 def num_heads(target: Target) -> int | None:
     """Find the number of heads in an attribute, or as the length of a list of heads."""
     return next(_numbers(target, _HEADS), None)
+
+
+def num_kv_heads(target: Target) -> int | None:
+    """Find the number of heads of keys and values in an attribute."""
+    return next(_numbers(target, _GROUPS), None)
 
 
 def is_triangle(tensor: Tensor) -> bool:
