@@ -268,6 +268,16 @@ def _sinks(known: _Known) -> Iterator[Features]:
     module, heads = known.subject.module, known.heads
     if module is None or heads is None:
         return
+    added = [
+        name
+        for name, value in stored(known.subject.target)
+        if (name == "add_zero_attn" and value is True)
+        or (name == "bias_k" and value is not None)
+    ]
+    if added:  # keys of zero, as the learned ones are where weights are taken off
+        scores = torch.full((heads,), math.log(len(added)), dtype=torch.float64)
+        yield {"sinks": scores, "source": " and ".join(added)}
+        return
     unknown = set(known.weights.without_role)
     named = [
         (name, one.detach().double().flatten())

@@ -1,7 +1,7 @@
 """What stands around attention, taken off in a copy: norms, residual, other weights."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -9,10 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.evidence.designs import norms_inside
-from headway.checks.evidence.weights import Weights
+from headway.checks.evidence.weights import Weights, bias_of
 from headway.checks.subject import Subject
 from headway.checks.tolerance import largest, max_difference, tolerance
 
+Neutral = Callable[[Tensor], Tensor]
 _NORM = re.compile(r"norm|^ln_?\d*$|^rms", re.IGNORECASE)
 _GATE = re.compile(r"gate|gating", re.IGNORECASE)
 
@@ -54,29 +55,46 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
     if subject.module is None or not weights.candidates:
         return ()
     found: list[Bare] = []
-    for neutral in (_keep, _set_neutral):
+    for neutral in (_as_it_is, _zeros, _same_heads, _ones):
         with suppress(Exception):  # whatever a reader's code may raise
-            found += _taken_off(subject, weights, x, neutral)
+            for one in _taken_off(subject, weights, x, neutral):
+                if not any(torch.equal(one.output, other.output) for other in found):
+                    found.append(one)
     return tuple(found)
 
 
+@torch.no_grad()
 def _taken_off(
-    subject: Subject, weights: Weights, x: Tensor, neutral: Any
+    subject: Subject, weights: Weights, x: Tensor, neutral: Neutral
 ) -> Iterator[Bare]:
-    copied = subject.copy()
-    module = copied.module
-    assert module is not None  # noqa: S101  # it is asked before
-    removed = [*_without_norms(module), *neutral(module, weights.without_role)]
-    with torch.no_grad():
-        output = copied(x)
-        rest = _rest(copied, weights, x)
-    if rest is not None and largest(rest) > tolerance(output):
+    copied, removed = _copy_without(subject, weights, neutral)
+    output = copied(x)
+    without = _without_values(copied, weights)
+    rest = without(x)
+    if rest.shape == x.shape and _is_residual(rest, x, output):
         removed.append("the residual connection")
-        output = output - rest
-    if removed and largest(output) > 0:
-        yield Bare(copied, output, tuple(removed))
-        if any(_GATE.search(name) for name in removed):  # the sigmoid of zero
-            yield Bare(copied, 2 * output, tuple(removed))
+        output = output - x
+        rest = rest - x
+    if not removed or largest(output - rest) <= tolerance(output):
+        return
+    yield Bare(copied, output, tuple(removed))
+    if any(_GATE.search(name) for name in removed):
+        # The sigmoid of zero is a half, before the last layer or after it.
+        bias = next((p.biases["out"] for p in weights.candidates if "out" in p.biases), 0)
+        yield Bare(copied, 2 * (output - rest) + bias, tuple(removed))
+
+
+def _copy_without(
+    subject: Subject, weights: Weights, neutral: Neutral
+) -> tuple[Subject, list[str]]:
+    """Copy the code without norms, and with other weights where they do nothing."""
+    copied = subject.copy()
+    removed = [*_without_norms(copied.module or nn.Identity())]
+    for name, parameter in _parameters(copied).items() if neutral is not _as_it_is else ():
+        if name in weights.without_role and "sink" not in name.lower():
+            parameter.copy_(neutral(parameter))
+            removed.append(name)
+    return copied, removed
 
 
 def _without_norms(module: nn.Module) -> Iterator[str]:
@@ -92,41 +110,46 @@ def _without_norms(module: nn.Module) -> Iterator[str]:
             yield place
 
 
-def _keep(module: nn.Module, unknown: Iterable[str]) -> Iterator[str]:
-    """Leave all other weights as they are."""
-    return iter(())
+def _as_it_is(weight: Tensor) -> Tensor:
+    return weight
 
 
-def _set_neutral(module: nn.Module, unknown: Iterable[str]) -> Iterator[str]:
-    """Set weights that the equation does not have to where they do nothing."""
-    stored = dict(module.named_parameters())
-    with torch.no_grad():
-        for name in unknown:
-            if name in stored and not re.search("sink", name):
-                stored[name].copy_(_neutral(stored[name]))
-                yield name
+def _zeros(weight: Tensor) -> Tensor:
+    return torch.zeros_like(weight)
 
 
-def _neutral(weight: Tensor) -> Tensor:
-    """Give zeros; of what mixes heads with each other, the identity."""
+def _same_heads(weight: Tensor) -> Tensor:
+    """Give the identity for what mixes heads, or is one layer more."""
     square = weight.squeeze()
     if square.ndim == 2 and square.shape[0] == square.shape[1]:
         return torch.eye(len(square)).to(weight).view_as(weight)
     return torch.zeros_like(weight)
 
 
-def _rest(subject: Subject, weights: Weights, x: Tensor) -> Tensor | None:
-    """Give what a call adds to attention, if that is the tokens, as a residual does.
+def _ones(weight: Tensor) -> Tensor:
+    """Give ones for what scales each number."""
+    few = weight.squeeze().ndim < 2
+    return torch.ones_like(weight) if few else torch.zeros_like(weight)
 
-    Without values and biases attention gives zero, and what is left is the rest.
+
+def _without_values(subject: Subject, weights: Weights) -> Subject:
+    """Copy the code with values of zero: what it gives then is no attention.
+
+    The bias of the last layer stays, since the equation has it.
     """
     without = subject.copy()
-    module = without.module
-    assert module is not None  # noqa: S101  # it is asked before
-    for name, parameter in module.named_parameters():
-        if name not in weights.without_role:
+    stays = {*weights.without_role, *map(bias_of, weights.named.get("out", ()))}
+    for name, parameter in _parameters(without).items():
+        if name not in stays:
             parameter.zero_()
-    rest = without(x)
-    if rest.shape != x.shape or max_difference(rest, x) > tolerance(x):
-        return None
-    return rest
+    return without
+
+
+def _parameters(subject: Subject) -> dict[str, nn.Parameter]:
+    return {} if subject.module is None else dict(subject.module.named_parameters())
+
+
+def _is_residual(rest: Tensor, x: Tensor, output: Tensor) -> bool:
+    """Ask whether tokens stand in what is left, but for a constant."""
+    left = rest - x
+    return max_difference(left, left[:1, :1].expand_as(left)) <= tolerance(output)

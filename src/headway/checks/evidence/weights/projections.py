@@ -3,7 +3,7 @@
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -73,12 +73,14 @@ class Weights:
         without_role: The parameters that are no such weights.
         layer: The first layer of attention, if there are several.
         small: What they may be if all heads share a layer for a part of a token.
+        named: The names of the weights of each role, of the likeliest.
     """
 
     candidates: tuple[Projections, ...] = ()
     without_role: tuple[str, ...] = ()
     layer: str | None = None
     small: tuple[Projections, ...] = ()
+    named: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def find_weights(subject: Subject) -> Weights:
@@ -105,6 +107,7 @@ def find_weights(subject: Subject) -> Weights:
         tuple(without_role(module, named)),
         first_layer_of_several(named),
         small,
+        named,
     )
 
 
@@ -253,13 +256,18 @@ def _with_heads(
             given = {**cut_biases, **({} if bias is None else {"out": bias})}
             found = Projections(*three, out, given, heads, reading.names, certain)
             yield found
-            if any_order and common and heads > 1 and not wide % heads:
-                yield from _relabelled(found)
+            if any_order and heads > 1 and not wide % heads:
+                yield from _relabelled(found, common=common)
 
 
-def _relabelled(found: Projections) -> Iterator[Projections]:
+def _relabelled(found: Projections, *, common: bool) -> Iterator[Projections]:
     """Give the same weights with the heads of each number beside each other."""
     if found.query.shape[0] != found.key.shape[0] or found.query.shape[0] % found.heads:
+        return
+    if not common:
+        if found.out is not None:
+            out = innermost(found.out.T, found.heads).T
+            yield replace(found, out=out, certain=False)
         return
     turned = functools.partial(innermost, heads=found.heads)
     three = turned(found.query), turned(found.key), turned(found.value)

@@ -31,7 +31,7 @@ _WORDS = {
     "query": "q|qs|query|queries|querys",
     "key": "k|ks|key|keys",
     "value": "v|vs|val|value|values",
-    "out": "o|os|out|outs|output|proj|projection|heads|dense|final|wo|combine|merge"
+    "out": "o|os|out|outs|output|proj|projection|heads|dense|final|wo|unify|combine|merge"
     "|(?<!c_)fc",
 }
 _PATTERNS = {
