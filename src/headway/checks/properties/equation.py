@@ -1,9 +1,14 @@
 """The property that compares with the equation."""
 
+import math
+
 from headway.checks import book
 from headway.checks.evidence import Evidence
-from headway.checks.oracle import explain, smallest_difference
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.weights import Projections
+from headway.checks.oracle import explain, match
+from headway.checks.oracle.mistakes import left_out
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 
 
 def equals(evidence: Evidence) -> Outcome:
@@ -21,20 +26,54 @@ def equals(evidence: Evidence) -> Outcome:
         return not_applicable(
             f"No weights of queries, keys and values were found{fitting}."
         )
-    if evidence.window:
-        return not_applicable("A window is inside, which the equation does not have.")
-    difference = smallest_difference(evidence)
-    if difference <= evidence.tolerance:
-        return passed("It is what the equation gives in 64 bits.", difference)
-    if mistakes := explain(evidence):
-        named = ", and when ".join(one.sentence for one in mistakes)
+    nearest = match(evidence)
+    if nearest.weights is not None and nearest.difference <= evidence.tolerance:
+        return _fits(evidence, nearest.difference, nearest.weights, nearest.design)
+    if found := explain(evidence):
+        return failed(found.sentence, nearest.difference, section=found.section)
+    return _unexplained(evidence, nearest.difference)
+
+
+def _fits(
+    evidence: Evidence, difference: float, weights: Projections, design: Design
+) -> Outcome:
+    """Say what was found, unless something is inside that never acts."""
+    if mistake := left_out(evidence.designs[0], design):
         return failed(
-            f"It is exactly what comes out when {named}.",
+            f"It is exactly what comes out when {mistake.sentence}.",
             difference,
-            section=mistakes[0].section,
+            section=mistake.section,
         )
+    return passed(
+        f"It is what the equation gives in 64 bits{_besides(weights, design)}.",
+        difference,
+    )
+
+
+def _besides(weights: Projections, design: Design) -> str:
+    """Say what is inside besides the equation."""
+    found = [design.source] if design.source else []
+    groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
+    if groups < weights.heads:
+        found.append(f"{groups} {'group' if groups == 1 else 'groups'} of keys")
+    return f", with {' and '.join(found)}" if found else ""
+
+
+def _unexplained(evidence: Evidence, difference: float) -> Outcome:
+    """Say that nothing known explains the output, as loudly as that is certain."""
     if reason := _beyond_the_equation(evidence):
         return not_applicable(reason)
+    finite = evidence.output.isfinite().double().mean()
+    if finite < 0.5:
+        return failed("Most of its numbers are nan or infinite.")
+    if not math.isfinite(difference):
+        return not_applicable("The shapes of its weights do not fit the equation.")
+    if source := evidence.designs[0].source:
+        return note(
+            f"It is not what the equation gives, with {source}, and no mistake known "
+            "here explains it.",
+            difference,
+        )
     return failed(
         "It is not what the equation gives, and no mistake known here explains it.",
         difference,
@@ -43,12 +82,16 @@ def equals(evidence: Evidence) -> Outcome:
 
 def _beyond_the_equation(evidence: Evidence) -> str:
     """Say what is inside that the equation does not have."""
-    if evidence.positions:
+    weights, design = evidence.weights, evidence.designs[0]
+    if evidence.window and design.window is None:
+        return "A window is inside, which the equation does not have."
+    if evidence.positions and design.rotation is None and design.bias is None:
         return "Positions are inside, which the equation does not have."
-    weights = evidence.weights
-    if weights.without_role:
+    if weights.without_role and design == Design():
         name = weights.without_role[0]
         return f"It has weights that the equation does not have: {name}."
     if weights.layer:
         return f"It has several layers, and the equation is of one: {weights.layer}."
+    if not all(getattr(one, "certain", True) for one in weights.candidates):
+        return "No names tell which of its weights make queries, keys and values."
     return ""
