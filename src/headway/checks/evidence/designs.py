@@ -4,7 +4,6 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -74,38 +73,21 @@ def find_designs(
     known = _Known(subject, weights, visible)
     told = _told(known)
     kinds: list[Sequence[Features]] = [
-        [*_rotations(known)] or [{}],
-        [*_norms(known)] or [{}],
-        [*_biases(known)] or [{}],
-        [*_caps(known)] or [{}],
-        [*_sinks(known)] or [{}],
-        [*_windows(known)] or [{}],
+        [*kind(known)] or [{}]
+        for kind in (_rotations, _norms, _biases, _caps, _sinks, _windows)
     ]
-    found = [_design(told, chosen) for chosen in itertools.product(*kinds)]
-    # What has most of what was found inside comes first; each kind in its own order.
-    found.sort(key=lambda one: -_size(one))
-    plain = replace(Design(), **told)
-    rest = [one for one in found[:_MOST] if _size(one)]
-    return (*rest, plain) if plain == Design() else (*rest, plain, Design())
+    # The first has all that is meant for sure, and nothing that may be an option.
+    chosen = [*itertools.islice(itertools.product(*kinds), _MOST)]
+    found = [_design(told, one) for one in chosen]
+    if any(chosen[-1]):
+        found.append(_design(told, ()))
+    return (*found, Design()) if told else (*found,)
 
 
 def _design(told: Features, chosen: Sequence[Features]) -> Design:
     features = {name: value for one in chosen for name, value in one.items()}
     words = [one["source"] for one in chosen if "source" in one]
     return Design(**{**features, **told, "source": "; ".join(words)})
-
-
-def _size(design: Design) -> int:
-    """Count what a design has inside."""
-    parts = (
-        design.rotation,
-        design.query_norm,
-        design.bias,
-        design.softcap,
-        design.sinks,
-        design.window,
-    )
-    return sum(one is not None for one in parts)
 
 
 def _told(known: _Known) -> Features:
@@ -126,8 +108,9 @@ def _rotations(known: _Known) -> Iterator[Features]:
     told = known.subject.options.rotary_base
     tables = tables_in_use(known.subject)
     named = _is_named(known, _ROTARY)
+    kept = intent.kept_positions(known.subject.target) or ""
     found = [(one, "angles that a call uses") for one in tables]
-    if told is None and not (tables and named):
+    if told is None and not _ROTARY.search(kept) and not (tables and named):
         yield {}  # a name may be that of an option, and a table that of sines added
     if told is not None or (named and not tables):
         columns = [2 * one.angles.shape[1] for one in tables] or [known.width]
@@ -194,6 +177,12 @@ def _norms(known: _Known) -> Iterator[Features]:
         yield norms | {"norms_after": "rotation"}
 
 
+def norms_inside(module: nn.Module) -> list[nn.Module]:
+    """Give the modules that norm queries and keys."""
+    found = (_norm_of(module, role) for role in ("query", "key"))
+    return [one for one in found if one is not None]
+
+
 def _norm_of(module: nn.Module, role: str) -> nn.Module | None:
     """Find the module that norms queries or keys, by its name."""
     for place, part in module.named_modules():
@@ -218,6 +207,8 @@ def _width_of_norm(norm: Any) -> int | None:
 def _biases(known: _Known) -> Iterator[Features]:
     if known.heads is None or not _is_named(known, _ALIBI):
         return
+    if not _ALIBI.search(intent.kept_positions(known.subject.target) or ""):
+        yield {}
     T = known.subject.T
     places = torch.arange(T, dtype=torch.float64)
     steps = places - places[:, None]
@@ -262,6 +253,16 @@ def _sinks(known: _Known) -> Iterator[Features]:
     module, heads = known.subject.module, known.heads
     if module is None or heads is None:
         return
+    added = [
+        name
+        for name, value in stored(known.subject.target)
+        if (name == "add_zero_attn" and value is True)
+        or (name == "bias_k" and value is not None)
+    ]
+    if added:  # keys of zero, as the learned ones are where weights are taken off
+        scores = torch.full((heads,), math.log(len(added)), dtype=torch.float64)
+        yield {"sinks": scores, "source": " and ".join(added)}
+        return
     unknown = set(known.weights.without_role)
     named = [
         (name, one.detach().double().flatten())
@@ -270,9 +271,9 @@ def _sinks(known: _Known) -> Iterator[Features]:
     ]
     named.sort(key=lambda one: _SINK.search(one[0]) is None)
     for name, scores in named[:1]:
-        yield {"sinks": scores, "source": f"sinks in {name}"}
         if not _SINK.search(name):
             yield {}
+        yield {"sinks": scores, "source": f"sinks in {name}"}
 
 
 def _windows(known: _Known) -> Iterator[Features]:

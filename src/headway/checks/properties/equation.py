@@ -1,12 +1,12 @@
 """The property that compares with the equation."""
 
 import math
+from dataclasses import replace
 
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
-from headway.checks.evidence.weights import Projections
-from headway.checks.oracle import explain, match
+from headway.checks.oracle import Match, explain, match
 from headway.checks.oracle.mistakes import left_out
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 
@@ -14,44 +14,72 @@ from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 def equals(evidence: Evidence) -> Outcome:
     """Ask that the result is what the equation gives; if not, name what explains it."""
     weights = evidence.weights
-    if not weights.candidates and weights.small:
-        return failed(
-            f"All heads share {weights.small}, and each sees only its own part of a "
-            "token.",
-            section=book.HEADS,
-        )
     if not weights.candidates:
-        heads = evidence.subject.options.num_heads
-        fitting = f" that fit num_heads={heads}" if heads else ""
-        return not_applicable(
-            f"No weights of queries, keys and values were found{fitting}."
-        )
+        return _of_small_layers(evidence)
     nearest = match(evidence)
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
-        return _fits(evidence, nearest.difference, nearest.weights, nearest.design)
-    if found := explain(evidence):
-        return failed(found.sentence, nearest.difference, section=found.section)
+        return _fits(replace(evidence, bare=()), nearest)
+    ways = [
+        replace(evidence, subject=one.subject, output=one.output, bare=(one,))
+        for one in evidence.bare
+    ]
+    for one in ways:
+        near = match(one)
+        if near.weights is not None and near.difference <= one.tolerance:
+            return _fits(one, near)
+    for one in (evidence, *ways):
+        if found := explain(one):
+            without = "" if one is evidence else _without(one)
+            sentence = found.sentence.removesuffix(".") + without + "."
+            return failed(sentence, nearest.difference, section=found.section)
     return _unexplained(evidence, nearest.difference)
 
 
-def _fits(
-    evidence: Evidence, difference: float, weights: Projections, design: Design
-) -> Outcome:
-    """Say what was found, unless something is inside that never acts."""
-    if mistake := left_out(evidence.designs[0], design):
+def _of_small_layers(evidence: Evidence) -> Outcome:
+    """Ask whether all heads share a layer for a part of a token, if none is for all."""
+    small = evidence.weights.small
+    near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
+    if near.weights is not None and near.difference <= evidence.tolerance:
         return failed(
-            f"It is exactly what comes out when {mistake.sentence}.",
-            difference,
-            section=mistake.section,
+            f"All heads share {near.weights.names.partition(',')[0]}, and each sees only "
+            "its own part of a token.",
+            section=book.HEADS,
         )
-    return passed(
-        f"It is what the equation gives in 64 bits{_besides(weights, design)}.",
-        difference,
+    heads = evidence.subject.options.num_heads
+    fitting = f" that fit num_heads={heads}" if heads else ""
+    return not_applicable(
+        f"No weights of queries, keys and values were found{fitting}."
     )
 
 
-def _besides(weights: Projections, design: Design) -> str:
+def _fits(evidence: Evidence, near: Match) -> Outcome:
+    """Say what was found, unless something is inside that never acts."""
+    if mistake := left_out(evidence.designs[0], near.design):
+        return failed(
+            f"It is exactly what comes out when {mistake.sentence}.",
+            near.difference,
+            section=mistake.section,
+        )
+    return passed(
+        f"It is what the equation gives in 64 bits{_besides(near)}{_without(evidence)}.",
+        near.difference,
+    )
+
+
+def _without(evidence: Evidence) -> str:
+    """Say what was taken off before the equation was asked."""
+    found = [*dict.fromkeys(name for one in evidence.bare for name in one.removed)]
+    if not found:
+        return ""
+    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+    return f", without {', '.join(found[:2])}{more}"
+
+
+def _besides(near: Match) -> str:
     """Say what is inside besides the equation."""
+    design, weights = near.design, near.weights
+    if weights is None:
+        return ""
     found = [design.source] if design.source else []
     groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
     if groups < weights.heads:
