@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
     influence,
     pattern_name,
@@ -12,7 +14,9 @@ from headway.checks.evidence.influence import (
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
+from headway.checks.evidence.positions import Positions, find_positions
 from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
 from headway.checks.tolerance import max_difference, noise, tolerance
@@ -30,11 +34,14 @@ class Evidence:
         visible: Which row sees which token, (T, T).
         causal: Whether it is meant to hide the future.
         intent: How that is known.
-        positions: Whether it is meant to tell tokens by where they stand.
+        positions: Whether it tells tokens by where they stand, and is meant to.
         window: How many tokens each row sees, if it forgets the others on purpose.
         masks: The masks that it takes.
         weights: Which of its parameters make queries, keys and values.
         repeats: What happens when it is called again.
+        designs: What may be inside besides the equation, the likeliest first.
+        places: What tells of positions, and whether they act.
+        bare: Attention without what stands around it, if anything does.
     """
 
     subject: Subject
@@ -49,6 +56,9 @@ class Evidence:
     masks: Masks
     weights: Weights
     repeats: Repeats
+    designs: tuple[Design, ...] = (Design(),)
+    places: Positions = Positions()
+    bare: tuple[Bare, ...] = ()
 
     @property
     def allowed(self) -> Tensor:
@@ -92,6 +102,9 @@ def gather(subject: Subject) -> Evidence:
         masks = find_masks(subject, visible, noise(output))
     causal, known_from = _intent(subject, visible)
     named_window = intent.has_window(subject.target)
+    weights = find_weights(subject)
+    designs = find_designs(subject, weights, visible)
+    places = find_positions(subject, x, output, causal, designs)
     return Evidence(
         subject=subject,
         x=x,
@@ -100,11 +113,14 @@ def gather(subject: Subject) -> Evidence:
         visible=visible,
         causal=causal,
         intent=known_from,
-        positions=intent.has_positions(subject.target),
+        positions=places.named is not None and places.felt,
         window=window_size(visible) if named_window else None,
         masks=masks,
-        weights=find_weights(subject),
+        weights=weights,
         repeats=repeats,
+        designs=designs,
+        places=places,
+        bare=bare(subject, weights, x),
     )
 
 
