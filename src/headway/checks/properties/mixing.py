@@ -36,6 +36,8 @@ def order(evidence: Evidence) -> Outcome:
 def equal_tokens(evidence: Evidence) -> Outcome:
     """Ask that equal tokens get equal rows, however many there are."""
     subject = evidence.subject
+    if evidence.one_length:
+        return not_applicable("It takes texts of one length only.")
     x = evidence.x[:, :1].expand(-1, subject.T, -1).contiguous()
     with torch.no_grad():
         rows = subject(x)

@@ -25,6 +25,8 @@ def leak(evidence: Evidence) -> Outcome:
     """Change later tokens, softly and wildly, in eval and in training."""
     if not evidence.causal:
         return not_applicable("It is not meant to hide the future.")
+    if evidence.subject.T == 1:
+        return not_applicable("A text of one token has no future.")
     subject = evidence.subject
     modes = {
         "in eval": _leak(subject, evidence.x),
@@ -92,6 +94,8 @@ def _reason_of_pattern(evidence: Evidence) -> str:
 
 def past(evidence: Evidence) -> Outcome:
     """Ask that each token moves every row that may see it."""
+    if evidence.subject.T == 1:
+        return not_applicable("A text of one token sees itself alone.")
     window = evidence.window
     if window and not bool(evidence.visible.triu(1).any()):
         return passed(f"A row sees the latest {window} tokens: a window.", window)
