@@ -18,6 +18,8 @@ from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
 from headway.checks.tolerance import max_difference, noise, tolerance
 
+_WIDE = 128
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -66,6 +68,11 @@ class Evidence:
     def not_finite(self) -> str:
         """Say which rows are not finite, such as "row 1 is nan"; empty if none."""
         return _not_finite(self.output)
+
+    @property
+    def wide(self) -> bool:
+        """Whether tokens are so wide that a call takes long."""
+        return self.subject.d_in > _WIDE
 
     @property
     def allowed(self) -> Tensor:

@@ -11,7 +11,6 @@ from headway.checks.tolerance import max_difference, tolerance
 
 _LONG = 600  # more than eight bits can count, and than the contexts of old models
 _LONG_IF_WIDE = 300
-_WIDE = 128
 _TOO_LONG = 4096  # a table of all pairs would take long
 
 
@@ -134,7 +133,7 @@ def _lengths(evidence: Evidence) -> list[int]:
     """List the lengths to try, the longest first."""
     subject = evidence.subject
     T = subject.T
-    longest = _LONG if subject.d_in <= _WIDE else _LONG_IF_WIDE
+    longest = _LONG_IF_WIDE if evidence.wide else _LONG
     limit = min(evidence.fresh.context_length or longest, longest)
     lengths = {min(n, limit) for n in (longest, 300, 64, 2 * T, T + 1)}
     return sorted((n for n in lengths if n > T), reverse=True)
@@ -152,6 +151,11 @@ def context(evidence: Evidence) -> Outcome:
         return not_applicable("No context length was given or found.")
     if limit > _TOO_LONG:
         return not_applicable(f"A text of {limit + 1} tokens would take too long.")
+    if evidence.wide and limit > _LONG_IF_WIDE:
+        with suppress(Exception):  # it may know no such numbers
+            narrow = subject.copy(torch.float32)
+            narrow(narrow.tokens())
+            subject = narrow
     x = subject.tokens(1, limit + 1, seed=5)
     try:
         with torch.no_grad():
@@ -161,11 +165,8 @@ def context(evidence: Evidence) -> Outcome:
     if not bool(rows.isfinite().all()):
         return failed(f"With {limit + 1} tokens it gives nan.", limit + 1)
     if evidence.causal:
-        first = rows[:, :limit]
-        other = torch.cat([x[:, :limit], 1 - x[:, limit:]], dim=1)
         with torch.no_grad():
-            moved = max_difference(subject(other)[:, :limit], first)
-            worst = max(moved, max_difference(subject(x[:, :limit]), first))
+            worst = max_difference(subject(x[:, :limit]), rows[:, :limit])
         if worst > tolerance(rows):
             return failed(
                 f"It takes {limit + 1} tokens, one more than its context, and then the "
