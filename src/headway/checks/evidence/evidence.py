@@ -6,13 +6,17 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
     pattern_name,
     visible_tokens,
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
+from headway.checks.evidence.positions import Positions, find_positions
 from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.together import influence, share_a_call
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
@@ -33,7 +37,7 @@ class Evidence:
         visible: Which row sees which token, (T, T).
         causal: Whether it is meant to hide the future.
         intent: How that is known.
-        positions: Whether it is meant to tell tokens by where they stand.
+        positions: Whether it tells tokens by where they stand, and is meant to.
         window: How many tokens each row sees, if it forgets the others on purpose.
         masks: The masks that it takes.
         weights: Which of its parameters make queries, keys and values.
@@ -41,6 +45,9 @@ class Evidence:
         one_length: The error of all other lengths, if it takes texts of one alone.
         together: Whether texts can be put into one call: none moves another there.
         fresh: The code as it was before the first call.
+        designs: What may be inside besides the equation, the likeliest first.
+        places: What tells of positions, and whether they act.
+        bare: Attention without what stands around it, if anything does.
     """
 
     subject: Subject
@@ -73,6 +80,10 @@ class Evidence:
     def wide(self) -> bool:
         """Whether tokens are so wide that a call takes long."""
         return self.subject.d_in > _WIDE
+
+    designs: tuple[Design, ...] = (Design(),)
+    places: Positions = Positions()
+    bare: tuple[Bare, ...] = ()
 
     @property
     def allowed(self) -> Tensor:
@@ -118,6 +129,9 @@ def gather(subject: Subject) -> Evidence:
         masks = find_masks(subject, visible, together=together)
     causal, known_from = _intent(subject, visible)
     named_window = intent.has_window(subject.target)
+    weights = find_weights(subject)
+    designs = find_designs(subject, weights, visible)
+    places = find_positions(subject, x, output, causal, designs)
     return Evidence(
         subject=subject,
         x=x,
@@ -126,14 +140,17 @@ def gather(subject: Subject) -> Evidence:
         visible=visible,
         causal=causal,
         intent=known_from,
-        positions=intent.has_positions(subject.target),
+        positions=places.named is not None and places.felt,
         window=window_size(visible) if named_window else None,
         masks=masks,
-        weights=find_weights(subject),
+        weights=weights,
         repeats=repeats,
         one_length=_one_length(subject),
         together=together,
         fresh=fresh,
+        designs=designs,
+        places=places,
+        bare=bare(subject, weights, x),
     )
 
 

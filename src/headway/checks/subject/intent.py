@@ -12,8 +12,20 @@ from headway.checks.subject.signature import Target, arguments, parts
 
 _CAUSAL = re.compile(r"causal|^tril|^triu|autoregressive", re.IGNORECASE)
 _POSITIONS = re.compile(
-    r"rope|rotary|rotate|alibi|(?<!max_)(?<!n_)position|pos_?e(mb|nc)|sinusoid|freqs"
-    r"|inv_freq|relative|slopes|(^|_)(cos|sin)(_|$)",
+    r"rope|rotary|rotate|alibi|(?<!max_)(?<!n_)position(?!_?wise)|pos_?e(mb|nc)|sinusoid|freqs"
+    r"|inv_freq|relative|slopes|(^|_)(cos|sin)(_|$)|(^|_)dist(ance)?s?(_|$)|decay"
+    r"|rel_?pos",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(r"(^|_)(cos|sin)(_|$)", re.IGNORECASE)
+# Of these, what turns queries and keys or is added to scores ...
+_ON_SCORES = re.compile(
+    r"rope|rotary|rotate|alibi|slopes|freqs|relative|(^|_)rel_?pos", re.IGNORECASE
+)
+# ... and what is kept to be added to tokens.
+_ADDED = re.compile(
+    r"^(?!.*(rotary|rope|relative|rel_))(pos(ition(al)?)?_?(emb|enc)|pe$|positions?$)"
+    r"|sinusoid|rotary_value",
     re.IGNORECASE,
 )
 _WINDOW = re.compile(r"window|sliding|banded", re.IGNORECASE)
@@ -35,6 +47,10 @@ _HEADS = (
 _HEAD_WIDTH = (
     "rotary_dim rope_dim head_dim dim_head d_head head_size head_width d_k dim_k "
     "dim_per_head attention_head_size"
+)
+_GROUPS = (
+    "num_kv_heads n_kv_heads num_key_value_heads n_kv_head n_query_groups num_kv_groups "
+    "kv_heads n_local_kv_heads num_query_groups num_groups n_groups nb_kv_heads"
 )
 _CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
@@ -69,12 +85,58 @@ def _flags(target: Target) -> Iterator[bool]:
 
 def has_positions(target: Target) -> bool:
     """Read from names whether code tells tokens by where they stand."""
-    return _mentions(target, _POSITIONS)
+    return named_positions(target) is not None
+
+
+def named_positions(target: Target) -> str | None:
+    """Give a name in code, or in what it calls, that tells of positions."""
+    return next(_mentions(target, _POSITIONS), None)
+
+
+def kept_positions(target: Target) -> str | None:
+    """Give the name of what an object keeps for positions: a table, or what makes it.
+
+    A name in code may be that of an option. What is kept is meant, unless it is a number
+    of a configuration, or a flag says that it is not used.
+    """
+    kept = None
+    for part in target.modules() if isinstance(target, nn.Module) else ():
+        for name, value in _kept(part):
+            if not _POSITIONS.search(name):
+                continue
+            if value is False:
+                return None
+            is_table = isinstance(value, Tensor) and value.dtype.is_floating_point
+            is_maker = callable(value) and not isinstance(value, nn.Identity)
+            if is_maker and _TABLE.search(name):
+                continue  # cosines may be taken for similarity
+            if kept is None and (is_table or is_maker):
+                kept = name
+    return kept
+
+
+def positions_on_scores(target: Target) -> bool:
+    """Read from names whether positions act on scores alone, and not on tokens."""
+    named = {name for name in _mentions(target, _POSITIONS)}
+    if isinstance(target, nn.Module):
+        stored = {name for part in target.modules() for name, _ in _kept(part)}
+        if any(_ADDED.search(name) for name in stored):
+            return False
+    return any(_ON_SCORES.search(name) for name in named)
+
+
+def _kept(part: nn.Module) -> Iterator[tuple[str, object]]:
+    """Give what a module keeps by name, weights, buffers and modules among it."""
+    for name, value in vars(part).items():
+        if name in ("_parameters", "_buffers", "_modules"):
+            yield from value.items()
+        elif not name.startswith("_"):
+            yield name, value
 
 
 def has_window(target: Target) -> bool:
     """Read from names whether code sees only the nearest keys on purpose."""
-    return _mentions(target, _WINDOW)
+    return next(_mentions(target, _WINDOW), None) is not None
 
 
 def context_length(target: Target) -> int | None:
@@ -115,6 +177,11 @@ def synonyms(option: str) -> list[str]:
     return (known | flags).get(option, "").split()
 
 
+def num_kv_heads(target: Target) -> int | None:
+    """Find the number of heads of keys and values in an attribute."""
+    return next(_numbers(target, _GROUPS), None)
+
+
 def is_triangle(tensor: Tensor) -> bool:
     """Ask whether a tensor is a mask of the future, whatever its numbers are."""
     square = tensor.squeeze()
@@ -128,13 +195,16 @@ def is_triangle(tensor: Tensor) -> bool:
     )
 
 
-def _mentions(target: Target, pattern: re.Pattern[str]) -> bool:
+def _mentions(target: Target, pattern: re.Pattern[str]) -> Iterator[str]:
+    """Give the names that match, those of what is kept first."""
     stored = {name for name, _ in _tensors(target)}
     if isinstance(target, nn.Module):
         stored |= {name for name, _ in target.named_parameters()}
         stored |= {name for name, _ in target.named_modules()}
-    names = used_names(target) | stored | {_class_names(target)}
-    return any(pattern.search(name) for name in names)
+    used = used_names(target, called=True) | {*_class_names(target).split()}
+    for name in (*sorted(stored), *sorted(used - stored)):
+        if pattern.search(name):
+            yield name
 
 
 def _class_names(target: Target) -> str:
