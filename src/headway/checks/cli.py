@@ -10,7 +10,8 @@ from importlib import metadata
 from typing import Any
 
 from headway.checks.errors import describe
-from headway.checks.load_target import load_target
+from headway.checks.load_target import explain_target, load_target
+from headway.checks.progress import shown_if_slow
 from headway.checks.report import Report
 from headway.checks.run import check
 
@@ -22,9 +23,13 @@ _NUMBERS = {
 _OPTIONS = (*_NUMBERS, "causal")
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
-All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias.
-The file is imported, and so it is run. The exit status is 0 if no property fails, 1 if
-one does, and 2 if the code could not be checked.
+All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
+in its order, without names: 12 20. Fields of a config are given in the same way.
+"headway check file.py:Name --help" lists them all. Name may also be what is built
+already, a function of queries, keys and values, or one that builds the module, such as
+file.py:make. A file may be a notebook, and a name may be left out if there is only one
+module in it. The file is imported, and so it is run. The exit status is 0 if no
+property fails, 1 if one does, and 2 if the code could not be checked.
 """
 
 
@@ -51,13 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(known: argparse.Namespace, rest: Sequence[str]) -> Report:
-    arguments = _constructor_arguments(rest)
+    arguments, by_place = _constructor_arguments(rest)
     options = {name: getattr(known, name) for name in _OPTIONS}
     options = {name: value for name, value in options.items() if value is not None}
     weights = _pairs(known.weights) if known.weights else None
-    with load_target(known.target, options, arguments) as target:
+    with load_target(known.target, options, arguments, by_place) as target:
         try:
-            return check(target, call=known.call, weights=weights, **options)
+            with shown_if_slow(sys.stderr):
+                return check(target, call=known.call, weights=weights, **options)
         except ValueError:
             raise
         except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
@@ -90,8 +96,16 @@ def _parser() -> argparse.ArgumentParser:
         description="Ask of any attention code what must hold of attention.",
         epilog=_EPILOG,
         allow_abbrev=False,
+        add_help=False,
     )
     one.add_argument("target", help="path/to/file.py:Name or package.module:Name")
+    one.add_argument(
+        "-h",
+        "--help",
+        action=_Help,
+        nargs=0,
+        help="show this, or what Name takes, and end",
+    )
     for name, counted in _NUMBERS.items():
         option = f"--{name.replace('_', '-')}"
         one.add_argument(option, type=int, metavar="N", help=f"how many {counted}")
@@ -108,6 +122,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Help(argparse.Action):
+    """Show what the target takes, if one is named, and the options of the check."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        target = getattr(namespace, "target", None)
+        if target is not None:
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    text = explain_target(target)
+            except ValueError as error:
+                parser.exit(2, f"headway check: {error}\n")
+            print(text)
+        parser.print_help()
+        parser.exit()
+
+
 def _pairs(words: Sequence[str]) -> dict[str, str]:
     """Read `ROLE=NAME`."""
     for word in words:
@@ -116,14 +152,18 @@ def _pairs(words: Sequence[str]) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words)
 
 
-def _constructor_arguments(rest: Sequence[str]) -> dict[str, Any]:
-    """Read `--name value`, `--name=value`, `--name` and `--no-name`."""
+def _constructor_arguments(
+    rest: Sequence[str],
+) -> tuple[dict[str, Any], list[Any]]:
+    """Read `--name value`, `--name=value`, `--name`, `--no-name`, and values alone."""
     arguments: dict[str, Any] = {}
+    by_place: list[Any] = []
     words = [*rest]
     while words:
         word = words.pop(0)
         if not word.startswith("--"):
-            raise ValueError(f"options must begin with --; got {word!r}.")
+            by_place.append(_literal(word))
+            continue
         name, equals, value = word[2:].partition("=")
         if not equals and words and not words[0].startswith("--"):
             equals, value = "=", words.pop(0)
@@ -134,7 +174,7 @@ def _constructor_arguments(rest: Sequence[str]) -> dict[str, Any]:
             arguments[key.removeprefix("no_")] = False
         else:
             arguments[key] = True
-    return arguments
+    return arguments, by_place
 
 
 def _literal(value: str) -> Any:

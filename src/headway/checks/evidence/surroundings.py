@@ -80,7 +80,9 @@ def _taken_off(
     yield Bare(copied, output, tuple(removed))
     if any(_GATE.search(name) for name in removed):
         # The sigmoid of zero is a half, before the last layer or after it.
-        bias = next((p.biases["out"] for p in weights.candidates if "out" in p.biases), 0)
+        bias = next(
+            (p.biases["out"] for p in weights.candidates if "out" in p.biases), 0
+        )
         yield Bare(copied, 2 * (output - rest) + bias, tuple(removed))
 
 
@@ -90,7 +92,9 @@ def _copy_without(
     """Copy the code without norms, and with other weights where they do nothing."""
     copied = subject.copy()
     removed = [*_without_norms(copied.module or nn.Identity())]
-    for name, parameter in _parameters(copied).items() if neutral is not _as_it_is else ():
+    for name, parameter in (
+        _parameters(copied).items() if neutral is not _as_it_is else ()
+    ):
         if name in weights.without_role and "sink" not in name.lower():
             parameter.copy_(neutral(parameter))
             removed.append(name)

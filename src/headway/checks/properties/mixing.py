@@ -40,6 +40,8 @@ def order(evidence: Evidence) -> Outcome:
 
 def equal_tokens(evidence: Evidence) -> Outcome:
     """Ask that equal tokens get equal rows, however many there are."""
+    if evidence.one_length:
+        return not_applicable("It takes texts of one length only.")
     worst = _depends_on_number(evidence, evidence.subject)
     if worst <= evidence.tolerance:
         return passed("Equal tokens get equal rows, however many there are.", worst)

@@ -44,6 +44,10 @@ _HEADS = (
     "attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num "
     "n_local_heads head h H"
 )
+_HEAD_WIDTH = (
+    "rotary_dim rope_dim head_dim dim_head d_head head_size head_width d_k dim_k "
+    "dim_per_head attention_head_size"
+)
 _GROUPS = (
     "num_kv_heads n_kv_heads num_key_value_heads n_kv_head n_query_groups num_kv_groups "
     "kv_heads n_local_kv_heads num_query_groups num_groups n_groups nb_kv_heads"
@@ -159,6 +163,18 @@ def widths(target: Target) -> list[int]:
 def num_heads(target: Target) -> int | None:
     """Find the number of heads in an attribute, or as the length of a list of heads."""
     return next(_numbers(target, _HEADS), None)
+
+
+def head_width(target: Target) -> int | None:
+    """Find the width of a head in an attribute."""
+    return next(_numbers(target, _HEAD_WIDTH), None)
+
+
+def synonyms(option: str) -> list[str]:
+    """List the names under which code may know an option of a check."""
+    known = {"d_in": _WIDTH, "num_heads": _HEADS, "context_length": _CONTEXT}
+    flags = {"causal": "is_causal autoregressive"}
+    return (known | flags).get(option, "").split()
 
 
 def num_kv_heads(target: Target) -> int | None:
