@@ -92,5 +92,30 @@ def wrong(what: str, named: str, *shows: str) -> Defect:
 # Defects that several styles have.
 NAN = wrong(
     "A row that sees nothing becomes nan.",
-    r"\bnan\b|sees? nothing|empty|no key|nothing (to|is) see",
+    r"\bnan\b|sees? nothing|fully masked row",
+    "fully masked rows harm nobody",
 )
+MERGED = wrong(
+    "The heads are merged without moving their axis back.",
+    r"heads.*(merged|put together)|merged.*heads",
+)
+ALWAYS_DROPS = wrong(
+    "What drops is not told of eval, and drops there too.",
+    r"dropout is still on|dropout.*(eval|always)|eval.*dropout",
+)
+BY_MODEL = wrong(
+    "Scores are divided by the root of the model's width, not by that of a head.",
+    r"root of (the )?(all heads|model|tokens?|input|d_in|whole)|all heads' width"
+    r"|width of (the |a )?(tokens?|input|model)",
+    "equals the equation",
+)
+FUTURE_SEEN = wrong(
+    "A flag says that the future is hidden, and nothing hides it.",
+    r"no mask acts|sees every token|nothing hides|mask.*(missing|never|not)",
+    "no leak from the future",
+    "earlier rows stay",
+)
+
+# What is true of some styles, and harms nobody.
+KEPT = {"a call leaves nothing behind": "Weights are kept for pictures."}
+OTHER = {"equals the equation": "It is another equation, by design."}

@@ -7,11 +7,16 @@ import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from checks.corpus.record import NAN, D, H, WIDTH, style, wrong
-
-SCALED_BY_MODEL = (
-    "Scores are divided by the root of the model's width, not by that of a head.",
-    r"root of (the )?(all heads|model|tokens?|input|d_in|whole)|all heads' width",
+from checks.corpus.record import (
+    BY_MODEL,
+    KEPT,
+    NAN,
+    OTHER,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
 )
 
 
@@ -47,7 +52,7 @@ class MultiHeadedAttention(nn.Module):
         return self.linears[-1](rows)
 
 
-@style()
+@style(harmless=KEPT)
 def annotated_transformer():
     """In the style of the annotated transformer."""
     return MultiHeadedAttention(H, WIDTH)
@@ -87,7 +92,7 @@ class MultiHeadAttentionBlock(nn.Module):
         return self.w_o(x)
 
 
-@style()
+@style(harmless=KEPT)
 def hkproj_transformer():
     """In the style of hkproj's transformer in PyTorch: a mask that must be given."""
     return MultiHeadAttentionBlock(WIDTH, H, 0.1)
@@ -137,7 +142,7 @@ class Dreamgonfly(nn.Module):
         return self.final_projection(merged)
 
 
-@style()
+@style(harmless=KEPT)
 def dreamgonfly_transformer():
     """In the style of dreamgonfly's transformer: True hides, weights are kept."""
     return Dreamgonfly(WIDTH, H, 0.1)
@@ -237,7 +242,7 @@ def jadore_transformer():
     return Jadore(H, WIDTH, D, 7, D**0.5)
 
 
-@style(defects=(wrong(*SCALED_BY_MODEL, "the equation"),))
+@style(defects=(BY_MODEL,))
 def jadore_early():
     """In the style of the first versions of jadore801120's transformer."""
     return Jadore(H, WIDTH, D, 7, WIDTH**0.5)
@@ -278,10 +283,12 @@ MASKS_REPEATED = wrong(
     "The mask is repeated in another order than the heads, so that texts get the "
     "masks of others.",
     r"mask.*(other|another) texts?|(other|another) text.*mask|texts? .*wrong mask",
+    "masks are obeyed",
+    "padding is not seen",
 )
 
 
-@style(defects=(MASKS_REPEATED,))
+@style(defects=(MASKS_REPEATED,), harmless=OTHER)
 def cyberzhg_relu():
     """In the style of CyberZHG's multi-head attention: relu after every layer."""
     return Activated(WIDTH, H)
@@ -382,7 +389,7 @@ class Aladdin(nn.Module):
         return self.fc_out(out.reshape(texts, rows, self.heads * self.head_dim))
 
 
-@style(defects=(wrong(*SCALED_BY_MODEL, "the equation"),))
+@style(defects=(BY_MODEL,))
 def aladdin_transformer():
     """In the style of a well-known video: values first, and einsum."""
     return Aladdin(WIDTH, H, WIDTH)

@@ -1,4 +1,4 @@
-"""Small decoders of tutorials: a triangle in a buffer, and a config or a few numbers."""
+"""Small decoders of tutorials: a triangle in a buffer, a config or a few numbers."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,17 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout, scaled_dot_product_attention, softmax
 
-from checks.corpus.record import CONTEXT, D, H, WIDTH, style, wrong
+from checks.corpus.record import (
+    ALWAYS_DROPS,
+    BY_MODEL,
+    CONTEXT,
+    MERGED,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
+)
 
 
 @dataclass
@@ -73,12 +83,7 @@ class AlwaysDropping(CausalSelfAttention):
 
 @style(
     causal=True,
-    defects=(
-        wrong(
-            "The fused function is given the rate of dropout in eval as well.",
-            r"dropout.*(eval|always|stays|on)|random.*eval|eval.*(random|dropout)",
-        ),
-    ),
+    defects=(ALWAYS_DROPS,),
 )
 def nanogpt_dropping():
     """In the style of nanoGPT, with a rate that is never set to zero."""
@@ -93,12 +98,7 @@ class MergedWrongly(CausalSelfAttention):
 
 @style(
     causal=True,
-    defects=(
-        wrong(
-            "The heads are merged without moving their axis back.",
-            r"heads.*(merged|put together|transpos|view|axis|reshap)",
-        ),
-    ),
+    defects=(MERGED,),
 )
 def nanogpt_merged():
     """In the style of nanoGPT, with the axis of the heads left where it was."""
@@ -183,14 +183,7 @@ def lecture_heads():
 
 @style(
     causal=True,
-    defects=(
-        wrong(
-            "Scores are multiplied by C ** -0.5, where C is the width of the tokens.",
-            r"root of (the )?(all heads|model|tokens?|input|d_in|whole)"
-            r"|all heads' width|width of (the |a )?(tokens?|input)",
-            "the equation",
-        ),
-    ),
+    defects=(BY_MODEL,),
 )
 def lecture_heads_early():
     """In the style of the first ng-video-lecture: the scale of the whole width."""
@@ -266,7 +259,11 @@ def rasbt_wrapper():
     return MultiHeadAttentionWrapper()
 
 
-@style()
+def one_by_one(m, x):
+    return torch.stack([m(text) for text in x])
+
+
+@style(call=one_by_one)
 def rasbt_parameters():
     """In the style of LLMs-from-scratch, chapter 3: parameters, and one text alone."""
 
@@ -318,12 +315,7 @@ def rasbt_combined():
 
 @style(
     causal=True,
-    defects=(
-        wrong(
-            "The heads are merged without moving their axis back.",
-            r"heads.*(merged|put together|transpos|view|axis|reshap)",
-        ),
-    ),
+    defects=(MERGED,),
 )
 def rasbt_combined_early():
     """In the style of the first combined layer of LLMs-from-scratch."""
@@ -348,7 +340,7 @@ def rasbt_pytorch():
 
         def forward(self, x):
             T = x.shape[1]
-            hidden = self.mask[:T, :T] if T <= self.context_length else self.mask
+            hidden = self.mask[:T, :T] if self.context_length >= T else self.mask
             rows, _ = self.multihead_attn(
                 x, x, x, attn_mask=hidden, need_weights=self.need_weights
             )
@@ -420,13 +412,12 @@ class Dropping(nn.Module):
 
 @style(
     defects=(
-        wrong(
-            "The function that drops is not told of eval, and drops there too.",
-            r"dropout.*(eval|always|stays|on)|random.*eval|eval.*(random|dropout)",
-        ),
+        ALWAYS_DROPS,
         wrong(
             "The mask is taken and never used.",
             r"mask.*(nothing|not used|ignor|no effect|changes)|no mask acts",
+            "masks are obeyed",
+            "padding is not seen",
         ),
     )
 )
@@ -467,7 +458,7 @@ class Wide(nn.Module):
         self.unifyheads = nn.Linear(emb, emb)
 
     def forward(self, x):
-        b, t, e = x.size()
+        b, t, _ = x.size()
         h, s = self.heads, self.emb // self.heads
 
         def stacked(one):
@@ -537,15 +528,9 @@ def pbloem_narrow():
 @style(
     defects=(
         SHARED,
-        wrong(
-            "Scores are divided by the root of the whole width.",
-            r"root of (the )?(all heads|model|tokens?|input|d_in|whole)"
-            r"|all heads' width",
-        ),
+        BY_MODEL,
     )
 )
 def pbloem_narrow_early():
     """In the style of former's first narrow attention: the scale of all heads."""
     return Narrow(WIDTH, H, by_model=True)
-
-
