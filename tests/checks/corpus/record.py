@@ -111,7 +111,7 @@ BY_MODEL = wrong(
 )
 FUTURE_SEEN = wrong(
     "A flag says that the future is hidden, and nothing hides it.",
-    r"no mask acts|sees every token|nothing hides|mask.*(missing|never|not)",
+    r"no mask acts|sees every token|nothing (is )?hid|mask.*(missing|never|not)",
     "no leak from the future",
     "earlier rows stay",
 )
@@ -119,3 +119,8 @@ FUTURE_SEEN = wrong(
 # What is true of some styles, and harms nobody.
 KEPT = {"a call leaves nothing behind": "Weights are kept for pictures."}
 OTHER = {"equals the equation": "It is another equation, by design."}
+HALF = wrong(
+    "The number that hides, such as -1e9, does not fit into float16.",
+    r"float16|overflow|16 bits",
+    "types and half precision",
+)

@@ -9,6 +9,7 @@ from torch.nn.functional import relu
 
 from checks.corpus.record import (
     BY_MODEL,
+    HALF,
     KEPT,
     NAN,
     OTHER,
@@ -52,7 +53,7 @@ class MultiHeadedAttention(nn.Module):
         return self.linears[-1](rows)
 
 
-@style(harmless=KEPT)
+@style(defects=(HALF,), harmless=KEPT)
 def annotated_transformer():
     """In the style of the annotated transformer."""
     return MultiHeadedAttention(H, WIDTH)
@@ -92,7 +93,7 @@ class MultiHeadAttentionBlock(nn.Module):
         return self.w_o(x)
 
 
-@style(harmless=KEPT)
+@style(defects=(HALF,), harmless=KEPT)
 def hkproj_transformer():
     """In the style of hkproj's transformer in PyTorch: a mask that must be given."""
     return MultiHeadAttentionBlock(WIDTH, H, 0.1)
@@ -142,7 +143,7 @@ class Dreamgonfly(nn.Module):
         return self.final_projection(merged)
 
 
-@style(harmless=KEPT)
+@style(defects=(HALF,), harmless=KEPT)
 def dreamgonfly_transformer():
     """In the style of dreamgonfly's transformer: True hides, weights are kept."""
     return Dreamgonfly(WIDTH, H, 0.1)
@@ -236,13 +237,18 @@ class Jadore(nn.Module):
         return self.layer_norm(q + residual), attn
 
 
-@style()
+@style(defects=(HALF,))
 def jadore_transformer():
     """In the style of jadore801120's transformer: residual and norm after it."""
     return Jadore(H, WIDTH, D, 7, D**0.5)
 
 
-@style(defects=(BY_MODEL,))
+@style(
+    defects=(
+        HALF,
+        BY_MODEL,
+    )
+)
 def jadore_early():
     """In the style of the first versions of jadore801120's transformer."""
     return Jadore(H, WIDTH, D, 7, WIDTH**0.5)
@@ -288,13 +294,24 @@ MASKS_REPEATED = wrong(
 )
 
 
-@style(defects=(MASKS_REPEATED,), harmless=OTHER)
+@style(
+    defects=(
+        HALF,
+        MASKS_REPEATED,
+    ),
+    harmless=OTHER,
+)
 def cyberzhg_relu():
     """In the style of CyberZHG's multi-head attention: relu after every layer."""
     return Activated(WIDTH, H)
 
 
-@style(defects=(MASKS_REPEATED,))
+@style(
+    defects=(
+        HALF,
+        MASKS_REPEATED,
+    )
+)
 def cyberzhg_plain():
     """In the style of CyberZHG's multi-head attention, without its activation."""
     return Activated(WIDTH, H, activation=None)
@@ -305,7 +322,7 @@ class ScaledDotProductAttention(nn.Module):
         return dot_product(query, key, value, mask)[0]
 
 
-@style()
+@style(defects=(HALF,))
 def cyberzhg_scores():
     """In the style of CyberZHG's scaled dot product: three axes, no weights."""
     return ScaledDotProductAttention()
@@ -346,7 +363,7 @@ class GraykodeMended(Graykode):
         return self.layer_norm(self.linear(context) + residual)
 
 
-@style()
+@style(defects=(HALF,))
 def graykode_transformer():
     """In the style of graykode's nlp-tutorial: True hides, and must be given."""
     return GraykodeMended(WIDTH, H, D, 7)
@@ -354,6 +371,7 @@ def graykode_transformer():
 
 @style(
     defects=(
+        HALF,
         wrong(
             "The last layer is made anew in every call, so that it never learns.",
             r"made (anew|again)|new (layer|weights)|(each|every) call|random",
@@ -389,13 +407,18 @@ class Aladdin(nn.Module):
         return self.fc_out(out.reshape(texts, rows, self.heads * self.head_dim))
 
 
-@style(defects=(BY_MODEL,))
+@style(
+    defects=(
+        HALF,
+        BY_MODEL,
+    )
+)
 def aladdin_transformer():
     """In the style of a well-known video: values first, and einsum."""
     return Aladdin(WIDTH, H, WIDTH)
 
 
-@style()
+@style(defects=(HALF,))
 def aladdin_mended():
     """In the style of a well-known video, with the scale of a head."""
     return Aladdin(WIDTH, H, D)
