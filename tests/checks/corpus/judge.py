@@ -31,7 +31,7 @@ class Asked:
         notes: Those about which it says something that is no fault.
         future: Whether it took the future to be hidden; nothing if it does not say.
         equation: Whether it compared with the equation.
-        seconds: How long it took.
+        seconds: How long a processor worked on it.
     """
 
     raised: str = ""
@@ -69,15 +69,15 @@ class Judged:
 
 def ask(target: Any, **options: Any) -> Asked:
     """Check, and keep what the table needs."""
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             report = check(target, **options)
     except Exception as raised:  # a check must not fall, but if it does, go on
         sentence = f"{type(raised).__name__}: {raised}".splitlines()[0]
-        return Asked(sentence, seconds=time.perf_counter() - began)
-    return _heard(report, time.perf_counter() - began)
+        return Asked(sentence, seconds=time.process_time() - began)
+    return _heard(report, time.process_time() - began)
 
 
 def _heard(report: Report, seconds: float) -> Asked:
@@ -101,7 +101,7 @@ def judge_style(style: Style) -> Judged:
         by_default = ask(style.make(), **plain).raised
     asked = ask(style.make(), **style.options)
     by_default = by_default or asked.raised
-    verdicts = {one.what: _verdict(one, asked.failed) for one in style.defects}
+    verdicts = {one.what: _verdict(one, asked) for one in style.defects}
     rest = [one for one in asked.failed if not _explained(one, style.defects)]
     return Judged(
         style.name,
@@ -115,11 +115,12 @@ def judge_style(style: Style) -> Judged:
     )
 
 
-def _verdict(defect: Defect, failed: Sequence[Failed]) -> str:
+def _verdict(defect: Defect, asked: Asked) -> str:
     """Say whether a defect is named, told as another, seen in some way, or missed."""
-    if any(re.search(defect.named, said, re.IGNORECASE) for _, said in failed):
+    told = [said for _, said in (*asked.failed, *asked.notes)]
+    if any(re.search(defect.named, said, re.IGNORECASE) for said in told):
         return "named"
-    seen = [one for one in failed if not defect.shows or one[0] in defect.shows]
+    seen = [one for one in asked.failed if not defect.shows or one[0] in defect.shows]
     if any(_CLAIM.search(said) for _, said in seen):
         return "misnamed"
     return "seen" if seen else "missed"
@@ -141,7 +142,7 @@ def judge_mutant(mutant: Mutant) -> Judged:
     if mutant.equivalent:
         return Judged(mutant.name, "equivalent", asked, false=asked.failed)
     defect = Defect(mutant.why, mutant.named)
-    verdict = _verdict(defect, asked.failed)
+    verdict = _verdict(defect, asked)
     if asked.raised:  # refused: it is seen, though by no row
         found = re.search(mutant.named, asked.raised, re.IGNORECASE)
         verdict = "named" if found else "seen"
@@ -149,5 +150,5 @@ def judge_mutant(mutant: Mutant) -> Judged:
 
 
 def timed(make: Callable[[], Any]) -> float:
-    """Give the seconds of a check."""
+    """Give the seconds that a processor takes for a check."""
     return ask(make()).seconds
