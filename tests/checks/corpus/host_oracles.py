@@ -88,3 +88,66 @@ def llama(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
     k = rotate(heads(inner.wk, rows, 3), 500000.0)
     v = heads(inner.wv, rows, 3)
     return x + inner.wo(attend(q, k, v, 8**-0.5, causal))
+
+
+def visible(keep: Tensor | None, seen: Seen) -> Seen:
+    """Hide the keys that are padding, too."""
+    if keep is None:
+        return seen
+    return lambda b, t, s: seen(b, t, s) and bool(keep[b, s])
+
+
+def qwen3(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    q = rms(heads(m.q_proj, x, 6), m.q_norm.weight, 1e-6)
+    k = rms(heads(m.k_proj, x, 2), m.k_norm.weight, 1e-6)
+    q, k, v = rotate(q, 1e6), rotate(k, 1e6), heads(m.v_proj, x, 2)
+    return m.o_proj(attend(q, k, v, 8**-0.5, visible(keep, causal)))
+
+
+def latest(count: int) -> Seen:
+    """Let a token see the latest keys alone, itself included."""
+    return lambda b, t, s: t - count < s <= t
+
+
+def mistral(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    q = rotate(heads(m.q_proj, x, 6), 1000.0)
+    k = rotate(heads(m.k_proj, x, 3), 1000.0)
+    v = heads(m.v_proj, x, 3)
+    return m.o_proj(attend(q, k, v, 8**-0.5, visible(keep, latest(4))))
+
+
+def gpt_oss(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    rows = m.qkv(x).reshape(*x.shape[:2], 10, 8)
+    q, k, v = rows.split([6, 2, 2], dim=2)
+    q, k = rotate(q, 150000.0), rotate(k, 150000.0)
+    return m.out(attend(q, k, v, 8**-0.5, latest(5), sinks=m.sinks))
+
+
+def bert(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    inner, last = m.self, m.output
+    q, k, v = (heads(layer, x, 4) for layer in (inner.query, inner.key, inner.value))
+    rows = x + last.dense(
+        attend(q, k, v, 12**-0.5, visible(keep, lambda b, t, s: True))
+    )
+    rows = rows - rows.sum(-1, keepdim=True) / 48
+    return rms(rows, last.LayerNorm.weight, 1e-12) + last.LayerNorm.bias
+
+
+def context(x: Tensor, length: int = 5) -> Tensor:
+    """Make a context of another length and width, which depends on the tokens."""
+    mix = torch.arange(length * x.shape[1]).reshape(length, -1).sin().to(x)
+    return mix @ x[:, :, :20]
+
+
+def cross(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    rows = context(x, 5 if keep is None else keep.shape[1])
+    q, k, v = heads(m.to_q, x, 4), heads(m.to_k, rows, 4), heads(m.to_v, rows, 4)
+    out = attend(q, k, v, 8**-0.5, visible(keep, lambda b, t, s: True))
+    return m.to_out[0](out)
+
+
+def bloom(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    q, k, v = m.query_key_value(x).reshape(*x.shape[:2], 6, 3, 8).unbind(3)
+    slopes = [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8]
+    falls = lambda h, t, s: -slopes[h] * (t - s)  # noqa: E731
+    return m.dense(attend(q, k, v, 8**-0.5, causal, falls))
