@@ -10,7 +10,7 @@ from typing import Any
 
 from checks.corpus.judge import Judged, judge_mutant, judge_style, timed
 from checks.corpus.large import LARGE
-from checks.corpus.mutants import mutants
+from checks.corpus.mutants import hosts, mutants
 from checks.corpus.styles import STYLES
 from checks.corpus.table import table
 
@@ -23,7 +23,7 @@ def main() -> None:
         prog="python -m checks.corpus", description=__doc__
     )
     parser.add_argument("--only", metavar="PATTERN", help="names that match alone")
-    parser.add_argument("--json", action="store_true", help="every verdict, as JSON")
+    parser.add_argument("--json", type=Path, help="a file for every verdict, as JSON")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
     parser.add_argument("--slow", action="store_true", help="width 768 as well")
     told = parser.parse_args()
@@ -31,14 +31,17 @@ def main() -> None:
     large = {}
     if told.slow or told.write:
         large = {name: timed(make) for name, make in LARGE.items()}
-    print(_json(judged, large) if told.json else table(judged, large))
+    print(table(judged, large))
+    if told.json:
+        told.json.write_text(_json(judged, large), encoding="utf-8")
     if told.write:
         RESULTS.write_text(f"# The corpus\n\n{table(judged, large)}", encoding="utf-8")
 
 
 def judge(wanted: Callable[[str], bool]) -> list[Judged]:
     """Judge all styles and mutants whose names are wanted."""
-    judged = [judge_style(one) for one in STYLES.values() if wanted(one.name)]
+    styles = [*STYLES.values(), *hosts()]
+    judged = [judge_style(one) for one in styles if wanted(one.name)]
     return judged + [judge_mutant(one) for one in mutants() if wanted(one.name)]
 
 

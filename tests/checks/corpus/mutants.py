@@ -1,8 +1,9 @@
 """Hosts, which are right, and their mutants: one change each, written down in TOML.
 
-Stands beside each host `NAME.py` a file `NAME.toml` of tables `[[mutant]]`, with `old`
-and `new`, `why` it is wrong, the regular expression `named` that a true sentence
-matches, the properties `fails`, and `equivalent = true` if nothing is wrong with it.
+Beside each host `NAME.py` stands a file `NAME.toml` of tables `[[mutant]]`, with a
+`name`, `old` and `new`, `why` it is wrong, the regular expression `named` that a true
+sentence matches, and `equivalent = true` if nothing is wrong with it. A host has
+`make()`, and `options` that must be told of it.
 """
 
 import importlib.util
@@ -10,11 +11,13 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from checks.corpus.record import Style
 
 HOSTS = Path(__file__).parent / "hosts"
 
@@ -26,11 +29,10 @@ class Mutant:
     """A host with one change.
 
     Args:
-        name: The host, and the number of the change in its file.
+        name: The host, and the name of the change.
         source: The program that is changed already.
         why: What is wrong.
         named: A regular expression that a sentence which names it matches.
-        fails: Properties in which it shows.
         equivalent: Whether the change changes nothing.
         options: What must be told beyond a plain call.
     """
@@ -39,7 +41,6 @@ class Mutant:
     source: str
     why: str
     named: str
-    fails: Sequence[str] = ()
     equivalent: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -66,13 +67,24 @@ def _built(name: str, source: str) -> Any:
     return _module(name, source).make()
 
 
-def hosts() -> dict[str, Callable[[], Any]]:
-    """Give what builds each host, unchanged."""
-    return {
-        path.stem: lambda path=path: _built(path.stem, path.read_text("utf-8"))
-        for path in sorted(HOSTS.glob("*.py"))
-        if path.stem != "__init__"
-    }
+def hosts() -> list[Style]:
+    """Give the hosts, unchanged: styles with which nothing is wrong."""
+    return [_host(path) for path in sorted(HOSTS.glob("*.py")) if _is_host(path)]
+
+
+def _is_host(path: Path) -> bool:
+    return not path.stem.startswith("_")
+
+
+def _host(path: Path) -> Style:
+    source = path.read_text("utf-8")
+    credit = source.partition("\n")[0].strip('"')
+    options = options_of(path.stem)
+    causal = options.get("causal", True)
+    name = f"host_{path.stem}"
+    return Style(
+        name, credit, "hosts", lambda: _built(name, source), causal, options=options
+    )
 
 
 def options_of(host: str) -> dict[str, Any]:
@@ -90,13 +102,12 @@ def _of(path: Path) -> list[Mutant]:
     source = path.with_suffix(".py").read_text("utf-8")
     options = options_of(path.stem)
     made = []
-    for number, table in enumerate(tomllib.loads(path.read_text("utf-8"))["mutant"], 1):
-        name = f"{path.stem} {number}"
+    for table in tomllib.loads(path.read_text("utf-8"))["mutant"]:
+        name = f"{path.stem}, {table['name']}"
         if source.count(table["old"]) != 1:
             raise ValueError(f"old must be there once in {name}; got {table['old']!r}.")
         changed = source.replace(table["old"], table["new"])
         equivalent = bool(table.get("equivalent", False))
-        named, fails = table.get("named", ""), table.get("fails", ())
-        why = table.get("why", "")
-        made.append(Mutant(name, changed, why, named, fails, equivalent, options))
+        named, why = table.get("named", ""), table.get("why", "")
+        made.append(Mutant(name, changed, why, named, equivalent, options))
     return made
