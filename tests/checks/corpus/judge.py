@@ -13,8 +13,12 @@ from headway.checks import Report, check
 
 EQUATION = "equals the equation"
 
-# What claims to know the very mistake, and is worse than nothing if it is another.
-_CLAIM = re.compile(r"\bexactly what comes out\b|\bthis is exactly\b", re.IGNORECASE)
+# What claims to know the mistake, and is worse than nothing if it is another.
+_CLAIM = re.compile(
+    r"exactly what comes out|wrong corner|no mask acts|it hides rows and not columns"
+    r"|is not subtracted|are swapped|texts are mixed|hangs on a mode",
+    re.IGNORECASE,
+)
 # Options without which a call cannot be made; others only say what is meant.
 _OF_CALLS = ("call", "d_in")
 
@@ -144,8 +148,7 @@ def judge_mutant(mutant: Mutant) -> Judged:
     defect = Defect(mutant.why, mutant.named)
     verdict = _verdict(defect, asked)
     if asked.raised:  # refused: it is seen, though by no row
-        found = re.search(mutant.named, asked.raised, re.IGNORECASE)
-        verdict = "named" if found else "seen"
+        verdict = "seen"
     return Judged(mutant.name, "mutant", asked, verdicts={mutant.why: verdict})
 
 

@@ -101,7 +101,7 @@ class MergedWrongly(CausalSelfAttention):
     defects=(MERGED,),
 )
 def nanogpt_merged():
-    """In the style of nanoGPT, with the axis of the heads left where it was."""
+    """In the style of a transformer from scratch that merged heads as they lay."""
     return MergedWrongly(GPTConfig())
 
 
@@ -283,13 +283,12 @@ def rasbt_parameters():
 
 
 class RaschkaCombined(nn.Module):
-    def __init__(self, d_in, d_out, num_heads, context_length, transposed=True):
+    def __init__(self, d_in, d_out, num_heads, context_length):
         super().__init__()
         self.num_heads, self.head_dim = num_heads, d_out // num_heads
         self.qkv = nn.Linear(d_in, 3 * d_out, bias=False)
         self.proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(0.0)
-        self.transposed = transposed
         future = torch.ones(context_length, context_length).triu(diagonal=1)
         self.register_buffer("mask", future)
 
@@ -302,24 +301,13 @@ class RaschkaCombined(nn.Module):
         scores = scores.masked_fill(hidden, -torch.inf)
         weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)
         context = self.dropout(weights) @ values
-        if self.transposed:
-            context = context.transpose(1, 2)
-        return self.proj(context.reshape(b, num_tokens, -1))
+        return self.proj(context.transpose(1, 2).reshape(b, num_tokens, -1))
 
 
 @style(causal=True)
 def rasbt_combined():
     """In the style of LLMs-from-scratch: one layer for queries, keys and values."""
     return RaschkaCombined(11, WIDTH, H, CONTEXT)
-
-
-@style(
-    causal=True,
-    defects=(MERGED,),
-)
-def rasbt_combined_early():
-    """In the style of the first combined layer of LLMs-from-scratch."""
-    return RaschkaCombined(11, WIDTH, H, CONTEXT, transposed=False)
 
 
 @style(causal=True)

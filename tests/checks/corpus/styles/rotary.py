@@ -183,7 +183,7 @@ class TurnedByHead(LlamaAttention):
 
 @style(causal=True, defects=(OVER_HEADS,))
 def llama_turned_by_head():
-    """In the style of Llama, with the axes exchanged before the angles."""
+    """In the style of a rotary layer that took the axis of heads for that of time."""
     return TurnedByHead(MODEL, HEADS, GROUPS)
 
 
