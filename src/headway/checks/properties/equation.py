@@ -2,7 +2,7 @@
 
 from headway.checks import book
 from headway.checks.evidence import Evidence
-from headway.checks.oracle import explain, smallest_difference
+from headway.checks.oracle import consequences, explain, smallest_difference
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 
 
@@ -32,6 +32,7 @@ def equals(evidence: Evidence) -> Outcome:
             f"It is exactly what comes out when {named}.",
             difference,
             section=mistakes[0].section,
+            explains=consequences(mistakes),
         )
     if reason := _beyond_the_equation(evidence):
         return not_applicable(reason)
