@@ -160,7 +160,7 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:built", "--weights", "query"],
-            "weights must be pairs ROLE=NAME; got 'query'.",
+            "weights must be ROLE=NAME; got 'query'.",
         ),
         (
             ["code_of_mine.py:built", "--call", "x ="],
@@ -207,7 +207,14 @@ def test_130_and_no_traceback_if_somebody_ends_it(folder: Path, capsys: Output) 
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["check"], ["chek"], ["check", "a.py:A", "--d-in", "x"]]
+    "words",
+    [
+        [],
+        ["chek"],
+        ["check", "a.py:A", "--d-in", "x"],
+        ["check", "a.py:A", "--scale", "x"],
+        ["check", "a.py:A", "--format", "xml"],
+    ],
 )
 def test_2_and_the_usage_if_the_command_line_is_wrong(
     words: list[str], capsys: Output

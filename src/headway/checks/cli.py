@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
+from headway.checks.configuration import Target, all_configured, configured
 from headway.checks.errors import describe
+from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
 from headway.checks.load_target import load_target
 from headway.checks.report import Report
 from headway.checks.run import check
@@ -19,10 +21,18 @@ _NUMBERS = {
     "context_length": "tokens in the longest text",
     "num_heads": "heads",
 }
-_OPTIONS = (*_NUMBERS, "causal")
+_DESIGNS: dict[str, tuple[type, str, str]] = {
+    "scale": (float, "X", "what scores are multiplied by, if it is meant"),
+    "normalize": (str, "HOW", 'softmax, sigmoid or "softmax plus one"'),
+    "rotary_base": (float, "X", "the base of rotary positions"),
+    "window": (int, "N", "how many of the latest keys a query is meant to see"),
+}
+# A constructor gets those that it takes, too.
+_SHARED = (*_NUMBERS, "causal", *_DESIGNS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias.
+Without a target, all are checked that pyproject.toml names below [tool.headway.checks].
 The file is imported, and so it is run. The exit status is 0 if no property fails, 1 if
 one does, and 2 if the code could not be checked.
 """
@@ -36,34 +46,84 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     known, rest = _parser().parse_known_args(arguments)
     try:
-        # What the code itself prints is no part of the report.
-        with contextlib.redirect_stdout(sys.stderr):
-            report = _report(known, rest)
+        return _check_all(known, _targets(known, rest))
     except ValueError as error:
-        print(f"headway check: {error}", file=sys.stderr)
-        return 2
+        return _complain(known, error)
     except KeyboardInterrupt:
         print("headway check: interrupted.", file=sys.stderr)
         return 130
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    _print(report.to_json() if known.json else report.table(colour=colour))
-    return 0 if report.ok else 1
 
 
-def _report(known: argparse.Namespace, rest: Sequence[str]) -> Report:
+def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
+    """List what is to be checked; the command line goes before pyproject.toml."""
     arguments = _constructor_arguments(rest)
-    options = {name: getattr(known, name) for name in _OPTIONS}
+    if known.target is None and arguments:
+        raise ValueError(
+            "target must be given with arguments of its constructor; "
+            f"got --{next(iter(arguments)).replace('_', '-')}."
+        )
+    options = {name: getattr(known, name) for name in (*_SHARED, "call", "cached")}
     options = {name: value for name, value in options.items() if value is not None}
-    weights = _pairs(known.weights) if known.weights else None
-    with load_target(known.target, options, arguments) as target:
+    if known.weights:
+        options["weights"] = _pairs("weights", "ROLE=NAME", known.weights)
+    expected = _pairs("expect", "PROPERTY=REASON", known.expect)
+    found = [configured(known.target)] if known.target else all_configured()
+    for target in found:
+        target.options.update(options)
+        target.arguments.update(arguments)
+        if expected:
+            before = target.options.get("expected", {})
+            target.options["expected"] = before | expected
+    return found
+
+
+def _check_all(known: argparse.Namespace, targets: Sequence[Target]) -> int:
+    """Check one target after the other, and give the worst exit status."""
+    status, objects = 0, []
+    for number, target in enumerate(targets):
         try:
-            return check(target, call=known.call, weights=weights, **options)
+            # What the code itself prints is no part of the report.
+            with contextlib.redirect_stdout(sys.stderr):
+                report, place = _report(target)
+        except ValueError as error:
+            status = _complain(known, error)
+            continue
+        status = max(status, 0 if report.ok else 1)
+        if known.format == "json":
+            objects.append(report.to_json())
+            continue
+        if number:
+            _print("")
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        github = known.format == "github"
+        _print(to_github(report, place) if github else report.table(colour=colour))
+    if known.format == "json" and known.target is None:
+        _print(f"[{', '.join(objects)}]")
+    elif objects:
+        _print(objects[0])
+    return status
+
+
+def _report(target: Target) -> tuple[Report, Place | None]:
+    shared = {key: one for key, one in target.options.items() if key in _SHARED}
+    with load_target(target.name, shared, target.arguments) as code:
+        try:
+            return check(code, **target.options), place_of(code)
         except ValueError:
             raise
         except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
             raise ValueError(
-                f"{known.target} could not be checked: {describe(raised)}."
+                f"{target.name} could not be checked: {describe(raised)}."
             ) from raised
+
+
+def _complain(known: argparse.Namespace, error: ValueError) -> int:
+    """Say in one sentence why something could not be checked."""
+    if known.format == "github":
+        _print(to_github_error(f"headway check: {error}"))
+    else:
+        print(f"headway check: {error}", file=sys.stderr)
+    return 2
 
 
 def _print(text: str) -> None:
@@ -91,7 +151,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         allow_abbrev=False,
     )
-    one.add_argument("target", help="path/to/file.py:Name or package.module:Name")
+    target = "path/to/file.py:Name or package.module:Name"
+    one.add_argument("target", nargs="?", help=target)
     for name, counted in _NUMBERS.items():
         option = f"--{name.replace('_', '-')}"
         one.add_argument(option, type=int, metavar="N", help=f"how many {counted}")
@@ -104,15 +165,43 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--weights", nargs="+", metavar="ROLE=NAME", help="such as query=q.weight"
     )
-    one.add_argument("--json", action="store_true", help="print a JSON object")
+    _add_designs_and_formats(one)
     return parser
 
 
-def _pairs(words: Sequence[str]) -> dict[str, str]:
-    """Read `ROLE=NAME`."""
+def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
+    """Add what says which designs are meant, what is expected, and how to print."""
+    for name, (kind, shown, words) in _DESIGNS.items():
+        option = f"--{name.replace('_', '-')}"
+        one.add_argument(option, type=kind, metavar=shown, help=words)
+    one.add_argument("--cached", help='how to call it with a cache: "m(x, past)"')
+    one.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        metavar="PROPERTY=REASON",
+        help="a property that is known to fail, and why; may be repeated",
+    )
+    one.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="print a table, a JSON object, or annotations for GitHub",
+    )
+    one.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="format",
+        help="the same as --format json",
+    )
+
+
+def _pairs(option: str, form: str, words: Sequence[str]) -> dict[str, str]:
+    """Read pairs such as `ROLE=NAME`."""
     for word in words:
         if "=" not in word:
-            raise ValueError(f"weights must be pairs ROLE=NAME; got {word!r}.")
+            raise ValueError(f"{option} must be {form}; got {word!r}.")
     return dict(word.split("=", 1) for word in words)
 
 

@@ -64,6 +64,11 @@ def to_github(report: Report, place: Place | None) -> str:
     return "\n".join([*lines, f"{report.subject}: {report.count()}"])
 
 
+def to_github_error(sentence: str) -> str:
+    """Write a line for what could not be checked at all."""
+    return f"::error::{_escape(sentence)}"
+
+
 def _annotation(row: Row, subject: str, place: Place | None) -> str:
     at = {} if place is None else {"file": place.file, "line": str(place.line)}
     properties = at | {"title": f"{subject}: {row.name}"}
