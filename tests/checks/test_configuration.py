@@ -80,6 +80,15 @@ def test_a_module_is_looked_up_in_the_working_directory(
     assert configured(THEIRS.name) == Target(THEIRS.name, {}, {})
 
 
+def test_a_file_may_stand_alone(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.headway.checks."src/mine.py"]\nd_in = 3\n'
+    )
+    assert configured("src/mine.py") == Target("src/mine.py", {"d_in": 3}, {})
+    assert configured("src/mine.py:Attend") == Target("src/mine.py:Attend", {}, {})
+    assert all_configured() == [Target("src/mine.py", {"d_in": 3}, {})]
+
+
 @pytest.mark.parametrize("name", ["src/mine.py:attend", "src/his.py:Attend", "mine"])
 def test_of_other_targets_nothing_is_said(name: str, folder: Path) -> None:
     assert configured(name) == Target(name, {}, {})
@@ -135,11 +144,6 @@ def test_no_target_at_all_is_refused(content: str | None, folder: Path) -> None:
         (
             '[tool.headway.checks]\n"a.py:A" = 5',
             "tool.headway.checks.'a.py:A' must be a table in FILE; got 5.",
-        ),
-        (
-            '[tool.headway.checks."a.py"]',
-            "tool.headway.checks must name file.py:Name or package.module:Name; got "
-            "'a.py'.",
         ),
         (
             '[tool.headway.checks."a.py:A"]\nd-in = 5',

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from headway.checks.expected import nearest
 
 _FILE = "pyproject.toml"
+_OF_FILES = (".py", ".ipynb")
 # What each key holds, and in words.
 _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "arguments": ((dict,), "a table of arguments of the constructor"),
@@ -50,9 +51,9 @@ def configured(name: str) -> Target:
     Raises:
         ValueError: If the file that configures it says what cannot be meant.
     """
-    place = name.rpartition(":")[0]
+    place = _parts(name)[0]
     folders = [Path.cwd()]
-    if place.endswith(".py"):
+    if place.endswith(_OF_FILES):
         folders = [*Path(place).resolve().parents, *folders]
     for folder in folders:
         checks = _checks(folder / _FILE)
@@ -106,15 +107,10 @@ def _table(value: Any, name: str, file: Path) -> dict[str, Any]:
 
 def _targets(folder: Path, checks: Mapping[str, Any]) -> Iterator[Target]:
     for name, options in checks.items():
-        place, colon, what = name.rpartition(":")
-        if not place or not what:
-            raise ValueError(
-                "tool.headway.checks must name file.py:Name or package.module:Name; "
-                f"got {name!r}."
-            )
+        place, colon, what = _parts(name)
         options = dict(_table(options, f"tool.headway.checks.{name!r}", folder / _FILE))
         _refuse(name, options)
-        if place.endswith(".py"):
+        if place.endswith(_OF_FILES):
             place = _shown(folder / place)
         yield Target(f"{place}{colon}{what}", options, options.pop("arguments", {}))
 
@@ -135,6 +131,12 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
             )
 
 
+def _parts(name: str) -> tuple[str, str, str]:
+    """Cut a target into its file or module, a colon and a name, if it has these."""
+    place, colon, what = name.rpartition(":")
+    return (place, colon, what) if colon else (name, "", "")
+
+
 def _shown(path: Path) -> str:
     """Name a file from the working directory, if it stands below it."""
     here = Path.cwd()
@@ -143,5 +145,5 @@ def _shown(path: Path) -> str:
 
 def _resolved(name: str) -> tuple[Path | str, str]:
     """Make names of the same target equal, however its file is called."""
-    place, _, what = name.rpartition(":")
-    return (Path(place).resolve() if place.endswith(".py") else place), what
+    place, _, what = _parts(name)
+    return (Path(place).resolve() if place.endswith(_OF_FILES) else place), what

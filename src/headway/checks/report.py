@@ -58,7 +58,7 @@ class Row:
         """What was seen and, if the property failed, the section to read."""
         if self.verdict == "expected":
             return f"{self.sentence} Expected: {self.reason.rstrip('.')}."
-        if self.verdict != "failed":
+        if self.verdict != "failed" or self.reason:  # expected, and it did not come
             return self.sentence
         if self.explained_by:
             return f'{self.sentence} Explained by "{self.explained_by}".'
