@@ -12,7 +12,8 @@ from typing import Any
 from headway.checks.configuration import Target, all_configured, configured
 from headway.checks.errors import describe
 from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
-from headway.checks.load_target import load_target
+from headway.checks.load_target import explain_target, load_target
+from headway.checks.progress import shown_if_slow
 from headway.checks.report import Report
 from headway.checks.run import check
 
@@ -31,10 +32,14 @@ _DESIGNS: dict[str, tuple[type, str, str]] = {
 _SHARED = (*_NUMBERS, "causal", *_DESIGNS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
-All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias.
-Without a target, all are checked that pyproject.toml names below [tool.headway.checks].
-The file is imported, and so it is run. The exit status is 0 if no property fails, 1 if
-one does, and 2 if the code could not be checked.
+All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
+in its order, without names: 12 20. Fields of a config are given in the same way.
+"headway check file.py:Name --help" lists them all. Name may also be what is built
+already, a function of queries, keys and values, or one that builds the module, such as
+file.py:make. A file may be a notebook, and a name may be left out if there is only one
+module in it. Without a target, all are checked that pyproject.toml names below
+[tool.headway.checks]. The file is imported, and so it is run. The exit status is 0 if
+no property fails, 1 if one does, and 2 if the code could not be checked.
 """
 
 
@@ -56,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
     """List what is to be checked; the command line goes before pyproject.toml."""
-    arguments = _constructor_arguments(rest)
+    arguments, by_place = _constructor_arguments(rest)
     if known.target is None and arguments:
         raise ValueError(
             "target must be given with arguments of its constructor; "
@@ -68,6 +73,7 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
         options["weights"] = _pairs("weights", "ROLE=NAME", known.weights)
     expected = _pairs("expect", "PROPERTY=REASON", known.expect)
     found = [configured(known.target)] if known.target else all_configured()
+    found = [target._replace(by_place=by_place) for target in found]
     for target in found:
         target.options.update(options)
         target.arguments.update(arguments)
@@ -106,9 +112,11 @@ def _check_all(known: argparse.Namespace, targets: Sequence[Target]) -> int:
 
 def _report(target: Target) -> tuple[Report, Place | None]:
     shared = {key: one for key, one in target.options.items() if key in _SHARED}
-    with load_target(target.name, shared, target.arguments) as code:
+    name, by_place = target.name, target.by_place
+    with load_target(name, shared, target.arguments, by_place) as code:
         try:
-            return check(code, **target.options), place_of(code)
+            with shown_if_slow(sys.stderr):
+                return check(code, **target.options), place_of(code)
         except ValueError:
             raise
         except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
@@ -150,9 +158,17 @@ def _parser() -> argparse.ArgumentParser:
         description="Ask of any attention code what must hold of attention.",
         epilog=_EPILOG,
         allow_abbrev=False,
+        add_help=False,
     )
     target = "path/to/file.py:Name or package.module:Name"
     one.add_argument("target", nargs="?", help=target)
+    one.add_argument(
+        "-h",
+        "--help",
+        action=_Help,
+        nargs=0,
+        help="show this, or what Name takes, and end",
+    )
     for name, counted in _NUMBERS.items():
         option = f"--{name.replace('_', '-')}"
         one.add_argument(option, type=int, metavar="N", help=f"how many {counted}")
@@ -197,6 +213,28 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
     )
 
 
+class _Help(argparse.Action):
+    """Show what the target takes, if one is named, and the options of the check."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        target = getattr(namespace, "target", None)
+        if target is not None:
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    text = explain_target(target)
+            except ValueError as error:
+                parser.exit(2, f"headway check: {error}\n")
+            print(text)
+        parser.print_help()
+        parser.exit()
+
+
 def _pairs(option: str, form: str, words: Sequence[str]) -> dict[str, str]:
     """Read pairs such as `ROLE=NAME`."""
     for word in words:
@@ -205,14 +243,18 @@ def _pairs(option: str, form: str, words: Sequence[str]) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words)
 
 
-def _constructor_arguments(rest: Sequence[str]) -> dict[str, Any]:
-    """Read `--name value`, `--name=value`, `--name` and `--no-name`."""
+def _constructor_arguments(
+    rest: Sequence[str],
+) -> tuple[dict[str, Any], list[Any]]:
+    """Read `--name value`, `--name=value`, `--name`, `--no-name`, and values alone."""
     arguments: dict[str, Any] = {}
+    by_place: list[Any] = []
     words = [*rest]
     while words:
         word = words.pop(0)
         if not word.startswith("--"):
-            raise ValueError(f"options must begin with --; got {word!r}.")
+            by_place.append(_literal(word))
+            continue
         name, equals, value = word[2:].partition("=")
         if not equals and words and not words[0].startswith("--"):
             equals, value = "=", words.pop(0)
@@ -223,7 +265,7 @@ def _constructor_arguments(rest: Sequence[str]) -> dict[str, Any]:
             arguments[key.removeprefix("no_")] = False
         else:
             arguments[key] = True
-    return arguments
+    return arguments, by_place
 
 
 def _literal(value: str) -> Any:

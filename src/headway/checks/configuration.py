@@ -1,7 +1,7 @@
 """What `pyproject.toml` says of targets, below `[tool.headway.checks]`."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,12 +33,14 @@ class Target(NamedTuple):
     Attributes:
         name: What the command line would call it.
         options: The options of its check.
-        arguments: The arguments of its constructor.
+        arguments: The arguments of its constructor, by name.
+        by_place: Those that are given without names, before the others.
     """
 
     name: str
     options: dict[str, Any]
     arguments: dict[str, Any]
+    by_place: Sequence[Any] = ()
 
 
 def configured(name: str) -> Target:

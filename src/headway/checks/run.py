@@ -13,6 +13,7 @@ from headway.checks.expected import expect, refuse_unknown
 from headway.checks.meant import facts_of_design, refuse_impossible
 from headway.checks.oracle import choose_weights
 from headway.checks.outcome import Outcome, failed, not_applicable
+from headway.checks.progress import tell, told
 from headway.checks.properties import PROPERTIES, Property
 from headway.checks.report import Report, Row, name_causes
 from headway.checks.subject import Options, discover
@@ -99,7 +100,10 @@ def check(
     refuse_impossible(options)
     with restoring_random_state_and_threads():
         subject = discover(module_or_function, options)
-        evidence = choose_weights(gather(subject))
+        tell("looking which token moves which row")
+        evidence = gather(subject)
+        tell("comparing with the equation")
+        evidence = choose_weights(evidence)
         rows = ask(PROPERTIES, evidence)
     rows = name_causes(expect(rows, expected))
     return Report(subject.name, facts(evidence), rows)
@@ -123,7 +127,7 @@ def restoring_random_state_and_threads() -> Iterator[None]:
 
 def ask(properties: Sequence[Property], evidence: Evidence) -> list[Row]:
     """Ask whether properties hold; their order does not matter."""
-    return [_row(one, evidence) for one in properties]
+    return [_row(one, evidence) for one in told(properties, lambda one: one.name)]
 
 
 def _row(asked: Property, evidence: Evidence) -> Row:
@@ -154,7 +158,7 @@ def facts(evidence: Evidence) -> dict[str, str]:
     """Say what was given or found out."""
     subject = evidence.subject
     found = {
-        "called": subject.call.text,
+        "called": subject.call.shown,
         "future": f"{'hidden' if evidence.causal else 'seen'}, {evidence.intent}",
         "sizes": f"{subject.B} texts of {subject.T} tokens, {subject.d_in} wide",
         "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),

@@ -32,6 +32,10 @@ _HEADS = (
     "attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num "
     "n_local_heads head h H"
 )
+_HEAD_WIDTH = (
+    "rotary_dim rope_dim head_dim dim_head d_head head_size head_width d_k dim_k "
+    "dim_per_head attention_head_size"
+)
 _CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
 
@@ -97,6 +101,18 @@ def widths(target: Target) -> list[int]:
 def num_heads(target: Target) -> int | None:
     """Find the number of heads in an attribute, or as the length of a list of heads."""
     return next(_numbers(target, _HEADS), None)
+
+
+def head_width(target: Target) -> int | None:
+    """Find the width of a head in an attribute."""
+    return next(_numbers(target, _HEAD_WIDTH), None)
+
+
+def synonyms(option: str) -> list[str]:
+    """List the names under which code may know an option of a check."""
+    known = {"d_in": _WIDTH, "num_heads": _HEADS, "context_length": _CONTEXT}
+    flags = {"causal": "is_causal autoregressive"}
+    return (known | flags).get(option, "").split()
 
 
 def is_triangle(tensor: Tensor) -> bool:
