@@ -147,8 +147,9 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
     [
         (
             ["code_of_mine.py"],
-            "target must be file.py:Name or package.module:Name; "
-            "got 'code_of_mine.py'.",
+            "target must be one of code_of_mine.py:Attend, code_of_mine.py:Odd, "
+            "code_of_mine.py:Once, code_of_mine.py:Ends, code_of_mine.py:built, "
+            "code_of_mine.py:attend, code_of_mine.py:leaks; got 'code_of_mine.py'.",
         ),
         (
             ["code_of_mine.py:Attend", "--d-in=12", "--d-out=x"],
@@ -156,7 +157,7 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:built", "x"],
-            "options must begin with --; got 'x'.",
+            "built is built already; got 'x'.",
         ),
         (
             ["code_of_mine.py:built", "--weights", "query"],
@@ -186,12 +187,14 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:tells"],
-            "d_in must be given for tells; got d_in=None.",
+            "d_in must be given for tells, such as d_in=12, or --d-in 12; got "
+            "d_in=None.",
         ),
         (
             ["code_of_mine.py:tells", "--d-in", "12"],
-            "call must say how tells takes tokens of shape (texts, tokens, d_in); got "
-            "call=None, and m(x) raised RuntimeError: not for you.",
+            "tells must take tokens of shape (3, 7, 12), called as m(x); got "
+            "RuntimeError: not for you at code_of_mine.py:46. If it takes another "
+            "width, say d_in; if it wants another call, say call.",
         ),
         (
             ["code_of_mine.py:Once", "--d-in", "12"],
@@ -203,7 +206,7 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:Ends", "--d-in", "12", "--early"],
-            "Ends could not be built: SystemExit: 5.",
+            "Ends could not be built: SystemExit: 5 at code_of_mine.py:69.",
         ),
     ],
 )
@@ -527,7 +530,7 @@ def test_a_value_is_read_as_python_if_it_is(
     assert run("keeping.py:Keep", *words) == 2
     assert capsys.readouterr().err == (
         "headway check: Keep could not be built: ValueError: "
-        f"{sorted(given.items())}.\n"
+        f"{sorted(given.items())} at keeping.py:4.\n"
     )
 
 

@@ -129,10 +129,14 @@ def _is_built(value: object) -> bool:
 def _missing(place: str, name: str, part: str, found: Any) -> str:
     names = [one for one in vars(found) if not one.startswith("_")]
     by_small = {one.lower(): one for one in names}
-    near = difflib.get_close_matches(part.lower(), by_small, 1, 0.6)
+    near = difflib.get_close_matches(part, names, 1, 0.75)
+    near += [
+        by_small[one]
+        for one in difflib.get_close_matches(part.lower(), by_small, 1, 0.6)
+    ]
     hint = "."
     if near:
-        hint = f": did you mean {by_small[near[0]]}?"
+        hint = f": did you mean {near[0]}?"
     elif isinstance(found, ModuleType):
         classes, others = _offered(found)
         listed = ", ".join([*classes, *others][:_MOST])

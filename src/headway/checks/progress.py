@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TextIO, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 One = TypeVar("One")
 _PATIENCE = 2.0  # seconds until something is shown
@@ -12,6 +12,23 @@ _HINT = "Small modules take half a second and tell as much: build it small."
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar(
     "listener", default=None
 )
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """What can be written to."""
+
+    def isatty(self) -> bool:
+        """Ask whether somebody sees it."""
+        ...
+
+    def write(self, text: str, /) -> int:
+        """Write a text."""
+        ...
+
+    def flush(self) -> None:
+        """Write it now."""
+        ...
 
 
 def tell(step: str) -> None:
@@ -29,7 +46,7 @@ def told(steps: Iterable[One], name: Callable[[One], str]) -> Iterator[One]:
 
 
 @contextmanager
-def shown_if_slow(stream: TextIO, patience: float = _PATIENCE) -> Iterator[None]:
+def shown_if_slow(stream: Stream, patience: float = _PATIENCE) -> Iterator[None]:
     """Show the step of a check that takes long, if somebody sees it.
 
     Args:
@@ -54,7 +71,7 @@ def shown_if_slow(stream: TextIO, patience: float = _PATIENCE) -> Iterator[None]
 
 
 def _watch(
-    stream: TextIO, steps: list[str], done: threading.Event, patience: float
+    stream: Stream, steps: list[str], done: threading.Event, patience: float
 ) -> None:
     """Write the last step over the one before, and wipe it off at the end."""
     if done.wait(patience):
