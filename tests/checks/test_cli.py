@@ -317,9 +317,9 @@ def test_the_format_for_github_stands_at_the_class(
 
 def test_github_is_told_what_could_not_be_checked(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:tells", "--format=github") == 2
-    assert capsys.readouterr().out == (
-        "::error::headway check: d_in must be given for tells; got d_in=None.\n"
-    )
+    out = capsys.readouterr().out
+    assert out.startswith("::error::headway check: d_in must be given for tells")
+    assert out.count("\n") == 1
 
 
 def test_the_short_form_of_json_is_the_long_one(folder: Path, capsys: Output) -> None:
@@ -439,8 +439,9 @@ def test_what_cannot_be_checked_does_not_stop_the_others(
     (configured / "pyproject.toml").write_text(table + TABLES)
     assert run("--expect", "earlier rows stay=so") == 2
     captured = capsys.readouterr()
-    assert "headway check: d_in must be given for tells; got" in captured.err
-    assert "Checked leaks" in captured.out
+    assert "headway check: d_in must be given for tells" in captured.err
+    assert captured.out.startswith("Checked Attend")
+    assert "\n\nChecked leaks" in captured.out
 
 
 def test_arguments_of_a_constructor_need_a_target(

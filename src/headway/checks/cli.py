@@ -85,8 +85,9 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
 
 def _check_all(known: argparse.Namespace, targets: Sequence[Target]) -> int:
     """Check one target after the other, and give the worst exit status."""
-    status, objects = 0, []
-    for number, target in enumerate(targets):
+    status = 0
+    reports: list[Report] = []
+    for target in targets:
         try:
             # What the code itself prints is no part of the report.
             with contextlib.redirect_stdout(sys.stderr):
@@ -95,19 +96,22 @@ def _check_all(known: argparse.Namespace, targets: Sequence[Target]) -> int:
             status = _complain(known, error)
             continue
         status = max(status, 0 if report.ok else 1)
-        if known.format == "json":
-            objects.append(report.to_json())
-            continue
-        if number:
-            _print("")
-        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        github = known.format == "github"
-        _print(to_github(report, place) if github else report.table(colour=colour))
-    if known.format == "json" and known.target is None:
-        _print(f"[{', '.join(objects)}]")
-    elif objects:
-        _print(objects[0])
+        if known.format == "github":
+            _print(to_github(report, place))
+        elif known.format == "text":
+            colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+            _print("\n" * bool(reports) + report.table(colour=colour))
+        reports.append(report)
+    if known.format == "json":
+        _print_json(reports, one=known.target is not None)
     return status
+
+
+def _print_json(reports: Sequence[Report], *, one: bool) -> None:
+    """Print one object, or a list of all if no target was named."""
+    objects = ", ".join(report.to_json() for report in reports)
+    if reports or not one:
+        _print(objects if one else f"[{objects}]")
 
 
 def _report(target: Target) -> tuple[Report, Place | None]:
