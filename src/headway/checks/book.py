@@ -1,7 +1,9 @@
 """The sections of the book that explain what a check asks."""
 
+import functools
 import re
 from dataclasses import dataclass
+from importlib import metadata
 
 # The titles are those of the nav in mkdocs.yml; a test compares them.
 _CHAPTERS = {
@@ -37,9 +39,26 @@ class Section:
     title: str
     address: str
 
+    @property
+    def url(self) -> str | None:
+        """Its full address, or `None` if nobody said where the book is published."""
+        site = published_at()
+        return site and f"{site.rstrip('/')}/{self.address}"
+
     def __str__(self) -> str:
-        """Name the section, its chapter and its address."""
-        return f'"{self.title}" in "{self.chapter}" ({self.address})'
+        """Name the section, its chapter, and the address as far as it is known."""
+        return f'"{self.title}" in "{self.chapter}" ({self.url or self.address})'
+
+
+@functools.cache
+def published_at() -> str | None:
+    """Read where the book is published, if the build of the package was told."""
+    try:
+        entries = metadata.metadata("headway").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:  # it is used from its source
+        return None
+    known = dict(entry.split(", ", 1) for entry in entries)
+    return known.get("Documentation")
 
 
 def _section(page: str, title: str, anchor: str = "") -> Section:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
-from headway.checks.oracle import Match, explain, match
+from headway.checks.oracle import Match, consequences, explain, match
 from headway.checks.oracle.mistakes import left_out
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 
@@ -31,7 +31,12 @@ def equals(evidence: Evidence) -> Outcome:
         if found := explain(one):
             without = "" if one is evidence else _without(one)
             sentence = found.sentence.removesuffix(".") + without + "."
-            return failed(sentence, nearest.difference, section=found.section)
+            return failed(
+                sentence,
+                nearest.difference,
+                section=found.section,
+                explains=consequences(found.mistakes),
+            )
     return _unexplained(evidence, nearest.difference)
 
 
@@ -59,6 +64,7 @@ def _fits(evidence: Evidence, near: Match) -> Outcome:
             f"It is exactly what comes out when {mistake.sentence}.",
             near.difference,
             section=mistake.section,
+            explains=consequences([mistake]),
         )
     return passed(
         f"It is what the equation gives in 64 bits{_besides(near)}{_without(evidence)}.",
