@@ -56,6 +56,8 @@ def test_what_is_right_is_computed(kind: str, causal: bool) -> None:
 @pytest.mark.parametrize(("kind", "one"), CASES)
 def test_what_is_wrong_is_named(kind: str, one: Designed) -> None:
     evidence = asked(kind, one.steps, **one.options)
+    likeliest = replace(evidence, designs=evidence.designs[:1])
+    assert match(likeliest).difference > evidence.tolerance
     found = explain(evidence)
     assert found is not None
     assert [dict(mistake.change) for mistake in found.mistakes] == [one.change]

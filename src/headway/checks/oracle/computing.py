@@ -43,20 +43,21 @@ def compute(
     Raises:
         RuntimeError: If shapes do not fit.
     """
-    return Oracle(Projected(x, p), design, causal).rows(recipe)
+    return Oracle(Projected(x.double(), p), design, causal).rows(recipe)
 
 
 class Projected:
     """Tokens and their projections, each computed once: all other work is small.
 
     Args:
-        x: Tokens of shape (B, T, width).
+        x: Tokens of shape (B, T, width), in 64 bits.
         p: The weights.
+        known: What these tokens were multiplied by before, for other weights.
     """
 
-    def __init__(self, x: Tensor, p: Projections):
-        self.x, self.p = x.double(), p
-        self._known: dict[str, Tensor] = {}
+    def __init__(self, x: Tensor, p: Projections, known: dict[Any, Any] | None = None):
+        self.x, self.p = x, p
+        self._known: dict[Any, Any] = {} if known is None else known
 
     def __call__(self, role: str, biased: bool) -> Tensor:
         """Give what the weights of a role make of the tokens, (B, T, heads D)."""
