@@ -42,7 +42,7 @@ class Comparison:
     """
 
     def __init__(self, evidence: Evidence):
-        self.evidence = evidence
+        self.evidence, self.tolerance = evidence, evidence.tolerance
         width = evidence.output.shape[-1]
         spread = torch.linspace(0, width - 1, min(_SOME, width))
         self.columns = spread.round().long().to(evidence.output.device)
@@ -72,10 +72,9 @@ class Comparison:
 
     def is_equal(self, place: Place, recipe: Recipe) -> bool:
         """Ask whether a recipe gives the output, up to rounding."""
-        tolerance = self.evidence.tolerance
-        if self.glance(place, recipe) > tolerance:
+        if self.glance(place, recipe) > self.tolerance:
             return False
-        return self.difference(place, recipe) <= tolerance
+        return self.difference(place, recipe) <= self.tolerance
 
     def glance(self, place: Place, recipe: Recipe) -> float:
         """Compare a few columns; what does not fit is far off."""

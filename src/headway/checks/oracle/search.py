@@ -1,6 +1,5 @@
 """Compare with the equation, and find the mistake that explains a difference."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -212,7 +211,7 @@ def _factor(comparison: Comparison, place: Place, recipe: Recipe) -> float | Non
         output = output - comparison.weights(place).biases["out"]
     factor = float((expected * output).sum() / (expected * expected).sum())
     apart = max_difference(factor * expected, output)
-    return factor if apart <= comparison.evidence.tolerance else None
+    return factor if apart <= comparison.tolerance else None
 
 
 def _rounded(comparison: Comparison) -> Explanation | None:
@@ -273,10 +272,12 @@ def _pair(comparison: Comparison) -> Explanation | None:
     for place in _likely_places(comparison.evidence, 4, 2):
         setting = comparison.setting(place)
         possible = [one for one in KNOWN_MISTAKES if one.is_possible(setting)]
-        for one, other in itertools.combinations(possible, 2):
-            if one.change.keys() & other.change.keys():
-                continue
-            if comparison.is_equal(place, other(one(RIGHT))):
-                sentence = f"{one.sentence}, and when {other.sentence}"
-                return _exactly(comparison, place, sentence, [one, other])
+        for number, one in enumerate(possible):
+            wrong = one(RIGHT)
+            for other in possible[number + 1 :]:
+                if one.change.keys() & other.change.keys():
+                    continue
+                if comparison.is_equal(place, other(wrong)):
+                    sentence = f"{one.sentence}, and when {other.sentence}"
+                    return _exactly(comparison, place, sentence, [one, other])
     return None
