@@ -178,9 +178,10 @@ def _norms(known: _Known) -> Iterator[Features]:
 
 
 def norms_inside(module: nn.Module) -> list[nn.Module]:
-    """Give the modules that norm queries and keys."""
+    """Give the modules that norm queries and keys, if there is one for each."""
     found = (_norm_of(module, role) for role in ("query", "key"))
-    return [one for one in found if one is not None]
+    both = [one for one in found if one is not None]
+    return both if len(both) == 2 else []
 
 
 def _norm_of(module: nn.Module, role: str) -> nn.Module | None:

@@ -10,11 +10,18 @@ from torch import Tensor, nn
 from headway.checks.subject.names import optional_flags, used_names
 from headway.checks.subject.signature import Target, arguments, parts
 
-_CAUSAL = re.compile(r"causal|^tril|^triu|autoregressive", re.IGNORECASE)
+# A causal convolution says nothing of attention beside it.
+_CAUSAL = re.compile(
+    r"causal(?!_?(conv|pad|norm|lm|dwconv))|^tril|^triu|autoregressive", re.IGNORECASE
+)
 _POSITIONS = re.compile(
     r"rope|rotary|rotate|alibi|(?<!max_)(?<!n_)position(?!_?wise)|pos_?e(mb|nc)|sinusoid|freqs"
     r"|inv_freq|relative|slopes|(^|_)(cos|sin)(_|$)|(^|_)dist(ance)?s?(_|$)|decay"
     r"|rel_?pos",
+    re.IGNORECASE,
+)
+_TABLES = re.compile(
+    r"(^|_)(cos|sin)(_|$)|freqs_(cis|complex|cos|sin)|rope_cache|pos_?(emb|enc)|^pe$",
     re.IGNORECASE,
 )
 _TABLE = re.compile(r"(^|_)(cos|sin)(_|$)", re.IGNORECASE)
@@ -30,14 +37,17 @@ _ADDED = re.compile(
 )
 _WINDOW = re.compile(r"window|sliding|banded", re.IGNORECASE)
 _FLAGS = ("is_causal", "causal", "masked", "mask")
+_OF_DECODERS = ("in_decoder", "is_decoder", "autoregressive", "is_autoregressive")
 _CONTEXT = (
-    "context_length block_size max_seq_len max_seq_length max_sequence_length max_len "
-    "max_length max_position_embeddings max_seq max_tokens n_positions n_ctx "
+    "context_length max_position_embeddings block_size max_seq_len max_seq_length "
+    "max_sequence_length max_len max_length "
+    "max_seq max_tokens n_positions n_ctx "
     "context_size seq_len seq_length sequence_length"
 )
 _WIDTH = (
     "d_in embed_dim embed_size emb_size emb_dim embedding_dim d_model dim_model "
-    "model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim"
+    "model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim emb embed n_embed "
+    "embedding_size d_embed d_emb input_dim in_dim query_dim input_size d_input channels"
 )
 _HEADS = (
     "num_heads n_heads n_head num_attention_heads nhead heads num_head nheads "
@@ -69,14 +79,28 @@ def is_causal(target: Target) -> bool | None:
 
 
 def _flags(target: Target) -> Iterator[bool]:
-    """Give the flags that are set: by a partial, in a module, and by default."""
+    """Give the flags that are set: by a partial, in a module, and by default.
+
+    A layer of a whole library, which keeps the configuration of its model, may say that
+    it is causal and leave the mask to the model: what it does decides.
+    """
     given = target.keywords if isinstance(target, functools.partial) else {}
     found = [given.get(name) for name in _FLAGS]
-    found += [getattr(part, name, None) for part in parts(target) for name in _FLAGS]
+    if not any(_is_of_a_library(part) for part in parts(target)):
+        found += [
+            getattr(part, name, None) for part in parts(target) for name in _FLAGS
+        ]
     yield from (flag for flag in found if isinstance(flag, bool))
+    for part in parts(target):
+        if any(getattr(part, name, None) is False for name in _OF_DECODERS):
+            yield False
     known = arguments(target)
     if any(known[name].default is True for name in _FLAGS if name in known):
         yield True
+
+
+def _is_of_a_library(part: object) -> bool:
+    return hasattr(getattr(part, "config", None), "_attn_implementation")
 
 
 def has_positions(target: Target) -> bool:
@@ -136,9 +160,25 @@ def has_window(target: Target) -> bool:
 
 
 def context_length(target: Target) -> int | None:
-    """Find the largest number of tokens, in an attribute or as the size of a mask."""
+    """Find the largest number of tokens: in an attribute, or as the size of a table.
+
+    Tables are masks of the future, and those of angles for each position.
+    """
     sizes = [tensor.shape[-1] for _, tensor in _tensors(target) if is_triangle(tensor)]
+    sizes += [
+        rows
+        for name, tensor in _tensors(target)
+        if _TABLES.search(name) and (rows := _rows(tensor))
+    ]
     return next(_numbers(target, _CONTEXT), min(sizes, default=None))
+
+
+def _rows(table: Tensor) -> int | None:
+    """Give how many positions a table has, if it has two axes, or pairs as a third."""
+    shape = [*table.squeeze().shape]
+    if len(shape) == 3 and shape[-1] == 2:
+        shape = shape[:2]
+    return shape[0] if len(shape) == 2 and shape[0] > 1 else None
 
 
 def widths(target: Target) -> list[int]:
@@ -153,6 +193,10 @@ def widths(target: Target) -> list[int]:
         matrices = [one for one in target.parameters() if one.ndim >= 2]
         for one in matrices[:1]:
             found += [one.shape[-2], one.shape[0], one.shape[-1]]
+        # A layer may be for one head's part of a token, or not be the first that acts.
+        heads = num_heads(target) or 1
+        found += [heads * layer.in_features for layer in layers[:1]]
+        found += [layer.in_features for layer in layers[1:4]]
     return [*dict.fromkeys(found)]
 
 
@@ -213,6 +257,8 @@ def _numbers(target: Target, names: str) -> Iterator[int]:
         for place in (part, *configs):
             stored = place.get if isinstance(place, Mapping) else None
             for name in names.split():
+                if name == "max_length" and hasattr(place, "model_type"):
+                    continue  # how long a text is generated, if nobody says so
                 value = stored(name) if stored else getattr(place, name, None)
                 if isinstance(value, nn.ModuleList):
                     value = len(value)

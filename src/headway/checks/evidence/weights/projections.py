@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.evidence.weights.cuts import Cut, cuts, innermost
+from headway.checks.evidence.weights.latent import latent_roles, latent_weights
 from headway.checks.evidence.weights.layouts import biases, matrices
 from headway.checks.evidence.weights.roles import (
     ROLES,
@@ -100,6 +101,9 @@ def find_weights(subject: Subject) -> Weights:
     small: tuple[Projections, ...] = ()
     if not found and (subject.num_heads or 1) > 1:
         small = _fitting(_Reading(subject, module, named, part=True))
+    if subject.options.weights is None and (own := latent_roles(module)):
+        if latent := _of_latent(subject, module, own):
+            found, named = latent, own
     if not found and subject.options.weights is None:
         found, named = _by_shape(subject, module, named)
     return Weights(
@@ -189,6 +193,22 @@ class _Reading:
 
 def _fitting(reading: _Reading) -> tuple[Projections, ...]:
     return tuple(one for one in _read(reading) if one.fits)
+
+
+def _of_latent(
+    subject: Subject, module: nn.Module, named: Mapping[str, list[str]]
+) -> tuple[Projections, ...]:
+    """Read the weights of attention with a latent between tokens and keys."""
+    heads = subject.num_heads or 1
+    reading = _Reading(subject, module, named)
+    out_bias = biases(module, named.get("out", []))
+    given = {} if out_bias is None else {"out": out_bias}
+    return tuple(
+        found
+        for three in latent_weights(module, named, heads)
+        for out, _ in _outs(reading, three.value.shape[0], None)
+        if (found := Projections(*three, out, given, heads, reading.names)).fits
+    )
 
 
 def _by_shape(
