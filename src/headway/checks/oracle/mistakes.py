@@ -449,7 +449,7 @@ _OF_CAPS = [
         book.CAP,
         "cap",
         {
-            "after the mask": "scores are capped after the mask, which hides nothing then"
+            "after the mask": "scores are capped after the mask, so that it hides nothing"
         },
         "a cap and a mask",
     ),

@@ -33,7 +33,7 @@ def in_some_heads(comparison: Comparison, place: Place, wrong: Recipe) -> str:
     total = added.sum(dim=0)
     for head, one in enumerate(added):
         if float((rest - total + one).abs().max()) <= tolerance:
-            return f"in all heads but {_name(head, heads).removeprefix('the ')}"
+            return f"in all heads but {_name(head, heads).removesuffix(' head')}"
     return ""
 
 
