@@ -81,7 +81,7 @@ CALLS: dict[str, Mistake] = {
     "depends on the size of the batch": Mistake(
         ALONE,
         called(lambda m, run, x: run(x) / len(x)),
-        says="It is exactly 0.333 times what the equation gives.",
+        says="times what the equation gives.",
     ),
     "fixed sizes": Mistake(
         SIZE, called(lambda m, run, x: run(x.view(-1, m.context_length, m.d_in)))

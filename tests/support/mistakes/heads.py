@@ -75,18 +75,6 @@ HEADS: dict[str, Mistake] = {
         {"merge": "view"},
         function=False,
     ),
-    "split number by number": Mistake(
-        EQUATION,
-        {"split": lambda m, part: part.unflatten(2, (m.width, -1)).permute(0, 3, 1, 2)},
-        {"split": "number by number"},
-        function=False,
-    ),
-    "merged number by number": Mistake(
-        EQUATION,
-        {"merge": lambda m, c: c.permute(0, 2, 3, 1).flatten(2)},
-        {"merge": "number by number"},
-        function=False,
-    ),
     "heads meet, not tokens": Mistake(
         PAST,
         {

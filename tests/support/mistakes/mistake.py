@@ -15,7 +15,7 @@ class Mistake(NamedTuple):
         options: What else the module must have for the mistake to show.
         kind: The module.
         function: Whether a function can have it too.
-        says: What is said of the equation, if it is no change of the recipe.
+        says: How what is said of the equation ends, if it is no change of the recipe.
     """
 
     fails: str

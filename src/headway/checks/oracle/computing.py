@@ -237,8 +237,6 @@ def _split(projected: Tensor, heads: int, recipe: Recipe) -> Tensor:
     B, T, _ = projected.shape
     if recipe.split == "right":
         return projected.reshape(B, T, heads, -1).transpose(1, 2)
-    if recipe.split == "number by number":
-        return projected.reshape(B, T, -1, heads).permute(0, 3, 1, 2)
     return projected.reshape(B, heads, T, -1)
 
 
@@ -246,8 +244,6 @@ def _merge(context: Tensor, recipe: Recipe) -> Tensor:
     B, _, T, _ = context.shape
     if recipe.merge == "right":
         context = context.transpose(1, 2)
-    elif recipe.merge == "number by number":
-        context = context.permute(0, 2, 3, 1)
     return context.reshape(B, T, -1)
 
 

@@ -233,18 +233,12 @@ PLAIN_MISTAKES = [
     *_all(
         book.MERGING,
         "merge",
-        {
-            "view": "heads are merged without the transpose",
-            "number by number": "heads are merged number by number, not side by side",
-        },
+        {"view": "heads are merged without the transpose"},
     ),
     *_all(
         book.HEADS_IN_MEMORY,
         "split",
-        {
-            "view": "heads are split without the transpose",
-            "number by number": "neighbouring numbers go to different heads",
-        },
+        {"view": "heads are split without the transpose"},
     ),
     *_all(
         book.PROJECTIONS,
@@ -448,9 +442,7 @@ _OF_CAPS = [
     *_all(
         book.CAP,
         "cap",
-        {
-            "after the mask": "scores are capped after the mask, so that it hides nothing"
-        },
+        {"after the mask": "scores are capped after the mask, which hides nothing"},
         "a cap and a mask",
     ),
 ]
@@ -525,7 +517,7 @@ _OF_NORMS = [
         "norms",
     ),
     *_all(
-        book.NORM_AND_ROTATION,
+        book.WRONG_NORMS,
         "norm_place",
         {"other": "norm and rotation change places"},
         "norms and a rotation",
