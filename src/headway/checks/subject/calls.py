@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headway.checks.subject import intent
 from headway.checks.subject.fill import Filling, Room, fillings, is_known
-from headway.checks.subject.signature import Target, arguments
+from headway.checks.subject.signature import Target, arguments, unpacked
 
 CallOption = str | Callable[..., Any]
 _ROLES = (
@@ -31,6 +31,8 @@ _CONTEXT = re.compile(
     r"|^x_?\d$|^z$|cond",
     re.IGNORECASE,
 )
+_TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
+_TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
 _NOTHING = torch.empty(0)
@@ -144,7 +146,7 @@ def possible_calls(
     causal: bool | None = None,
 ) -> Iterator[Call]:
     """Give the ways in which code may want to be called, the likeliest first."""
-    time_first = getattr(target, "batch_first", True) is False
+    time_first = not getattr(target, "batch_first", _names_texts_first(target))
     if option is not None:
         text, invoke, takes_tokens = _from_option(option)
         if takes_tokens:
@@ -167,6 +169,15 @@ def possible_calls(
         for inputs in _inputs(known):
             yield from _filled(target, known, inputs, told, time_first=time_first)
         yield from _layouts(target)
+
+
+def _names_texts_first(target: Target) -> bool:
+    """Read from the names of sizes whether texts come before tokens, as they mostly do.
+
+    `T, B, C = x.shape` says that they do not.
+    """
+    first, second, *_ = [*unpacked(target), "", ""]
+    return not (_TOKENS.search(first) and _TEXTS.search(second))
 
 
 def takes_three(target: Target) -> bool:
@@ -192,11 +203,13 @@ def needed_arguments(target: Target) -> list[str]:
     return [name for name, one in arguments(target).items() if _is_needed(one)]
 
 
-def three_of(known: Mapping[str, Parameter]) -> dict[str, int]:
-    """Find the arguments that are queries, keys and values.
+def three_of(known: Mapping[str, Parameter], *, guess: bool = True) -> dict[str, int]:
+    """Find the arguments that are queries, keys and values, and say which is which.
 
-    Their names may say which is which, in any order. Else the first three that must be
-    given are taken for them, unless a name says that it is something else.
+    Args:
+        known: The arguments; their names may tell, in any order.
+        guess: Whether to take the first three that must be given if names do not
+            tell, unless one of them tells that it is something else.
     """
     places: dict[int, str] = {}
     for name, one in known.items():
@@ -206,7 +219,7 @@ def three_of(known: Mapping[str, Parameter]) -> dict[str, int]:
     needed = [name for name, one in known.items() if _is_needed(one)]
     if len(places) == 3 and (places[0] in needed or not needed):
         return {name: role for role, name in places.items()}
-    others = [name for name in needed if not is_known(name)]
+    others = [name for name in needed if guess and not is_known(name)]
     first = {name: place for place, name in enumerate(others[:3])}
     return first if len(first) == 3 and needed[:3] == others[:3] else {}
 
