@@ -41,7 +41,7 @@ from sizes import B, D, H, T, draw
         (WithMaskAndCache, "m(x, None, None)"),
         (OfTwo, "m(x, x)"),
         (OfThree, "m(x, x, x)"),
-        (OfThreeAndMask, "m(x, x, x)"),
+        (OfThreeAndMask, "m(x, x, x, None)"),
         (OfThreeByDefault, "m(x, x, x)"),
     ],
 )
@@ -83,7 +83,6 @@ def of_equal_widths(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     ("function", "axes", "value_width"),
     [
         (of_three, 4, 11),
-        (of_four, 4, 11),
         (scaled_dot_product_attention, 4, 11),
         (of_flat, 3, 11),
         (of_one_text, 2, 11),
@@ -100,6 +99,12 @@ def test_a_function_is_called_with_queries_keys_and_values(
     heads = 2 if axes == 4 else 1
     assert packing == Packing(heads, 5, value_width, axes)
     assert subject.d_in == heads * (10 + value_width)
+
+
+def test_a_mask_that_a_function_needs_is_none_if_that_works() -> None:
+    subject = discover(of_four, Options())
+    assert subject.call.shown == "f(query, key, value, None)"
+    assert subject.call.packing == Packing(2, 5, 11, 4)
 
 
 @pytest.mark.parametrize(("heads", "key_width"), [(3, 5), (5, 3)])
@@ -136,7 +141,9 @@ def test_a_function_of_tokens_needs_their_width() -> None:
         return (x @ x.mT).softmax(-1) @ x
 
     assert discovered(attend).call.text == "m(x)"
-    with refused("d_in must be given for attend; got d_in=None."):
+    with refused(
+        "d_in must be given for attend, such as d_in=12, or --d-in 12; got d_in=None."
+    ):
         discover(attend, Options())
 
 

@@ -1,6 +1,7 @@
 """A subject is made of what is handed over, or it is refused in a sentence."""
 
 import math
+import os
 from typing import Any
 
 import pytest
@@ -29,9 +30,10 @@ def test_what_cannot_be_copied_is_refused() -> None:
         def __deepcopy__(self, memory: Any) -> Any:
             raise RuntimeError("I am\n  the only one.")
 
+    line = Stubborn.__deepcopy__.__code__.co_firstlineno + 1
     with refused(
-        "call must say how Stubborn takes tokens of shape (texts, tokens, d_in); got "
-        "call=None, and copying it raised RuntimeError: I am the only one."
+        "Stubborn must be copied to be checked; got RuntimeError: I am the only one "
+        f"at {os.path.relpath(__file__)}:{line}."
     ):
         discovered(Stubborn())
 
@@ -41,7 +43,7 @@ def test_the_width_is_found_by_trying() -> None:
         d_model = 4
 
     assert discover(Misleading(), Options()).d_in == WIDTH
-    with pytest.raises(ValueError, match="got call=None, and m\\(x\\) raised Runtime"):
+    with pytest.raises(ValueError, match=r"called as m\(x\); got RuntimeError"):
         discover(Misleading(), Options(d_in=4))
 
 

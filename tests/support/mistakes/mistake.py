@@ -26,6 +26,7 @@ class Mistake(NamedTuple):
 
 
 EQUATION = "equals the equation"
+NUMBERS = "rows are numbers"
 LEAK = "no leak from the future"
 PAST = "every allowed token counts"
 SUM = "equal tokens, equal rows"

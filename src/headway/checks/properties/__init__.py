@@ -10,6 +10,7 @@ from headway.checks.outcome import Outcome
 from headway.checks.properties import (
     caller_masks,
     equation,
+    finite,
     mixing,
     modes,
     numerics,
@@ -37,6 +38,7 @@ class Property(NamedTuple):
 # In the order of the report. No property depends on another, so any order will do.
 PROPERTIES = (
     Property("equals the equation", equation.equals, book.EQUATION),
+    Property("rows are numbers", finite.finite, book.WRONG_MASKS, of_random_code=True),
     Property("no leak from the future", visibility.leak, book.LEAK),
     Property("every allowed token counts", visibility.past, book.VISIBLE),
     Property("equal tokens, equal rows", mixing.equal_tokens, book.WEIGHTED_MEAN),

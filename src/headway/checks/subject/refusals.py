@@ -1,0 +1,204 @@
+"""Why code cannot be called, and what to say instead, in one sentence."""
+
+import re
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.errors import describe, frames, place
+from headway.checks.subject import intent
+from headway.checks.subject.calls import needed_arguments, takes_three, three_of
+from headway.checks.subject.copies import duplicate
+from headway.checks.subject.fill import is_known
+from headway.checks.subject.signature import Target, arguments, parts
+from headway.checks.subject.subject import Options
+
+_ATTENTION = re.compile(r"attn|attention", re.IGNORECASE)
+
+
+class Failure(NamedTuple):
+    """A call that did not work.
+
+    Attributes:
+        text: The call.
+        shape: The shape of the tokens; `None` if it came to no call.
+        error: What it raised, or in words what was wrong.
+    """
+
+    text: str
+    shape: tuple[int, ...] | None
+    error: Exception | str
+
+    @property
+    def said(self) -> str:
+        """The error, in one line."""
+        return self.error if isinstance(self.error, str) else describe(self.error)
+
+    def __str__(self) -> str:
+        """Say what raised what."""
+        return f"{self.text} raised {self.said}"
+
+
+def name_of(target: Target) -> str:
+    """Give the name of a module's class, or of a function without its wrappers."""
+    code = next(parts(target))
+    return getattr(code, "__name__", type(code).__name__)
+
+
+def refuse_what_is_no_code(target: object) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        ValueError: If it is a class, a value, or an object with methods alone.
+    """
+    if callable(target) and not isinstance(target, type):
+        return
+    shown = " ".join(repr(target).split())
+    if len(shown) >= 80:
+        shown = f"a {type(target).__name__}"
+    methods = [n for n in ("forward", "attend", "call") if callable(_own(target, n))]
+    hint = f", or a method such as its {methods[0]}" if methods else ""
+    raise ValueError(
+        f"module_or_function must be a function, or a module that is built{hint}; "
+        f"got module_or_function={shown}."
+    )
+
+
+def _own(target: object, name: str) -> Any:
+    return None if isinstance(target, type) else getattr(target, name, None)
+
+
+def explain(target: Target, options: Options, failures: Sequence[Failure]) -> str:
+    """Say why code could not be called, and what to say to the check."""
+    name = name_of(target)
+    if sentence := _of_ids(target, name):
+        return sentence
+    if not failures:
+        return (
+            f"d_in must be given for {name}, such as d_in=12, or --d-in 12; "
+            "got d_in=None."
+        )
+    if options.call is None:
+        failure = _farthest(failures)
+        for explained in (_of_copies, _of_numpy, _of_unknown, _of_forward):
+            if sentence := explained(target, name, failure):
+                return sentence
+    return (
+        f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
+        f"got call={options.call!r}, and {failures[0]}."
+    )
+
+
+def _farthest(failures: Sequence[Failure]) -> Failure:
+    """Choose the failure of the likeliest call that came farthest.
+
+    With a wrong width the first layer raises, and tells nothing of the code.
+    """
+    alike = [one for one in failures if one.text == failures[0].text]
+    return max(
+        alike, key=lambda one: [frame.lineno or 0 for frame in frames(one.error)][:1]
+    )
+
+
+def _of_copies(target: Target, name: str, failure: Failure) -> str:
+    if failure.shape is not None:
+        return ""
+    hint = ""
+    if any(one.__module__.startswith("keras") for one in type(target).__mro__):
+        hint = (
+            ": Keras finds a class again if it is decorated with "
+            "@keras.saving.register_keras_serializable()"
+        )
+    return (
+        f"{name} must be copied to be checked; got {failure.said}{place(failure.error)}"
+        f"{hint}."
+    )
+
+
+def _of_numpy(target: Target, name: str, failure: Failure) -> str:
+    frames = [
+        one.filename
+        for one in traceback.extract_tb(getattr(failure.error, "__traceback__", None))
+    ]
+    inside = any("numpy" in Path(one).parts for one in frames)
+    if not inside and not re.search(r"numpy|ndarray", failure.said):
+        return ""
+    return (
+        f"{name} must take tensors of PyTorch and return one, and it is written for "
+        f'NumPy; got {failure.said}. Say call="torch.as_tensor(f(x.numpy()))" if it '
+        "takes arrays."
+    )
+
+
+def _of_unknown(target: Target, name: str, failure: Failure) -> str:
+    """Name the arguments that were filled in without knowing what they want."""
+    needed = needed_arguments(target)
+    inputs = [*three_of(arguments(target))] if takes_three(target) else needed[:1]
+    others = [one for one in needed if one not in inputs]
+    if not others or all(map(_is_plain, others)):
+        return ""
+    shown = ["q", "k", "v"] if takes_three(target) else ["x"]
+    letter = "m" if isinstance(target, nn.Module) else "f"
+    call = f"{letter}({', '.join([*shown, *(f'{one}=...' for one in others)])})"
+    return (
+        f"call must say what {name} gets for {', '.join(others)}, such as "
+        f'call="{call}"; got call=None, and {failure}{place(failure.error)}.'
+    )
+
+
+def _is_plain(name: str) -> bool:
+    """Ask whether what is filled in for an argument is hardly ever the fault."""
+    return is_known(name) and not re.search(r"cos|sin|freq|rope|rot|cache|past", name)
+
+
+def _of_forward(target: Target, name: str, failure: Failure) -> str:
+    """Say where code raised that was called as its arguments ask for."""
+    where = place(failure.error)
+    if not where or failure.shape is None or not needed_arguments(target):
+        return ""
+    return (
+        f"{name} must take tokens of shape {failure.shape}, called as {failure.text}; "
+        f"got {failure.said}{where}. If it takes another width, say d_in; if it wants "
+        "another call, say call."
+    )
+
+
+def _of_ids(target: Target, name: str) -> str:
+    """Say how to check a model that takes token ids, or its attention alone."""
+    if not isinstance(target, nn.Module):
+        return ""
+    tables = [part for part in target.modules() if isinstance(part, nn.Embedding)]
+    if not tables or not _takes_ids(target, min(t.num_embeddings for t in tables)):
+        return ""
+    vocabulary = max(table.num_embeddings for table in tables)
+    sentence = (
+        f"{name} must take tokens of shape (texts, tokens, d_in), and it takes token "
+        f"ids: check all of it by check_model(model, vocab_size={vocabulary}), or by "
+        f"headway check file.py:{name} --vocab {vocabulary}"
+    )
+    for path, part in target.named_modules():
+        own = f"{path.rpartition('.')[2]} {type(part).__name__}"
+        if path and _ATTENTION.search(own):
+            inside = re.sub(r"\.(\d+)", r"[\1]", f"m.{path}")
+            width = next(iter(intent.widths(part)), tables[0].embedding_dim)
+            call = f'call="{inside}(x)", d_in={width}'
+            return f"{sentence}; or its attention alone by {call}."
+    return f"{sentence}."
+
+
+def _takes_ids(target: nn.Module, vocabulary: int) -> bool:
+    """Call a copy with token ids."""
+    ids = (torch.arange(10) % vocabulary).reshape(2, 5)
+    try:
+        with torch.no_grad():
+            copied = duplicate(target, torch.float32)
+            result = copied(ids)
+    except Exception:  # whatever a reader's code may raise
+        return False
+    parts = result.values() if isinstance(result, dict) else result
+    several = isinstance(parts, (list, tuple)) or isinstance(result, dict)
+    return any(isinstance(one, Tensor) for one in (parts if several else [result]))
