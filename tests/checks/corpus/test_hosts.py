@@ -74,6 +74,9 @@ ASKED = {
     "bloom": Host(
         48, cached=lambda m, x, past, start: m(x, layer_past=past, use_cache=True)
     ),
+    "t5": Host(40),
+    "gemma2": Host(40),
+    "complex_llama": Host(48),
 }
 
 
@@ -299,7 +302,7 @@ def test_names_fit_their_own_cause_and_hardly_another() -> None:
         assert wanted.search(table["why"]), table["name"]
         assert not any(wanted.search(sentence) for sentence in PLAIN), table["name"]
         others = {t["why"] for t in tables if t["named"] != table["named"]}
-        assert sum(bool(wanted.search(why)) for why in others) < len(others) / 12
+        assert sum(bool(wanted.search(why)) for why in others) < len(others) / 16
 
 
 def test_mutants_are_enough() -> None:
