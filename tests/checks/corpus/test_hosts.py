@@ -187,8 +187,13 @@ def state(host: Host, m: Model) -> Tensor:
 
 
 def half(host: Host, m: Model) -> Tensor:
-    short = m.bfloat16()
-    return host.call(short, tokens(host, 2, 7).bfloat16())
+    rows = []
+    for kind in (torch.bfloat16, torch.float16):
+        short, x = deepcopy(m).to(kind), tokens(host, 2, 7).to(kind)
+        rows.append(host.call(short, x))
+        if host.masked is not None:
+            rows.append(host.masked(short, x, padded(2, 7)))
+    return flat(*rows)
 
 
 # The plainest first.
