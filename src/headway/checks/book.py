@@ -17,6 +17,11 @@ _CHAPTERS = {
     "basics/multi_head_attention": "Several heads from one projection",
     "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
+    "positions/rotary": "Rotary positions",
+    "positions/relative_bias": "A bias for distance",
+    "decoding/sliding_window": "A window on the past",
+    "variants/sinks": "A place for unused attention",
+    "variants/norms_and_gates": "Norms and gates",
 }
 
 
@@ -99,3 +104,21 @@ DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
 HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
+
+ROTARY = _section("positions/rotary", "Turn instead of add")
+ROTARY_SPEEDS = _section("positions/rotary", "Many pairs, each at its own speed")
+ROTARY_DISTANCE = _section(
+    "positions/rotary", "The property: only the difference counts"
+)
+PAIRS_OR_HALVES = _section("positions/rotary", "Pairs or halves")
+WRONG_ROTATIONS = _section("positions/rotary", "What breaks it")
+BIAS = _section("positions/relative_bias", "What breaks it")
+SLOPES = _section("positions/relative_bias", "A slope for each head")
+WINDOW = _section("decoding/sliding_window", "What the number counts")
+SINKS = _section("variants/sinks", "What breaks it")
+CAP = _section("variants/sinks", "A cap on the scores")
+QK_NORM = _section("variants/norms_and_gates", "Queries and keys of one size")
+NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads together")
+NORM_AND_ROTATION = _section(
+    "variants/norms_and_gates", "The property: when norm and rotation change places"
+)

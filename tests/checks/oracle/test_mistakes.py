@@ -8,8 +8,9 @@ from torch import Tensor
 
 from checks.support.layers import GROUPED, GROUPS, weights
 from headway.checks.evidence.weights import Projections
+from headway.checks.oracle.computing import compute
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
-from headway.checks.oracle.recipe import Recipe, compute
+from headway.checks.oracle.recipe import Recipe
 from sizes import D_IN, B, T
 
 

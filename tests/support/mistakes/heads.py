@@ -79,7 +79,7 @@ HEADS: dict[str, Mistake] = {
         GRADIENTS, {"out": lambda m, c: c}, {"out": False}, function=False
     ),
     "biases are lost": Mistake(
-        EQUATION, {"project": without_biases}, {"bias": False}, function=False
+        EQUATION, {"project": without_biases}, {"biases": "o"}, function=False
     ),
     "groups are tiled": Mistake(
         EQUATION,

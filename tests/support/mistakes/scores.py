@@ -86,7 +86,9 @@ AXES: dict[str, Mistake] = {
         {"axis": "none"},
     ),
     "divided by the number of tokens": Mistake(
-        LONGER, {"softmax": lambda m, s: s.softmax(-1) / s.shape[-1]}
+        LONGER,
+        {"softmax": lambda m, s: s.softmax(-1) / s.shape[-1]},
+        {"scale_after_softmax": "1/T"},
     ),
     "the naive softmax": Mistake(
         LARGE,

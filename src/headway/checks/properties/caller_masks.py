@@ -7,7 +7,7 @@ from torch import Tensor
 
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3
@@ -32,7 +32,7 @@ def obeyed(evidence: Evidence) -> Outcome:
     if not masks.arguments:
         return not_applicable("It takes no mask.")
     if not masks.obeyed:
-        return not_applicable("No form of mask was found that it takes.")
+        return _none_is_taken(evidence)
     for mask in masks.obeyed:
         if mask.argument == "key_padding_mask" and mask.meaning == "True may look":
             return failed(
@@ -40,10 +40,100 @@ def obeyed(evidence: Evidence) -> Outcome:
                 "padding: who hands that over sees padding and nothing else."
             )
     for mask in masks.obeyed:
-        if _changes(evidence, mask):
-            return failed(f"It changes its {mask.argument} in place.")
+        if wrong := _wrong_with(_in_its_type(evidence, mask), mask):
+            return wrong
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
+    for mask in masks.obeyed:
+        if mask.instead:
+            return note(
+                f"{mask} takes the place of the mask of the future: who hands one over "
+                "must hide the future in it as well."
+            )
     return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _none_is_taken(evidence: Evidence) -> Outcome:
+    """Tell the errors, if every form of each mask was refused."""
+    for name, error in evidence.masks.refused.items():
+        if error.startswith(("NameError", "UnboundLocalError")):
+            return failed(f"With {name} it raised {error}.")
+        return not_applicable(
+            f"No form of {name} was found that it takes: the first raised {error}."
+        )
+    return not_applicable("No form of mask was found that it takes.")
+
+
+def _in_its_type(evidence: Evidence, mask: Mask) -> Evidence:
+    """Give the evidence in the type that a mask is taken with."""
+    if mask.dtype == evidence.subject.dtype:
+        return evidence
+    subject = evidence.subject.copy(mask.dtype)
+    x = evidence.x.to(mask.dtype)
+    with torch.no_grad():
+        output = subject(x)
+    return replace(evidence, subject=subject, x=x, output=output)
+
+
+def _wrong_with(evidence: Evidence, mask: Mask) -> Outcome | None:
+    """Try a mask that is obeyed in more ways."""
+    if _changes(evidence, mask):
+        return failed(f"It changes its {mask.argument} in place.")
+    worst = _other_tables(evidence, mask)
+    if worst > evidence.noise:
+        return failed(
+            f"With another {mask.argument} than the first, a row moves with what it "
+            "hides: something of the first is kept, or part of it is ignored.",
+            worst,
+        )
+    worst = _loud_queries(evidence, mask)
+    if worst > evidence.noise * _LARGE:
+        return failed(
+            f"With {mask.argument}, large queries see what it hides: hidden scores are "
+            "not low enough. Fill with minus infinity, or the lowest number of the "
+            "type.",
+            worst,
+        )
+    return None
+
+
+def _hidden_moves(
+    evidence: Evidence, mask: Mask, table: Tensor, x: Tensor, t: int
+) -> float:
+    """Give how far row t moves when all changes that it may not see."""
+    hidden = ~table[0, t]
+    hidden[t] = False
+    changed = x.clone()
+    changed[:, hidden] = evidence.subject.tokens(seed=7)[:, hidden]
+    keep = table.to(x.device)
+    given = [mask(keep.clone(), x.dtype) for _ in range(2)]
+    with torch.no_grad():
+        rows = evidence.subject(x, **given[0])[:, t]
+        moved = evidence.subject(changed, **given[1])[:, t]
+    return float((moved - rows).abs().nan_to_num(0, 0, 0).max())
+
+
+def _other_tables(evidence: Evidence, mask: Mask) -> float:
+    """Hide other tokens than those of the first example."""
+    B, T = evidence.subject.B, evidence.subject.T
+    worst = 0.0
+    for number in (0, 2):
+        table = example_table(mask, B, T, number)
+        rows = (T - 1, T // 2)
+        moves = [_hidden_moves(evidence, mask, table, evidence.x, t) for t in rows]
+        worst = max(worst, *moves)
+    return worst
+
+
+def _loud_queries(evidence: Evidence, mask: Mask) -> float:
+    """Let a row have large scores, and change what it may not see."""
+    B, T = evidence.subject.B, evidence.subject.T
+    table = example_table(mask, B, T)
+    worst = 0.0
+    for t in (T - 1, T // 2):
+        x = evidence.x.clone()
+        x[:, t] *= _LARGE
+        worst = max(worst, _hidden_moves(evidence, mask, table, x, t))
+    return worst
 
 
 def _changes(evidence: Evidence, mask: Mask) -> bool:
@@ -63,6 +153,7 @@ def padding(evidence: Evidence) -> Outcome:
     mask = masks.of_keys or masks.of_texts or masks.of_pairs
     if mask is None:
         return not_applicable("It takes no mask that could hide padding.")
+    evidence = _in_its_type(evidence, mask)
     T = evidence.subject.T
     lengths = [max(T - 2 * b, 1) for b in range(evidence.subject.B)]
     real = torch.stack([torch.arange(T) < length for length in lengths])
@@ -92,14 +183,12 @@ def fully_masked(evidence: Evidence) -> Outcome:
     mask = evidence.masks.of_pairs or evidence.masks.of_keys
     if mask is None:
         return not_applicable("It takes no mask that could hide everything.")
+    evidence = _in_its_type(evidence, mask)
     outcome = _fully_masked(evidence, mask)
     if outcome.verdict == "passed" or evidence.subject.dtype == torch.float32:
         return outcome
-    subject = evidence.subject.copy(torch.float32)
-    x = evidence.x.float()
-    with torch.no_grad():
-        output = subject(x)
-    return _fully_masked(replace(evidence, subject=subject, x=x, output=output), mask)
+    mask = replace(mask, dtype=torch.float32)
+    return _fully_masked(_in_its_type(evidence, mask), mask)
 
 
 def _fully_masked(evidence: Evidence, mask: Mask) -> Outcome:

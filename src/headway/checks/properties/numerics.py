@@ -16,10 +16,15 @@ _ROUNDINGS = 32
 
 def gradients(evidence: Evidence) -> Outcome:
     """Ask that finite gradients reach the tokens and every matrix of weights."""
+    if evidence.subject.T == 1:
+        return not_applicable("With one token, no weight depends on a query or a key.")
     subject = replace(evidence.subject.copy(), copy_each_call=False)
     module = subject.module
     x = evidence.x.clone().requires_grad_()
-    output = subject(x)
+    try:
+        output = subject(x)
+    except NotImplementedError as raised:  # as kernels do that have no way back
+        return not_applicable(f"It could not be differentiated: {describe(raised)}")
     if not output.requires_grad:
         if module is None:
             return not_applicable("The function does not take part in differentiation.")
