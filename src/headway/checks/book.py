@@ -15,6 +15,10 @@ _CHAPTERS = {
     "basics/multi_head_attention": "Several heads from one projection",
     "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
+    "basics/packing": "Several texts in one row",
+    "basics/pytorch": "The same thing in PyTorch",
+    "decoding/kv_cache": "The key-value cache",
+    "models/small_gpt": "A model that writes",
 }
 
 
@@ -80,3 +84,12 @@ DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
 HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
+
+# Of whole models.
+NOTHING_LEAKS = _section("models/small_gpt", "The property: nothing leaks")
+A_MODEL = _section("models/small_gpt", "The model")
+WRITES = _section("models/small_gpt", "It writes")
+PADDING_SIDES = _section("basics/packing", "Padding, to the right and to the left")
+PACKED = _section("basics/packing", "The property: packed equals alone")
+EVERY_CUT = _section("decoding/kv_cache", "The property: every way to cut")
+FUSED = _section("basics/pytorch", "The function")
