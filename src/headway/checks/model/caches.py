@@ -123,7 +123,6 @@ def _with_caches(s: Subject, ids: Tensor, past: Any, start: int) -> tuple[Any, A
 
 
 def _new_caches(subject: Subject) -> list[Any]:
-    windows = [
-        getattr(block.attention, "window", None) for block in subject.target.blocks
-    ]
+    model: Any = subject.target
+    windows = [getattr(block.attention, "window", None) for block in model.blocks]
     return [KeyValueCache() if one is None else RingCache(one) for one in windows]

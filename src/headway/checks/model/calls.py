@@ -21,7 +21,7 @@ _NAMES = {
     "seq_ids seq_idx",
     "ends": "cu_seqlens cu_seq_lens",
     "past": "past_key_values past_key_value past_kv past_kvs past layer_past kv_cache "
-    "kv_caches cache caches",
+    "kv_caches cache caches cache_params mems",
     "keep": "use_cache",
     "start": "start_pos start_position position_offset offset",
 }
@@ -66,8 +66,7 @@ def possible_calls(
         told: The names of arguments that somebody said, by what they are for.
     """
     if option is not None:
-        text, invoke, used = _from_option(option)
-        yield Call(text, invoke, {name: name for name in used})
+        yield _from_option(option)
         return
     names = {**argument_names(target), **told}
     blanks = _blanks(target, names)
@@ -105,29 +104,28 @@ def _blanks(target: Target, names: Mapping[str, str]) -> dict[str, Any]:
     return {name: 0 if name == names.get("start") else None for name in needed}
 
 
-def _from_option(
-    option: CallOption,
-) -> tuple[str, Callable[..., Any], frozenset[str]]:
-    """Make a function of what the reader wrote; say also which arguments it uses."""
+def _from_option(option: CallOption) -> Call:
+    """Make a call of what the reader wrote."""
     if not isinstance(option, str):
 
         def hand_over(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
             return option(m, ids, **extra)
 
-        taken = frozenset([*arguments(option)][2:]) & {*_NAMES}
-        return getattr(option, "__name__", "call"), hand_over, taken
+        taken = [name for name in [*arguments(option)][2:] if name in _NAMES]
+        shown = getattr(option, "__name__", "call")
+        return Call(shown, hand_over, {name: name for name in taken})
     try:
         code = compile(option.strip(), "<call>", "eval")
     except SyntaxError as error:
         raise ValueError(f"call must be an expression; got call={option!r}.") from error
-    used = frozenset(code.co_names) & {"mask", "positions"}
+    used = [name for name in ("mask", "positions") if name in code.co_names]
 
     def evaluate(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
         names = {"m": m, "ids": ids, "x": ids, "torch": torch}
         given = {"mask": None, "positions": None, **extra}
         return eval(code, names | given)  # noqa: S307  # it is the reader's expression
 
-    return option.strip(), evaluate, used
+    return Call(option.strip(), evaluate, {name: name for name in used})
 
 
 def logits_of(result: Any, ids: Tensor, vocab_size: int) -> Tensor:

@@ -1,5 +1,6 @@
 """What is known of a model before its properties are asked."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,9 +8,10 @@ import torch
 from torch import Tensor
 
 from headway.checks.model.caches import Protocol, find_protocol
-from headway.checks.model.masks import Mask, find_mask
+from headway.checks.model.masks import Masking, find_mask
 from headway.checks.model.subject import Subject
-from headway.checks.tolerance import largest, noise
+from headway.checks.model.tolerance import logits_tolerance
+from headway.checks.tolerance import noise
 
 
 @dataclass(frozen=True)
@@ -45,25 +47,37 @@ class Evidence:
     @property
     def tolerance(self) -> float:
         """How far apart logits may be that are equal but for rounding."""
-        # Some parts compute in 32 bits whatever they are given.
-        wide = self.subject.dtype == torch.float64
-        return (1e-5 if wide else 1e-4) * largest(self.logits)
+        return logits_tolerance(self.logits)
 
     @cached_property
     def influence(self) -> Tensor:
         """How far the logits at t move with the token at s alone, (s, t)."""
-        ids = self.ids[:1]
-        T = ids.shape[-1]
-        changed = ids.repeat(T, 1)
-        places = torch.arange(T)
-        changed[places, places] = self.subject.other(ids)[0]
-        before = self.subject(ids.repeat(T, 1))
-        return distances(self.subject(changed), before)
+        return influence(self.subject, self.ids[:1], self.subject)
 
     @cached_property
-    def mask(self) -> tuple[Mask | None, str]:
+    def ahead(self) -> Tensor:
+        """How far logits move when all tokens from a cut on change, (cut, t)."""
+        return moves(self.subject, self.ids[:1], range(1, self.subject.T))
+
+    @property
+    def leaks(self) -> bool:
+        """Whether logits see later tokens."""
+        return self.subject.causal and self.far_ahead > 0.0
+
+    @cached_property
+    def far_ahead(self) -> float:
+        """How far logits move when later tokens change; 0 if rounding explains it."""
+        worst = float(self.ahead.max())
+        if worst <= self.noise:
+            return 0.0
+        # Other texts of a batch are another matter.
+        ids, cuts = self.ids[:1], range(1, self.subject.T)
+        return max(float(moves(self.subject, ids, [cut]).max()) for cut in cuts)
+
+    @cached_property
+    def masking(self) -> Masking:
         """The form of mask that is obeyed, and why there is none."""
-        return find_mask(self.subject, self.tolerance)
+        return find_mask(self.subject)
 
     @cached_property
     def protocol(self) -> tuple[Protocol | None, str]:
@@ -79,3 +93,33 @@ def distances(one: Tensor, other: Tensor) -> Tensor:
     both = ~one.isfinite() & ~other.isfinite()
     apart = (one.double() - other.double()).abs().nan_to_num(torch.inf, torch.inf)
     return apart.masked_fill(both, 0.0).amax(dim=-1)
+
+
+def moves(subject: Subject, ids: Tensor, cuts: Sequence[int]) -> Tensor:
+    """Change all tokens from a cut on: how far do the logits before it move?
+
+    Returns:
+        One row for each cut, and a number for each token; zero from the cut on.
+    """
+    texts = ids.repeat(len(cuts), 1)
+    later = torch.arange(ids.shape[-1]) >= torch.tensor([*cuts]).unsqueeze(-1)
+    later = later.to(ids.device)
+    changed = torch.where(later, subject.other(texts), texts)
+    return distances(subject(changed), subject(texts)).masked_fill(later, 0.0)
+
+
+def influence(
+    subject: Subject, ids: Tensor, read: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Change one token at a time: how far do the logits at t move with that at s?
+
+    Args:
+        subject: The model.
+        ids: One text.
+        read: Gives the logits of texts.
+    """
+    T = ids.shape[-1]
+    texts = ids.repeat(T, 1)
+    one = torch.eye(T, dtype=torch.bool, device=ids.device)
+    changed = torch.where(one, subject.other(texts), texts)
+    return distances(read(changed), read(texts))

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
 from headway.checks.model.subject import Subject
+from headway.checks.model.tolerance import logits_tolerance
 from headway.checks.tolerance import max_difference
 
 
@@ -32,9 +34,10 @@ class Mask:
             apart: Which pairs of tokens are of one document, (B, T, T).
         """
         T = real.shape[-1]
-        pairs = real[:, None, :] & torch.ones(
-            T, T, dtype=torch.bool, device=real.device
-        ).tril()
+        pairs = (
+            real[:, None, :]
+            & torch.ones(T, T, dtype=torch.bool, device=real.device).tril()
+        )
         if apart is not None:
             pairs = pairs & apart
         # Padding sees itself, so that no row is without keys.
@@ -53,7 +56,7 @@ _FORMS = (
     Mask("True for padding", lambda real, pairs: ~real),
     Mask("True for keys that may be seen", lambda real, pairs: real[:, None, None]),
     Mask("True for pairs that may be seen", lambda real, pairs: pairs),
-    Mask("True for pairs that may be seen, over heads", lambda r, pairs: pairs[:, None]),
+    Mask("True for pairs, over heads", lambda _, pairs: pairs[:, None]),
     Mask(
         "minus infinity for pairs that may not be seen",
         lambda real, pairs: torch.zeros(
@@ -63,42 +66,54 @@ _FORMS = (
 )
 
 
-def find_mask(subject: Subject, tolerance: float) -> tuple[Mask | None, str]:
+class Masking(NamedTuple):
+    """How a model is told what is padding.
+
+    Attributes:
+        form: The form of mask that it obeys, if one was found.
+        subject: The model, in a type in which it obeys.
+        reason: Why no form was found; nothing if no mask is taken.
+    """
+
+    form: Mask | None
+    subject: Subject
+    reason: str = ""
+
+
+def find_mask(subject: Subject, *, of_pairs: bool = False) -> Masking:
     """Find the form of mask that a model obeys.
 
-    Returns:
-        The form, and why there is none: nothing if no mask is taken.
+    Where code fills in the least number of 64 bits and takes a softmax in 32, it is
+    infinite there, and rows without keys are nan; so all is asked in 32 bits, too.
+
+    Args:
+        subject: The model.
+        of_pairs: Whether the mask must say of each pair of tokens who sees whom.
     """
     if "mask" not in subject.call.names:
-        return None, ""
+        return Masking(None, subject)
+    subjects = [subject]
+    if subject.dtype == torch.float64:
+        subjects.append(subject.copy(torch.float32))
     reasons = []
     for form in _FORMS:
-        try:
-            reason = _disobeyed(subject, form, tolerance)
-        except Exception as raised:  # whatever a reader's code may raise
-            reason = f"it raised {describe(raised)}"
-        if not reason:
-            return form, ""
-        reasons.append(reason)
+        for one in subjects if form.of_pairs or not of_pairs else ():
+            try:
+                reason = _disobeyed(one, form)
+            except Exception as raised:  # whatever a reader's code may raise
+                reason = f"it raised {describe(raised)}"
+            if not reason:
+                return Masking(form, one)
+            reasons.append(reason)
     told = [one for one in reasons if not one.startswith("it raised")]
-    return None, (told or reasons)[0]
+    return Masking(None, subject, (told or reasons)[0])
 
 
-def find_pair_mask(subject: Subject, tolerance: float) -> Mask | None:
-    """Find a form of mask that says of each pair of tokens who sees whom."""
-    for form in _FORMS if "mask" in subject.call.names else ():
-        try:
-            if form.of_pairs and not _disobeyed(subject, form, tolerance):
-                return form
-        except Exception:  # noqa: S112  # whatever a reader's code may raise
-            continue
-    return None
-
-
-def _disobeyed(subject: Subject, form: Mask, tolerance: float) -> str:
+def _disobeyed(subject: Subject, form: Mask) -> str:
     """Say what a model does that no mask of this form means, or nothing."""
     ids = subject.ids(seed=4)
     plain = subject(ids)
+    tolerance = logits_tolerance(plain)
     real = torch.ones_like(ids, dtype=torch.bool)
     if max_difference(subject(ids, mask=form(real)), plain) > tolerance:
         return "a mask that hides nothing changes the logits"

@@ -88,6 +88,8 @@ def _row(asked: Property, evidence: Evidence) -> Row:
 def _outcome(asked: Property, evidence: Evidence) -> Outcome:
     if not (evidence.finite or asked.of_any_numbers):
         return not_applicable("Some logits are not finite, so they cannot be compared.")
+    if evidence.leaks and not asked.of_a_leak:
+        return not_applicable("Logits see later tokens; mend this first.")
     return asked.ask(evidence)
 
 
@@ -100,7 +102,7 @@ def _facts(evidence: Evidence) -> dict[str, str]:
         "sizes": f"{subject.B} texts of {subject.T} tokens of {subject.vocab_size}",
         "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
     }
-    form = evidence.mask[0] if evidence.finite else None
+    form = evidence.masking.form if evidence.finite else None
     if form is not None:
         found["mask"] = f"{subject.call.names['mask']}, {form.meaning}"
     protocol = evidence.protocol[0]

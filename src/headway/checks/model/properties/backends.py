@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from headway.checks.errors import describe
-from headway.checks.model.evidence import Evidence
-from headway.checks.model.properties.visibility import moves
+from headway.checks.model.evidence import Evidence, moves
 from headway.checks.model.subject import Subject
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.tolerance import max_difference
@@ -20,24 +20,23 @@ _SWITCH = re.compile(r"(^|_)(flash|sdpa|fused)(_|$)")
 
 def eager(evidence: Evidence) -> Outcome:
     """Ask that attention by other code gives the same logits, and hides the future."""
-    worst, told, reasons = 0.0, [], []
+    worst, same, reasons = 0.0, [], []
     for name, subject in _others(evidence.subject):
         try:
             far = max_difference(subject(evidence.ids), evidence.logits)
-            leak = subject.causal and float(
-                moves(subject, evidence.ids[:1], range(1, subject.T)).max()
-            )
+            ahead = moves(subject, evidence.ids[:1], range(1, subject.T))
         except Exception as raised:  # whatever a reader's code may raise
             reasons.append(f"{name} raised {describe(raised)}.")
             continue
-        if leak > evidence.noise:
-            return failed(f"With {name}, logits move when later tokens change.", leak)
+        leaks = subject.causal and float(ahead.max()) > evidence.noise
         if far > evidence.tolerance:
-            return failed(f"With {name} the logits are others than without.", far)
+            seen = " and see later tokens" if leaks else " and see no later tokens"
+            shown = seen if leaks is not evidence.leaks else ""
+            return failed(f"With {name} the logits are others{shown}.", far)
         worst = max(worst, far)
-        told.append(name)
-    if told:
-        return passed(f"{' and '.join(told)}: the same logits.", worst)
+        same.append(name)
+    if same:
+        return passed(f"{' and '.join(same)}: the same logits.", worst)
     reasons.append("No switch between ways to compute attention was found.")
     return not_applicable(reasons[0])
 
@@ -58,7 +57,7 @@ def _others(subject: Subject) -> Iterator[tuple[str, Subject]]:
     for name in sorted(set(_switches(subject))):
         yield (
             f"{name} switched",
-            subject.changed(lambda module, name=name: _switch(module, name)),
+            subject.changed(partial(_switch, name=name)),
         )
 
 

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
-from headway.checks.model.evidence import Evidence, distances
-from headway.checks.model.subject import Subject
+from headway.checks.model.evidence import Evidence, moves
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import intent
 from headway.checks.tolerance import largest, noise
@@ -21,21 +20,17 @@ def leak(evidence: Evidence) -> Outcome:
     """Ask that logits stay when later tokens change."""
     if not evidence.subject.causal:
         return not_applicable(_BOTH)
-    subject = evidence.subject
-    ids = evidence.ids[:1]
-    moved = moves(subject, ids, range(1, subject.T))
-    worst = float(moved.max())
-    if worst == 0.0:
-        return passed("No logits move when all later tokens change.", 0)
-    if worst <= evidence.noise or not _moves_alone(subject, ids, evidence.noise):
+    if not evidence.leaks:
+        worst = float(evidence.ahead.max())
         return passed("No logits move when all later tokens change.", worst)
+    worst = evidence.far_ahead
     if worst <= 64 * torch.finfo(torch.float32).eps * largest(evidence.logits):
         return note(
             "Logits move a little when later tokens change: a number of 32 bits is "
             "rounded in another way, or the future is hidden by a finite number.",
             worst,
         )
-    return failed(f"{_earliest(moved)} {_pattern(evidence)}", worst)
+    return failed(f"{_earliest(evidence.ahead)} {_pattern(evidence)}", worst)
 
 
 def in_training(evidence: Evidence) -> Outcome:
@@ -44,17 +39,15 @@ def in_training(evidence: Evidence) -> Outcome:
         return not_applicable(_BOTH)
     if evidence.subject.module is None:
         return not_applicable("A function has no training mode.")
-    subject = evidence.subject.in_training(dropout=_RATE)
+    subject, cuts = evidence.subject, range(1, evidence.subject.T)
+    dropping = subject.in_training(dropout=_RATE)
     ids = evidence.ids[:1]
-    moved = moves(subject, ids, range(1, subject.T))
-    worst = float(moved.max())
-    limit = noise(subject(ids))
+    moved = moves(dropping, ids, cuts)
+    worst, limit = float(moved.max()), noise(dropping(ids))
     if worst <= limit:
         return passed("In training, too, no logits see later tokens.", worst)
-    if leak(evidence).verdict == "failed":
-        return failed(f"{_earliest(moved)} So they do in eval.", worst)
-    quiet = evidence.subject.in_training(dropout=0.0)
-    if float(moves(quiet, ids, range(1, subject.T)).max()) <= limit:
+    quiet = moves(subject.in_training(dropout=0.0), ids, cuts)
+    if float(quiet.max()) <= limit:
         return failed(
             f"{_earliest(moved)} It does so in training with dropout, and not "
             "without: a branch for dropout drops the mask.",
@@ -87,8 +80,6 @@ def long(evidence: Evidence) -> Outcome:
     worst = float(moved.max())
     if worst <= noise(before):
         return passed(f"In a text of {T} tokens no logits see later ones.", worst)
-    if leak(evidence).verdict == "failed":
-        return failed(f"{_earliest(moved, cuts)} So they do in a short text.", worst)
     return failed(
         f"{_earliest(moved, cuts)} It does so in a text of {T} tokens, and not of "
         f"{subject.T}: look at what begins with length, such as blocks or chunks.",
@@ -125,28 +116,7 @@ def past(evidence: Evidence) -> Outcome:
     )
 
 
-def moves(subject: Subject, ids: Tensor, cuts: "range | list[int]") -> Tensor:
-    """Change all tokens from a cut on: how far do the logits before it move?
-
-    Returns:
-        One row for each cut, and a number for each token; zero from the cut on.
-    """
-    texts = ids.repeat(len(cuts), 1)
-    later = torch.arange(ids.shape[-1], device=ids.device) >= torch.tensor(
-        [*cuts], device=ids.device
-    ).unsqueeze(-1)
-    changed = torch.where(later, subject.other(texts), texts)
-    return distances(subject(changed), subject(texts)).masked_fill(later, 0.0)
-
-
-def _moves_alone(subject: Subject, ids: Tensor, limit: float) -> bool:
-    """Ask the same of one text at a time: other texts are another matter."""
-    return any(
-        float(moves(subject, ids, [cut]).max()) > limit for cut in range(1, subject.T)
-    )
-
-
-def _earliest(moved: Tensor, cuts: "list[int] | None" = None) -> str:
+def _earliest(moved: Tensor, cuts: list[int] | None = None) -> str:
     cut, t = divmod(int(moved.argmax()), moved.shape[-1])
     later = cuts[cut] if cuts else cut + 1
     return f"Logits at token {t + 1} move when those from token {later + 1} on change."
@@ -159,7 +129,13 @@ def _pattern(evidence: Evidence) -> str:
     seen = {(s, t) for s, t in moved.tril(-1).nonzero().tolist()}
     if not seen:
         return "No single token does it, only several at once."
-    if seen == {(s, t) for s in range(T) for t in range(s)}:
+    every = {(s, t) for s in range(T) for t in range(s)}
+    if seen == every and not moved.triu(1).any():
+        return (
+            "Each sees what comes after it, and nothing before: the mask is inverted, "
+            "and hides what it should show."
+        )
+    if seen == every:
         return (
             "Each sees the whole text: no mask acts, or something is taken over all "
             "tokens, such as a mean."
