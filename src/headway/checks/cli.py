@@ -11,6 +11,7 @@ from typing import Any
 
 from headway.checks.errors import describe
 from headway.checks.load_target import load_target
+from headway.checks.model import check_model
 from headway.checks.report import Report
 from headway.checks.run import check
 
@@ -55,8 +56,11 @@ def _report(known: argparse.Namespace, rest: Sequence[str]) -> Report:
     options = {name: getattr(known, name) for name in _OPTIONS}
     options = {name: value for name, value in options.items() if value is not None}
     weights = _pairs(known.weights) if known.weights else None
-    with load_target(known.target, options, arguments) as target:
+    sizes = options | ({"vocab_size": known.vocab_size} if known.vocab_size else {})
+    with load_target(known.target, sizes, arguments) as target:
         try:
+            if known.vocab_size is not None:
+                return _model_report(known, target)
             return check(target, call=known.call, weights=weights, **options)
         except ValueError:
             raise
@@ -64,6 +68,16 @@ def _report(known: argparse.Namespace, rest: Sequence[str]) -> Report:
             raise ValueError(
                 f"{known.target} could not be checked: {describe(raised)}."
             ) from raised
+
+
+def _model_report(known: argparse.Namespace, model: Any) -> Report:
+    return check_model(
+        model,
+        vocab_size=known.vocab_size,
+        context_length=known.context_length,
+        causal=known.causal,
+        call=known.call,
+    )
 
 
 def _print(text: str) -> None:
@@ -99,6 +113,13 @@ def _parser() -> argparse.ArgumentParser:
         "--causal",
         action=argparse.BooleanOptionalAction,
         help="whether it hides the future",
+    )
+    one.add_argument(
+        "--vocab",
+        dest="vocab_size",
+        type=int,
+        metavar="N",
+        help="how many different tokens; for a whole model: token ids in, logits out",
     )
     one.add_argument("--call", help='how to call it, such as "m(x, x, x)[0]"')
     one.add_argument(

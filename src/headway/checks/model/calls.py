@@ -41,12 +41,14 @@ class Call:
         names: The name of each further argument that it takes, by what it is for.
         with_targets: Whether the ids are given as targets, too: some models give the
             logits of the last token alone without them.
+        time_first: Whether it takes ids of shape (T, B).
     """
 
     text: str
     invoke: Callable[..., Any]
     names: Mapping[str, str] = field(default_factory=dict)
     with_targets: bool = False
+    time_first: bool = False
 
     def __call__(self, target: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
         """Call the model; `extra` are further arguments by what they are for."""

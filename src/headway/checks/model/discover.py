@@ -128,5 +128,24 @@ def _settle(subject: Subject) -> Subject | str:
         except Exception as raised:  # whatever a reader's code may raise
             errors.append(describe(raised))
             continue
-        return replace(subject, T=T)
+        return _upright(replace(subject, T=T))
     return errors[0]
+
+
+def _upright(subject: Subject) -> Subject:
+    """Find out which axis is the text: only in it do tokens see each other."""
+    turned = replace(
+        subject,
+        call=replace(
+            subject.call,
+            text=subject.call.text.replace("ids", "ids.mT"),
+            time_first=True,
+        ),
+    )
+    tried = subject.copy()
+    ids = tried.ids()
+    before, changed = tried(ids), ids.clone()
+    changed[0, :-1] = tried.other(ids[0, :-1])
+    moved = (tried(changed) != before).any(dim=-1)
+    swapped = bool(moved[1:].any()) and not moved[0, -1]
+    return replace(subject, call=turned) if swapped else subject

@@ -105,7 +105,13 @@ def moves(subject: Subject, ids: Tensor, cuts: Sequence[int]) -> Tensor:
     later = torch.arange(ids.shape[-1]) >= torch.tensor([*cuts]).unsqueeze(-1)
     later = later.to(ids.device)
     changed = torch.where(later, subject.other(texts), texts)
-    return distances(subject(changed), subject(texts)).masked_fill(later, 0.0)
+    apart = distances(few_at_a_time(subject, changed), few_at_a_time(subject, texts))
+    return apart.masked_fill(later, 0.0)
+
+
+def few_at_a_time(read: Callable[[Tensor], Tensor], texts: Tensor) -> Tensor:
+    """Give the logits of many texts; some models have room for a few only."""
+    return torch.cat([read(few) for few in texts.split(3)])
 
 
 def influence(
@@ -122,4 +128,4 @@ def influence(
     texts = ids.repeat(T, 1)
     one = torch.eye(T, dtype=torch.bool, device=ids.device)
     changed = torch.where(one, subject.other(texts), texts)
-    return distances(read(changed), read(texts))
+    return distances(few_at_a_time(read, changed), few_at_a_time(read, texts))

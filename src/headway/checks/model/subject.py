@@ -1,7 +1,7 @@
 """A copy of somebody's language model, ready to be called with token ids."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -46,7 +46,6 @@ class Subject:
         context_length: The largest number of tokens in a text, if it is known.
         B: Number of texts in a batch.
         T: Number of tokens in a text.
-        extra: Further arguments of each call, by what they are for.
     """
 
     name: str
@@ -60,7 +59,6 @@ class Subject:
     context_length: int | None = None
     B: int = 3
     T: int = 11
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, ids: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the model with ids, and with the same random numbers each time.
@@ -73,15 +71,14 @@ class Subject:
         Returns:
             Logits of shape (B, T, width).
         """
-        return logits_of(self.raw(ids, seed=seed, **extra), ids, self.vocab_size)
-
-    def raw(self, ids: Tensor, *, seed: int = 1, **extra: Any) -> Any:
-        """Call the model, and give all that it returns."""
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.manual_seed_all(seed)
+        given = ids.mT.contiguous() if self.call.time_first else ids.clone()
         with torch.no_grad():
-            return self.call(self.target, ids.clone(), {**self.extra, **extra})
+            result = self.call(self.target, given, extra)
+        logits = logits_of(result, given, self.vocab_size)
+        return logits.transpose(0, 1) if self.call.time_first else logits
 
     @property
     def module(self) -> nn.Module | None:

@@ -34,7 +34,7 @@ def state(evidence: Evidence) -> Outcome:
     before = _stored(module)
     given = evidence.ids.clone()
     with torch.no_grad():
-        subject.call(subject.target, given, subject.extra)
+        subject.call(subject.target, given, {})
     if not torch.equal(given, evidence.ids):
         return failed("It changes the ids that it is given.")
     for name, tensor in _stored(module).items():
@@ -127,7 +127,7 @@ def with_targets(evidence: Evidence) -> Outcome:
 def _last(subject: Subject, ids: Tensor) -> Tensor:
     """Give the logits of the last token, as they are without targets."""
     with torch.no_grad():
-        result = subject.call.invoke(subject.target, ids.clone(), subject.extra)
+        result = subject.call.invoke(subject.target, ids.clone(), {})
     logits = result[0] if isinstance(result, (tuple, list)) else result
     logits = getattr(logits, "logits", logits)
     assert isinstance(logits, Tensor)  # noqa: S101  # the call was chosen for it

@@ -97,6 +97,8 @@ def past(evidence: Evidence) -> Outcome:
     unseen = (asked & ~moved.cpu()).nonzero().tolist()
     if not unseen:
         return passed("Every token moves all logits that may see it.", 0)
+    if evidence.leaks and unseen == asked.triu(1).nonzero().tolist():
+        return failed("No earlier token counts: the mask is inverted.", len(unseen))
     if reach := _reach(moved.cpu(), asked):
         if intent.has_window(evidence.subject.target):
             return passed(
