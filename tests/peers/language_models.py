@@ -4,11 +4,11 @@ Each is built of a configuration with two layers by a class of transformers, or 
 x-transformers.
 """
 
+import importlib
 from typing import Any
 
 import torch
 import transformers
-import x_transformers
 from torch import nn
 
 VOCABULARY = 31
@@ -135,6 +135,7 @@ def build(name: str) -> nn.Module:
     if name in OF_TRANSFORMERS:
         config, sizes = OF_TRANSFORMERS[name]
         return getattr(transformers, name)(getattr(transformers, config)(**sizes))
+    x_transformers = importlib.import_module("x_transformers")  # it warns
     layers = x_transformers.Decoder(
         dim=24, depth=2, heads=4, attn_dim_head=6, **OF_X_TRANSFORMERS[name]
     )

@@ -134,14 +134,8 @@ def _settle(subject: Subject) -> Subject | str:
 
 def _upright(subject: Subject) -> Subject:
     """Find out which axis is the text: only in it do tokens see each other."""
-    turned = replace(
-        subject,
-        call=replace(
-            subject.call,
-            text=subject.call.text.replace("ids", "ids.mT"),
-            time_first=True,
-        ),
-    )
+    shown = subject.call.text.replace("ids", "ids.mT")
+    turned = replace(subject.call, text=shown, time_first=True)
     tried = subject.copy()
     ids = tried.ids()
     before, changed = tried(ids), ids.clone()
