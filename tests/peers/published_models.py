@@ -21,8 +21,8 @@ COMPILED = "compiled is the same"  # nowhere asked here, since it takes a minute
 REASONS: dict[str, Mapping[str, str]] = {
     "MambaForCausalLM": {
         "cached equals uncached": (
-            "behind a cache it takes one token at a time; a piece of several is read "
-            "as if it were the first, and without an error"
+            "behind a cache single tokens get the logits that they get at once; a "
+            "piece of several gets others, and no error says so"
         )
     }
 }

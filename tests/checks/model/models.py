@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812
 
 VOCABULARY, WIDTH, HEADS, LONGEST = 31, 12, 2, 160
 
@@ -120,7 +120,7 @@ class Padded(Plain):
     def joined(self, mask: Tensor, real: Tensor) -> Tensor:
         return (mask & real[:, None])[:, None]
 
-    class attention(Attention):  # noqa: N801  # it stands for the attribute
+    class attention(Attention):  # noqa: D106, N801
         def forward(self, x: Tensor, mask: Tensor) -> Tensor:
             q, k, v = self.split(x)
             rows = F.scaled_dot_product_attention(q, k, v, mask)
@@ -152,7 +152,7 @@ class Cached(Plain):
     def start(self, past: Past | None) -> int:
         return 0 if past is None else past[0][0].shape[-2]
 
-    class attention(Attention):  # noqa: N801
+    class attention(Attention):  # noqa: D106, N801
         def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> Any:
             q, k, v = self.split(x)
             if past is not None:
@@ -174,7 +174,7 @@ RIGHT: list[type[nn.Module]] = [Plain, Nano, Padded, Cached]
 class DroppedWithDropout(Plain):
     """The mask is made in the branch without dropout alone."""
 
-    class attention(Attention):  # noqa: N801
+    class attention(Attention):  # noqa: D106, N801
         def __init__(self) -> None:
             super().__init__(dropout=0.1)
 
@@ -188,7 +188,7 @@ class DroppedWithDropout(Plain):
 class Encoder(Plain):
     """A decoder that is given the mask of an encoder: none."""
 
-    class attention(Attention):  # noqa: N801
+    class attention(Attention):  # noqa: D106, N801
         def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             return F.scaled_dot_product_attention(q, k, v)
 
@@ -196,7 +196,7 @@ class Encoder(Plain):
 class BiasInsteadOfMask(Plain):
     """A bias learned from values is added; where it is, no mask is made."""
 
-    class attention(Attention):  # noqa: N801
+    class attention(Attention):  # noqa: D106, N801
         def __init__(self) -> None:
             super().__init__()
             self.fused = True
@@ -245,7 +245,7 @@ class WrapsRound(Plain):
 class InvertedMask(Plain):
     """A mask that is True where it hides, given to a function that wants the other."""
 
-    class attention(Attention):  # noqa: N801
+    class attention(Attention):  # noqa: D106, N801
         def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             T = q.shape[-2]
             future = torch.ones(T, T, dtype=torch.bool).triu(1)
@@ -262,7 +262,7 @@ class RestartsPositions(Cached):
 class UpperCorner(Cached):
     """The triangle stands in the upper left corner, whatever was kept."""
 
-    class attention(Cached.attention):  # noqa: N801
+    class attention(Cached.attention):  # noqa: D106, N801
         def mask(self, T: int, S: int) -> Tensor:
             return torch.ones(T, S, dtype=torch.bool).tril()
 
@@ -270,7 +270,7 @@ class UpperCorner(Cached):
 class NoMaskBehind(Cached):
     """Behind a cache no mask is made: right for one token, wrong for several."""
 
-    class attention(Cached.attention):  # noqa: N801
+    class attention(Cached.attention):  # noqa: D106, N801
         def mask(self, T: int, S: int) -> Tensor:
             mask = torch.ones(T, S, dtype=torch.bool)
             return mask.tril() if T == S else mask
@@ -316,3 +316,26 @@ class Exhibit(NamedTuple):
     model: Callable[[], nn.Module]
     failed: tuple[str, ...]
     says: str
+
+
+EXHIBITS = [
+    Exhibit(DroppedWithDropout, ("no leak in training",), "a branch for dropout"),
+    Exhibit(Encoder, ("no leak from the future",), "no mask acts"),
+    Exhibit(
+        BiasInsteadOfMask,
+        ("no leak from the future", "eager equals fused"),
+        "no mask acts",
+    ),
+    Exhibit(MeanOfBlock, ("no leak from the future",), "its block of 4 tokens"),
+    Exhibit(LongChunks, ("no leak in a long text",), "of 131 tokens, and not of 11"),
+    Exhibit(WrapsRound, ("no leak from the future",), "something wraps round"),
+    Exhibit(
+        InvertedMask,
+        ("no leak from the future", "every past token counts"),
+        "the mask is inverted",
+    ),
+    Exhibit(RestartsPositions, ("cached equals uncached",), "positions may begin anew"),
+    Exhibit(UpperCorner, ("cached equals uncached",), "a mask hides it"),
+    Exhibit(NoMaskBehind, ("cached equals uncached",), "no mask acts there"),
+    Exhibit(SmearedChunks, ("cached equals uncached",), "a branch computes"),
+]
