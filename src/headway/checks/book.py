@@ -22,6 +22,10 @@ _CHAPTERS = {
     "decoding/sliding_window": "A window on the past",
     "variants/sinks": "A place for unused attention",
     "variants/norms_and_gates": "Norms and gates",
+    "basics/packing": "Several texts in one row",
+    "basics/pytorch": "The same thing in PyTorch",
+    "decoding/kv_cache": "The key-value cache",
+    "models/small_gpt": "A model that writes",
 }
 
 
@@ -120,3 +124,15 @@ CAP = _section("variants/sinks", "A cap on the scores")
 QK_NORM = _section("variants/norms_and_gates", "Queries and keys of one size")
 NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads together")
 WRONG_NORMS = _section("variants/norms_and_gates", "What breaks it")
+NORM_AND_ROTATION = _section(
+    "variants/norms_and_gates", "The property: when norm and rotation change places"
+)
+
+# Of whole models.
+NOTHING_LEAKS = _section("models/small_gpt", "The property: nothing leaks")
+A_MODEL = _section("models/small_gpt", "The model")
+WRITES = _section("models/small_gpt", "It writes")
+PADDING_SIDES = _section("basics/packing", "Padding, to the right and to the left")
+PACKED = _section("basics/packing", "The property: packed equals alone")
+EVERY_CUT = _section("decoding/kv_cache", "The property: every way to cut")
+FUSED = _section("basics/pytorch", "The function")
