@@ -13,8 +13,10 @@ _CHAPTERS = {
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads from one projection",
+    "basics/cross_attention": "Attention to another text",
     "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
+    "decoding/kv_cache": "The key-value cache",
     "positions/rotary": "Rotary positions",
     "positions/relative_bias": "A bias for distance",
     "decoding/sliding_window": "A window on the past",
@@ -84,6 +86,7 @@ OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
+OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
 HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
 
 ROTARY = _section("positions/rotary", "Turn instead of add")
@@ -103,3 +106,4 @@ NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads togeth
 NORM_AND_ROTATION = _section(
     "variants/norms_and_gates", "The property: when norm and rotation change places"
 )
+ANY_CUT = _section("decoding/kv_cache", "The property: every way to cut")

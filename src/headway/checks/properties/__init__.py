@@ -8,7 +8,9 @@ from headway.checks.book import Section
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome
 from headway.checks.properties import (
+    cached,
     caller_masks,
+    cross,
     equation,
     mixing,
     modes,
@@ -42,8 +44,10 @@ PROPERTIES = (
     Property("equal tokens, equal rows", mixing.equal_tokens, book.WEIGHTED_MEAN),
     Property("the order seen does not matter", mixing.order, book.ORDER),
     Property("texts do not move each other", visibility.texts, book.PROMISES),
+    Property("queries see other keys", cross.others, book.OTHER_TEXT),
     Property("the same alone as in a batch", sizes.alone, book.PROMISES),
     Property("earlier rows stay", sizes.longer, book.PROMISES),
+    Property("cached equals uncached", cached.cached, book.ANY_CUT),
     Property("any sizes", sizes.sizes, book.PROMISES, of_random_code=True),
     Property("longer than the context", sizes.context, book.TOO_LONG),
     Property("a call leaves nothing behind", modes.state, book.STATE, True),
