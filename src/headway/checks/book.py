@@ -16,6 +16,7 @@ _CHAPTERS = {
     "basics/cross_attention": "Attention to another text",
     "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
+    "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
     "positions/rotary": "Rotary positions",
     "positions/relative_bias": "A bias for distance",
@@ -107,3 +108,4 @@ NORM_AND_ROTATION = _section(
     "variants/norms_and_gates", "The property: when norm and rotation change places"
 )
 ANY_CUT = _section("decoding/kv_cache", "The property: every way to cut")
+DIFFERENCES = _section("kernels/flash_backward", "Two keys, by hand")

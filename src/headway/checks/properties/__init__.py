@@ -11,7 +11,9 @@ from headway.checks.properties import (
     cached,
     caller_masks,
     cross,
+    differences,
     equation,
+    layout,
     mixing,
     modes,
     numerics,
@@ -49,6 +51,7 @@ PROPERTIES = (
     Property("earlier rows stay", sizes.longer, book.PROMISES),
     Property("cached equals uncached", cached.cached, book.ANY_CUT),
     Property("any sizes", sizes.sizes, book.PROMISES, of_random_code=True),
+    Property("memory layout does not matter", layout.strided, book.HEADS_IN_MEMORY),
     Property("longer than the context", sizes.context, book.TOO_LONG),
     Property("a call leaves nothing behind", modes.state, book.STATE, True),
     Property("eval is not random", modes.in_eval, book.DROPOUT_MODES, True),
@@ -60,6 +63,7 @@ PROPERTIES = (
         "fully masked rows harm nobody", caller_masks.fully_masked, book.WRONG_MASKS
     ),
     Property("gradients arrive", numerics.gradients, book.GRADIENTS),
+    Property("gradients fit differences", differences.gradients_fit, book.DIFFERENCES),
     Property("large scores", numerics.large, book.LARGE_SCORES),
     Property("types and half precision", numerics.half, book.HALF_PRECISION),
 )

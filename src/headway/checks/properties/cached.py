@@ -1,6 +1,7 @@
 """The property of a cache: any calls make one text."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,6 +10,7 @@ from headway.checks.errors import describe
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.subject.caches import Way, ways_to_cache
+from headway.checks.subject.signature import Target
 from headway.checks.tolerance import max_difference
 
 Cut = tuple[int, ...]
@@ -19,44 +21,49 @@ def cached(evidence: Evidence) -> Outcome:
     T = evidence.subject.T
     if T < 3:
         return not_applicable("Its texts are too short to be cut.")
-    error = ""
+    error, ignored = "", ""
     with torch.no_grad():
         for way in ways_to_cache(evidence.fresh):
             try:
-                rows = _in_calls(evidence, way, (T - 2, 1, 1))
+                target = evidence.fresh.copy().target
+                rows, past = _continue(target, evidence, way, (T - 2, 1, 1))
             except Exception as raised:  # it takes no such cache
                 error = error or f"With {way.shown} it raised {describe(raised)}."
                 continue
             if _sees_the_past(evidence, rows):
                 return _of_all_cuts(evidence, way)
-            if way.handed_on and evidence.subject.options.cached is not None:
-                return _ignored(way)
+            if way.handed_on and isinstance(past, (tuple, list, dict)):
+                ignored = way.shown
             error = error or f"With {way.shown} a later call does not see the past."
+    if ignored:
+        return failed(
+            f"With {ignored}, a call returns its keys and values, and a later one that "
+            "is handed them does not see the past."
+        )
     if not error:
         return not_applicable("It takes no cache.")
+    if evidence.subject.options.cached is not None:
+        return failed(error)
     return not_applicable(f"{error} Say how it takes its cache: cached=.")
-
-
-def _ignored(way: Way) -> Outcome:
-    return failed(f"With {way.shown}, a later call does not see the past at all.")
 
 
 def _in_calls(evidence: Evidence, way: Way, cut: Cut) -> Tensor:
     """Call with one part of each text after the other."""
-    fresh = evidence.fresh.copy()
-    return _continue(fresh.target, evidence, way, cut)
+    return _continue(evidence.fresh.copy().target, evidence, way, cut)[0]
 
 
-def _continue(target: object, evidence: Evidence, way: Way, cut: Cut) -> Tensor:
+def _continue(
+    target: Target, evidence: Evidence, way: Way, cut: Cut
+) -> tuple[Tensor, Any]:
     past, start, rows = way.begin(), 0, []
     for count in cut:
         tokens = evidence.x[:, start : start + count].clone()
-        part, past = way.step(target, tokens, past, start)  # type: ignore[arg-type]
+        part, past = way.step(target, tokens, past, start)
         if part.shape[:2] != tokens.shape[:2]:
             raise TypeError(f"it returned shape {tuple(part.shape)}")
         rows.append(part)
         start += count
-    return torch.cat(rows, dim=1)
+    return torch.cat(rows, dim=1), past
 
 
 def _expected(evidence: Evidence, cut: Cut) -> Tensor:
@@ -112,26 +119,26 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
     return failed(
-        f"{where}what one call without a cache gives: {_reason(cut, row)}.", figure
+        f"{where}what one call without a cache gives: {_reason(evidence, cut, row)}.",
+        figure,
     )
 
 
-def _reason(cut: Cut, row: int) -> str:
+def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
     if len(cut) == 1:
         return "the first call with a cache computes something else"
     if row < cut[0]:
         return "already the first call computes something else"
-    if max(cut[1:]) > 1:
+    if max(cut[1:]) > 1:  # what was cut finer was right
         return (
             "one token at a time is right, and several at once are not, as when the "
             "mask begins at the first key instead of ending at the last"
         )
     if row > cut[0]:
         return "the first step is right, and a later one lacks some of the past"
-    return (
-        "new tokens are counted from position zero, or see other keys than those of "
-        "the past and their own"
-    )
+    if evidence.positions:
+        return "new tokens are counted from position zero, or keys are turned anew"
+    return "keys or values of the past are lost, or do not stay beside each other"
 
 
 def _shown(cut: Sequence[int]) -> str:
@@ -145,6 +152,5 @@ def _of_a_second_text(evidence: Evidence, way: Way) -> float:
         return 0.0  # the module keeps the cache, and how it forgets is not known
     cut = (evidence.subject.T - 2, 1, 1)
     target = evidence.fresh.copy().target
-    first = _continue(target, evidence, way, cut)
-    second = _continue(target, evidence, way, cut)
+    first, second = (_continue(target, evidence, way, cut)[0] for _ in range(2))
     return max_difference(second, first)

@@ -41,6 +41,9 @@ def gradients(evidence: Evidence) -> Outcome:
             return failed(f"No gradient reaches {name}: it is never used, or cut off.")
         if not bool(gradient.isfinite().all()):
             return failed(f"The gradient of {name} is not finite.")
+    for name, parameter in module.named_parameters() if module is not None else ():
+        if parameter.grad is None and parameter.requires_grad and parameter.is_leaf:
+            return failed(f"No gradient reaches {name}: it is never used, or cut off.")
     return passed(f"Finite gradients reach all of {len(found)} tensors.", len(found))
 
 
