@@ -1,6 +1,6 @@
 """The property of gradients: they are what small differences of the input give."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -29,8 +29,10 @@ def gradients_fit(evidence: Evidence) -> Outcome:
         return not_applicable("It could not be differentiated.")
     known = [("the tokens", x), *_weights(subject)]
     reached = [(name, one) for name, one in known if one.grad is not None]
-    for name, one in reached:
-        off = _off(subject, x, one, direction)
+    every = [one for _, one in reached]
+    single = reached if _off(subject, x, every, direction) > _OFF else []
+    for name, one in single:
+        off = _off(subject, x, [one], direction)
         if off > _OFF:
             return failed(
                 f"The gradient of {name} is not what a small difference of it gives: "
@@ -51,7 +53,9 @@ def _weights(subject: Subject) -> Iterator[tuple[str, Tensor]]:
 
 
 @torch.no_grad()
-def _off(subject: Subject, x: Tensor, one: Tensor, direction: Tensor) -> float:
+def _off(
+    subject: Subject, x: Tensor, changed: Sequence[Tensor], direction: Tensor
+) -> float:
     """Give how far a derivative is from differences, relative to the gradient.
 
     What differences of two sizes do not agree on, nobody can say.
@@ -59,32 +63,42 @@ def _off(subject: Subject, x: Tensor, one: Tensor, direction: Tensor) -> float:
     Args:
         subject: The code.
         x: The tokens.
-        one: The tokens or a weight, with a gradient.
+        changed: The tokens and weights that change, with their gradients.
         direction: What the rows are multiplied by before all are added up.
     """
-    gradient = one.grad
-    assert gradient is not None  # noqa: S101  # for the types alone
     generator = torch.Generator().manual_seed(13)
-    drawn = torch.randn(one.shape, generator=generator, dtype=torch.float64)
-    way = drawn.to(one)
+    ways = [
+        torch.randn(one.shape, generator=generator, dtype=torch.float64).to(one)
+        for one in changed
+    ]
     small, large = (
-        _difference(subject, x, one, step * way, direction) / step
+        _difference(subject, x, changed, [step * way for way in ways], direction) / step
         for step in (_STEP, 2 * _STEP)
     )
-    derivative = float((gradient * way).sum())
+    gradients = [one.grad for one in changed if one.grad is not None]
+    derivative = sum(
+        float((one * way).sum()) for one, way in zip(gradients, ways, strict=True)
+    )
     doubt = 4 * abs(large - small)
-    size = max(abs(derivative), abs(small), float(gradient.norm()), 1e-3)
+    norm = sum(float(one.square().sum()) for one in gradients) ** 0.5
+    size = max(abs(derivative), abs(small), norm, 1e-3)
     return max(abs(small - derivative) - doubt, 0.0) / size
 
 
 def _difference(
-    subject: Subject, x: Tensor, one: Tensor, step: Tensor, direction: Tensor
+    subject: Subject,
+    x: Tensor,
+    changed: Sequence[Tensor],
+    steps: Sequence[Tensor],
+    direction: Tensor,
 ) -> float:
     """Give half of what a sum over all rows changes from one side to the other."""
     sums = []
-    before = one.detach().clone()
+    before = [one.detach().clone() for one in changed]
     for sign in (1, -1):
-        one.copy_(before + sign * step)
+        for one, old, step in zip(changed, before, steps, strict=True):
+            one.copy_(old + sign * step)
         sums.append(float((subject(x) * direction).sum()))
-        one.copy_(before)
+    for one, old in zip(changed, before, strict=True):
+        one.copy_(old)
     return (sums[0] - sums[1]) / 2
