@@ -119,7 +119,7 @@ class Call:
     def moved(self, start: int) -> "Call":
         """Give the same call, with positions that begin elsewhere."""
         invoke = self.invoke
-        if isinstance(invoke, _Invoke):
+        if isinstance(invoke, FilledIn):
             invoke = replace(invoke, told=invoke.told._replace(start=start))
         return replace(self, invoke=invoke)
 
@@ -252,7 +252,7 @@ def _is_needed(parameter: Parameter) -> bool:
 
 
 @dataclass(frozen=True)
-class _Invoke:
+class FilledIn:
     """Call code with inputs, by place and by name, and fill in what else it needs."""
 
     places: Sequence[int]
@@ -319,7 +319,7 @@ def _filled(
             word = shown[names[name]] if name in names else filling.shown[name]
             by_keyword = name in names or [*known].index(name) != len(words)
             words.append(f"{name}={word}" if by_keyword else word)
-        invoke = _Invoke(places, names, filling, told, time_first)
+        invoke = FilledIn(places, names, filling, told, time_first)
         text = f"{letter}({', '.join(words)})"
         yield Call(text, invoke, None, time_first, filling)
 
@@ -381,15 +381,27 @@ def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
     takes_tokens = "x" in code.co_names
 
     def invoke(m: Target, *inputs: Tensor, mask: Any = None) -> Any:
-        names: dict[str, Any] = {"m": m, "f": m, "torch": torch, "mask": mask}
+        names: dict[str, Any] = {"mask": mask}
         if takes_tokens:
-            names["x"] = inputs[0]
+            names |= dict.fromkeys("xyz", inputs[0])
         else:
             names |= zip(("q", "k", "v"), inputs, strict=True)
             names |= zip(("query", "key", "value"), inputs, strict=True)
-        return eval(code, names)  # noqa: S307  # it is the reader's own expression
+        return call_with_names(code, m, names)
 
     return option.strip(), invoke, takes_tokens
+
+
+def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
+    """Evaluate what the reader wrote.
+
+    Args:
+        code: The expression.
+        target: What `m` and `f` stand for.
+        names: What other names stand for.
+    """
+    known = {"m": target, "f": target, "torch": torch, **names}
+    return eval(code, known)  # noqa: S307  # it is the reader's own expression
 
 
 def first_tensor(result: Any) -> Tensor:
