@@ -40,12 +40,14 @@ class Host:
         call: Its plain call.
         masked: The call with `keep`: (texts, keys), False where a text is padded.
         cached: The call of one part of a text: rows, and what to hand on.
+        long: Whether a text may be as long as one likes.
     """
 
     width: int
     call: Callable[[Model, Tensor], Tensor] = lambda m, x: m(x)
     masked: Callable[[Model, Tensor, Tensor], Tensor] | None = None
     cached: Callable[[Model, Tensor, Any, int], tuple[Tensor, Any]] | None = None
+    long: bool = False
 
 
 def lowest(x: Tensor, keep: Tensor) -> Tensor:
@@ -62,9 +64,10 @@ ASKED = {
         lambda m, x: m(x)[0],
         lambda m, x, keep: m(x, attention_mask=keep.long())[0],
         lambda m, x, past, start: m(x, past_key_value=past, use_cache=True),
+        long=True,
     ),
     "mistral": Host(48, masked=lambda m, x, keep: m(x, lowest(x, keep))),
-    "gpt_oss": Host(40),
+    "gpt_oss": Host(40, long=True),
     "bert": Host(48, masked=lambda m, x, keep: m(x, attention_mask=keep.long())),
     "cross": Host(
         24,
@@ -72,7 +75,9 @@ ASKED = {
         lambda m, x, keep: m(x, context(x, keep.shape[1]), key_padding_mask=~keep),
     ),
     "bloom": Host(
-        48, cached=lambda m, x, past, start: m(x, layer_past=past, use_cache=True)
+        48,
+        cached=lambda m, x, past, start: m(x, layer_past=past, use_cache=True),
+        long=True,
     ),
     "t5": Host(40),
     "gemma2": Host(40),
@@ -122,8 +127,9 @@ def output(host: Host, m: Model) -> Tensor:
     return flat(*(host.call(deepcopy(m), tokens(host, *size)) for size in sizes))
 
 
-def zeros(host: Host, m: Model) -> Tensor:
+def small(host: Host, m: Model) -> Tensor:
     x = tokens(host, 2, 5)
+    x[:, 1] *= 1e-3
     x[:, 2] = 0.0
     return host.call(m, x)
 
@@ -186,6 +192,11 @@ def state(host: Host, m: Model) -> Tensor:
     return flat(*rows, x)
 
 
+def long(host: Host, m: Model) -> Tensor:
+    with torch.no_grad():
+        return host.call(m, tokens(host, 1, 400))
+
+
 def half(host: Host, m: Model) -> Tensor:
     rows = []
     for kind in (torch.bfloat16, torch.float16):
@@ -199,13 +210,14 @@ def half(host: Host, m: Model) -> Tensor:
 # The plainest first.
 PROBES: dict[str, Callable[[Host, Model], Tensor]] = {
     "output": output,
-    "zeros": zeros,
+    "small": small,
     "masked": masked,
     "state": state,
     "cached": cached,
     "training": training,
     "masked training": masked_training,
     "gradient": gradient,
+    "long": long,
     "half": half,
 }
 
