@@ -46,6 +46,13 @@ def test_a_causal_flag_has_two() -> None:
     assert made(attend, told={"causal": True}).keywords == {"is_causal": True}
 
 
+def test_a_vocabulary_has_several() -> None:
+    def make(ntoken: int, width: int = 3) -> Any:
+        return ntoken, width
+
+    assert made(make, told={"vocab_size": 31}, width=5) == (31, 5)
+
+
 # In their order
 
 

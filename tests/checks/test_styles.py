@@ -105,8 +105,10 @@ def test_a_module_may_be_changed_by_tools_of_pytorch(make: Any) -> None:
 def test_what_a_call_left_in_a_module_is_copied_too() -> None:
     module = Keeping()
     module(torch.ones(2, 3, 5))
-    assert said(module, AGAIN)[1] == (
-        "A call keeps last, and with it all that made it."
+    assert said(module, AGAIN) == (
+        "note",
+        "A call keeps last with its history, so the memory of a whole graph stays in "
+        "use. For pictures, last.detach() is enough.",
     )
     assert module.last.grad_fn is not None
 

@@ -21,6 +21,7 @@ from mistakes.mistake import (
     EVAL,
     HALF,
     LEAK,
+    NUMBERS,
     ORDER,
     PAST,
     SUM,
@@ -86,6 +87,7 @@ def subject(mistake: Mistake, **options: Any) -> Subject:
 ASKED_HERE = {
     EQUATION: shares_follow_the_scaled_scores,
     LEAK: the_future_moves_nothing,
+    NUMBERS: every_visible_token_counts,
     PAST: every_visible_token_counts,
     SUM: shares_sum_to_one,
     ORDER: the_past_has_no_order,

@@ -16,7 +16,7 @@ from headway.checks.subject.intent import synonyms
 from headway.checks.subject.signature import arguments as arguments_of
 
 Parameters = Mapping[str, inspect.Parameter]
-_OPTIONS = ("d_in", "num_heads", "context_length", "causal")
+_OPTIONS = ("d_in", "num_heads", "context_length", "causal", "vocab_size")
 _CONFIGS = ("config", "cfg", "conf", "args", "params", "hparams", "opt", "settings")
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from checks.support.asking import evidence_of, said
+from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
 from headway.checks.run import facts
-from mistakes.mistake import FULLY_MASKED, OBEYED
-from stepwise import SMALL, Attention, KeyMasked, PairMasked
+from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
+from stepwise import SMALL, Attention, KeyMasked, PairMasked, hide
 
 
 def test_padding_upside_down_is_found() -> None:
@@ -32,8 +32,111 @@ def test_a_mask_that_is_not_understood_is_not_judged() -> None:
 
     assert said(Odd(SMALL), OBEYED) == (
         "not applicable",
-        "No form of mask was found that it takes.",
+        "No form of mask was found that it takes: the first raised TypeError: a mask "
+        "is a word here.",
     )
+
+
+def test_a_mask_that_no_form_of_can_work_is_a_mistake() -> None:
+    class Wrong(Attention):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None:
+                return super().forward(x) * maks
+            return super().forward(x)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("With mask it raised NameError: ")
+
+
+def test_numbers_are_tried_before_what_is_added() -> None:
+    class OfOnes(KeyMasked):
+        """As (1 - mask) * -1e9 is written: a mask to be added works by accident."""
+
+        def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+            low = 0.0
+            if attention_mask is not None:
+                low = ((1 - attention_mask) * -1e9)[:, None, None]
+            self.steps = self.steps | {
+                "hide": lambda m, s, mask: hide(m, s, None) + low
+            }
+            return self.run(x)
+
+    module = OfOnes(SMALL)
+    shown = "attention_mask (B, S), True may look"
+    assert facts(evidence_of(module))["masks"] == shown
+    assert said(module, OBEYED)[0] == "passed"
+    assert said(module, PADDING)[0] == "passed"
+
+
+class Instead(PairMasked):
+    """A mask that is given takes the place of the causal one."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        def put(m: Any, scores: Tensor, given: Any) -> Tensor:
+            if mask is None:
+                return hide(m, scores, None)
+            given = mask[:, None] if mask.ndim == 3 else mask
+            return scores.masked_fill(~given, -torch.inf)
+
+        self.steps = self.steps | {"hide": put}
+        return self.run(x)
+
+
+def test_a_mask_may_take_the_place_of_the_causal_one() -> None:
+    assert said(Instead(SMALL), OBEYED) == (
+        "note",
+        "mask (T, S) takes the place of the mask of the future: who hands one over "
+        "must hide the future in it as well.",
+    )
+    assert said(Instead(SMALL), PADDING)[0] == "passed"
+    assert said(Instead(SMALL), FULLY_MASKED)[0] == "passed"
+    assert said(Instead(SMALL, causal=False), OBEYED)[0] == "passed"
+
+
+class InSingle(PairMasked):
+    """With a mask, it works in 32 bits alone."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        if mask is not None and x.dtype == torch.float64:
+            raise RuntimeError("expected scalar type Double but found Float")
+        return super().forward(x, mask)
+
+
+def test_a_mask_of_32_bits_is_asked_in_32_bits() -> None:
+    rows = rows_of(InSingle(SMALL), OBEYED, PADDING, FULLY_MASKED)
+    assert [row.verdict for row in rows] == ["passed"] * 3
+
+
+def test_the_mask_of_the_first_call_may_not_be_kept() -> None:
+    kept: list[Tensor] = []
+
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None:
+                kept.append(mask if mask.ndim == 2 else mask[0])
+                mask = kept[0]
+            return super().forward(x, mask)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("With another mask than the first, a row moves")
+
+
+def test_large_queries_may_not_see_what_is_hidden() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            keep = torch.tensor(True) if mask is None else mask
+
+            def put(m: Any, scores: Tensor, given: Any) -> Tensor:
+                return hide(m, scores, None) + ~keep * -60.0
+
+            self.steps = self.steps | {"hide": put}
+            return self.run(x)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("With mask, large queries see what it hides")
 
 
 def test_a_mask_that_makes_everything_nan_is_not_taken() -> None:

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from checks.support.asking import calling, said
-from mistakes.mistake import AGAIN, DROPOUT
-from stepwise import function
+from checks.support.asking import calling, rows_of, said
+from mistakes import MISTAKES
+from mistakes.mistake import AGAIN, DROPOUT, TRAINING
+from stepwise import SMALL, Attention, Sizes, function
 
 
 def test_what_cannot_be_called_again_is_found() -> None:
@@ -62,3 +63,38 @@ def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
         "not applicable",
         "Besides attention it has norm.weight, which may move the mean.",
     )
+
+
+def kept(rate: str) -> Attention:
+    """Make a module whose rate of dropout is what is kept, in a way."""
+
+    def drop(m: Any, weights: Tensor) -> Tensor:
+        if not m.training:
+            return weights
+        keep = m.dropout.p
+        drawn = weights * (torch.rand_like(weights) < keep)
+        return drawn / keep if rate == "grows" and keep else drawn
+
+    return Attention(SMALL, p=0.1, drop=drop)
+
+
+def test_a_rate_that_is_taken_for_what_is_kept_is_named() -> None:
+    rows = rows_of(kept("grows"), TRAINING, DROPOUT)
+    assert [row.sentence for row in rows] == [
+        "In training, a rate of 0 drops everything, and a rate of 1 nothing: the rate "
+        "of dropout is taken for what is kept.",
+        "A rate of 0.001 changes nearly all: the rate is taken for what is kept.",
+    ]
+
+
+def test_another_way_in_training_is_no_matter_of_dropout() -> None:
+    module = Attention(SMALL, p=0.1, call=lambda m, run, x: run(x) * (1 + m.training))
+    rows = rows_of(module, TRAINING, DROPOUT)
+    assert [row.verdict for row in rows] == ["failed", "not applicable"]
+
+
+def test_wide_tokens_need_fewer_draws() -> None:
+    wide = Sizes(144, 36, 4, 64, 144)
+    assert said(Attention(wide, p=0.1), DROPOUT)[0] == "passed"
+    lost = MISTAKES["dropout: dropout of scores"]
+    assert said(Attention(wide, **lost.options, **lost.steps), DROPOUT)[0] == "failed"

@@ -50,6 +50,19 @@ def test_code_that_cannot_be_differentiated_is_not_judged() -> None:
     )
 
 
+def test_a_kernel_without_a_way_back_is_not_judged() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.requires_grad:
+            raise NotImplementedError("no backward on this device")
+        return run(x)
+
+    assert said(calling(call), GRADIENTS) == (
+        "not applicable",
+        "It could not be differentiated: NotImplementedError: no backward on this "
+        "device",
+    )
+
+
 def test_gradients_must_be_finite() -> None:
     module = calling(lambda m, run, x: run(Explodes.apply(x)))
     assert said(module, GRADIENTS) == (

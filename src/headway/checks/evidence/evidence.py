@@ -5,17 +5,25 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from headway.checks.errors import describe
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
-    influence,
     pattern_name,
     visible_tokens,
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
+from headway.checks.evidence.other import Other, find_other
+from headway.checks.evidence.positions import Positions, find_positions
 from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.surroundings import Bare, bare
+from headway.checks.evidence.together import influence, share_a_call
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
 from headway.checks.tolerance import max_difference, noise, tolerance
+
+_WIDE = 128
 
 
 @dataclass(frozen=True)
@@ -30,11 +38,18 @@ class Evidence:
         visible: Which row sees which token, (T, T).
         causal: Whether it is meant to hide the future.
         intent: How that is known.
-        positions: Whether it is meant to tell tokens by where they stand.
+        positions: Whether it tells tokens by where they stand, and is meant to.
         window: How many tokens each row sees, if it forgets the others on purpose.
         masks: The masks that it takes.
         weights: Which of its parameters make queries, keys and values.
         repeats: What happens when it is called again.
+        one_length: The error of all other lengths, if it takes texts of one alone.
+        together: Whether texts can be put into one call: none moves another there.
+        fresh: The code as it was before the first call.
+        other: What other tokens for keys and values give; `None` if none are taken.
+        designs: What may be inside besides the equation, the likeliest first.
+        places: What tells of positions, and whether they act.
+        bare: Attention without what stands around it, if anything does.
     """
 
     subject: Subject
@@ -49,6 +64,29 @@ class Evidence:
     masks: Masks
     weights: Weights
     repeats: Repeats
+    one_length: str
+    together: bool
+    fresh: Subject
+    other: Other | None
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number of the output is finite."""
+        return bool(self.output.isfinite().all())
+
+    @property
+    def not_finite(self) -> str:
+        """Say which rows are not finite, such as "row 1 is nan"; empty if none."""
+        return _not_finite(self.output)
+
+    @property
+    def wide(self) -> bool:
+        """Whether tokens are so wide that a call takes long."""
+        return self.subject.d_in > _WIDE
+
+    designs: tuple[Design, ...] = (Design(),)
+    places: Positions = Positions()
+    bare: tuple[Bare, ...] = ()
 
     @property
     def allowed(self) -> Tensor:
@@ -83,15 +121,21 @@ class Evidence:
 
 def gather(subject: Subject) -> Evidence:
     """Call the code, and write down what it shows."""
+    fresh = subject.copy()
     subject, repeats = repeat(subject)
     x = subject.tokens()
     with torch.no_grad():
         output = subject(x)
-        moved = influence(subject, x)
+        together = share_a_call(subject, x)
+        moved = influence(subject, x, together=together)
         visible = visible_tokens(moved, noise(output))
-        masks = find_masks(subject, visible, noise(output))
+        masks = find_masks(subject, visible, together=together)
+        other = find_other(subject, x)
     causal, known_from = _intent(subject, visible)
     named_window = intent.has_window(subject.target)
+    weights = find_weights(subject)
+    designs = find_designs(subject, weights, visible)
+    places = find_positions(subject, x, output, causal, designs)
     return Evidence(
         subject=subject,
         x=x,
@@ -100,12 +144,49 @@ def gather(subject: Subject) -> Evidence:
         visible=visible,
         causal=causal,
         intent=known_from,
-        positions=intent.has_positions(subject.target),
+        positions=places.named is not None and places.felt,
         window=window_size(visible) if named_window else None,
         masks=masks,
-        weights=find_weights(subject),
+        weights=weights,
         repeats=repeats,
+        one_length=_one_length(subject),
+        together=together,
+        fresh=fresh,
+        other=other,
+        designs=designs,
+        places=places,
+        bare=bare(subject, weights, x),
     )
+
+
+def _one_length(subject: Subject) -> str:
+    """Give the error of texts of other lengths, if all are refused."""
+    T = subject.T
+    first = ""
+    for other in (T - 1, 1, 2, T + 1):
+        if other in (0, T):
+            continue
+        try:
+            with torch.no_grad():
+                subject(subject.tokens(subject.B, other))
+        except Exception as raised:  # whatever a reader's code may raise
+            first = first or describe(raised)
+        else:
+            return ""
+    return first
+
+
+def _not_finite(rows: Tensor) -> str:
+    wrong = (~rows.isfinite().all(dim=-1)).any(dim=0)
+    if not bool(wrong.any()):
+        return ""
+    what = "nan" if bool(rows.isnan().any()) else "infinite"
+    places = [str(int(n) + 1) for n in wrong.nonzero()]
+    if len(places) == len(wrong):
+        return f"all rows are {what}"
+    if len(places) == 1:
+        return f"row {places[0]} is {what}"
+    return f"rows {', '.join(places[:-1])} and {places[-1]} are {what}"
 
 
 def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:

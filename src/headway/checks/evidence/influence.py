@@ -1,27 +1,7 @@
-"""Which token moves which row: change one, and look which rows move."""
-
-from collections.abc import Callable
+"""Which token moves which row, as a table and in words."""
 
 import torch
 from torch import Tensor
-
-
-def influence(call: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Measure how far each row moves when one token of one text is changed.
-
-    Returns:
-        A tensor of shape (B, T, B, T): the row of text b and token t, moved by the
-        token s of text c. Rows that are not finite count as unmoved.
-    """
-    B, T, _ = x.shape
-    before = call(x)
-    moved = torch.zeros(B, T, B, T, dtype=torch.float64)
-    for c in range(B):
-        for s in range(T):
-            changed = x.clone()
-            changed[c, s] = x[c - 1, s - 1].flip(-1) + 0.5
-            moved[:, :, c, s] = row_differences(call(changed), before).cpu()
-    return moved
 
 
 def row_differences(one: Tensor, other: Tensor) -> Tensor:

@@ -2,16 +2,20 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from headway.checks.evidence.influence import influence, pattern_name, visible_tokens
+from headway.checks.errors import describe
+from headway.checks.evidence.influence import pattern_name
+from headway.checks.evidence.mask_faults import fault
+from headway.checks.evidence.together import each_token_changed, moved_rows
 from headway.checks.subject import Subject
 from headway.checks.subject.signature import arguments
-from headway.checks.tolerance import max_difference, tolerance
+from headway.checks.tolerance import max_difference, noise, tolerance
 
 Meaning = Literal["True may look", "True is hidden", "added to the scores"]
 _NAMES = (
@@ -39,11 +43,13 @@ _OF_KEYS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 _TYPES: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
     "bool": lambda keep, dtype: keep,
+    # Before those that are added: where (1 - mask) * -1e9 is, numbers that are to be
+    # added work by accident.
+    "int": lambda keep, dtype: keep.long(),
     # The lowest number, as most libraries add it: a row of -inf would be nan.
     "float": lambda keep, dtype: torch.zeros_like(keep, dtype=dtype).masked_fill(
         ~keep, torch.finfo(dtype).min
     ),
-    "int": lambda keep, dtype: keep.long(),
 }
 
 
@@ -56,12 +62,17 @@ class Mask:
         shape: Its axes.
         type: `bool`, `float` or `int`.
         meaning: What a `True` does; of `float`, that it is added.
+        instead: Whether it stands in for the mask of the future, which is then the
+            caller's duty.
+        dtype: The type of the tokens that it is taken with.
     """
 
     argument: str
     shape: str
     type: str
     meaning: Meaning = "True may look"
+    instead: bool = False
+    dtype: torch.dtype = torch.float64
 
     def __str__(self) -> str:
         """Name the argument and its axes."""
@@ -79,6 +90,8 @@ class Mask:
 
     def __call__(self, keep: Tensor, dtype: torch.dtype) -> dict[str, Any]:
         """Make the argument from what each query may see, a (B, T, S) table."""
+        if self.instead:
+            keep = keep.tril()
         if self.meaning == "True is hidden":
             keep = ~keep
         shaped = ({**_OF_PAIRS, **_OF_KEYS})[self.shape](keep)
@@ -95,6 +108,7 @@ class Masks:
         of_keys: The mask that hides keys from all queries.
         of_texts: A mask of pairs that may differ from text to text.
         disobeyed: Arguments that are taken and not obeyed, each with what happens.
+        refused: Arguments of which every form was refused, each with its first error.
     """
 
     arguments: tuple[str, ...]
@@ -102,6 +116,7 @@ class Masks:
     of_keys: Mask | None
     of_texts: Mask | None
     disobeyed: Mapping[str, str]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def obeyed(self) -> list[Mask]:
@@ -109,34 +124,93 @@ class Masks:
         return [mask for mask in (self.of_pairs, self.of_keys) if mask is not None]
 
 
-def find_masks(subject: Subject, visible: Tensor, noise: float) -> Masks:
-    """Try every mask that the code may take.
+@dataclass(frozen=True)
+class _Plain:
+    """What code gives without a mask.
+
+    Attributes:
+        subject: The code.
+        output: What it gives for its tokens.
+        visible: Which row sees which token, (T, T).
+        together: Whether texts can be put into one call.
+    """
+
+    subject: Subject
+    output: Tensor
+    visible: Tensor
+    together: bool
+
+
+def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
+    """Try every mask that the code may take; in 32 bits if it takes none in 64.
 
     Args:
         subject: The code.
         visible: Which row sees which token without a mask, of shape (T, T).
-        noise: How far a row may move by rounding.
+        together: Whether texts can be put into one call.
     """
-    found: dict[bool, Mask] = {}
-    of_texts: Mask | None = None
-    disobeyed: dict[str, str] = {}
     names = _arguments(subject)
+    if not names:
+        return Masks((), None, None, None, {})
+    tried = _Tried(_Plain(subject, subject(subject.tokens()), visible, together))
     for argument in names:
+        tried.try_forms_of(argument)
+    if tried.refused and subject.dtype == torch.float64:
+        with suppress(Exception):  # it may know 64 bits alone
+            narrow = subject.copy(torch.float32)
+            output = narrow(narrow.tokens())
+            tried.plain = _Plain(narrow, output, visible, together)
+            for argument in [*tried.refused]:
+                tried.try_forms_of(argument)
+    found = tried.found
+    return Masks(
+        names,
+        found.get(False),
+        found.get(True),
+        tried.of_texts,
+        tried.disobeyed,
+        tried.refused,
+    )
+
+
+@dataclass
+class _Tried:
+    """What came out of the forms that were tried."""
+
+    plain: _Plain
+    found: dict[bool, Mask] = field(default_factory=dict)
+    of_texts: Mask | None = None
+    disobeyed: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def try_forms_of(self, argument: str) -> None:
+        """Try the forms that the mask of this name may have, till one is obeyed."""
         effects: list[str] = []
-        for mask in _forms(argument):
-            effect = _effect(subject, mask, visible, noise)
-            if effect in ("keep", "hide"):
-                mask = replace(mask, meaning=_meaning(mask, effect))
-                found.setdefault(mask.hides_keys, mask)
-                of_texts = of_texts or _for_texts(subject, mask, visible, noise)
-                break
-            if effect is not None:
-                effects.append(effect)
-        else:
-            if effects:
-                effective = (one for one in effects if one != "nothing")
-                disobeyed[argument] = next(effective, effects[0])
-    return Masks(names, found.get(False), found.get(True), of_texts, disobeyed)
+        errors: list[str] = []
+        for form in _forms(argument):
+            form = replace(form, dtype=self.plain.subject.dtype)
+            try:
+                mask, effect = _try(self.plain, form)
+            except Exception as raised:  # it does not take such a mask
+                errors.append(describe(raised))
+                continue
+            if mask is not None:
+                self.found.setdefault(mask.hides_keys, mask)
+                self.of_texts = self.of_texts or _for_texts(self.plain, mask)
+                self.refused.pop(argument, None)
+                return
+            effects += [effect] if effect else []
+        if effects:
+            self.disobeyed[argument] = min(effects, key=_doubt)
+            self.refused.pop(argument, None)
+        elif errors:
+            self.refused.setdefault(argument, errors[0])
+
+
+def _doubt(effect: str) -> int:
+    """Say how little an effect tells: of a wrong form, the mask itself is not guilty."""
+    doubtful = ["near zero", "numbers", "nothing"]
+    return doubtful.index(effect) + 1 if effect in doubtful else 0
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:
@@ -164,53 +238,101 @@ def _meaning(mask: Mask, effect: str) -> Meaning:
     return "True may look" if effect == "keep" else "True is hidden"
 
 
-def _for_texts(
-    subject: Subject, mask: Mask, visible: Tensor, noise: float
-) -> Mask | None:
+def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:
     """Find a form of the same mask of pairs that may differ from text to text."""
     for shape in _OF_PAIRS if mask.shape in _OF_PAIRS else ():
         wider = replace(mask, shape=shape)
-        if wider.varies and _effect(subject, wider, visible, noise) == "keep":
-            return wider
+        if wider.varies:
+            with suppress(Exception):  # it does not take such a mask
+                if _try(plain, wider)[0] == wider:
+                    return wider
     return None
 
 
-def example_table(mask: Mask, B: int, T: int) -> Tensor:
-    """Make a table of who may see whom that looks like no other: no row, no column."""
+def example_table(mask: Mask, B: int, T: int, number: int = 1) -> Tensor:
+    """Make a table of who may see whom that looks like no other: no row, no column.
+
+    Args:
+        mask: The mask that it is for.
+        B: Number of texts, which all get the same.
+        T: Number of tokens.
+        number: Which table, 0, 1 or 2; none hides all that another one hides.
+    """
     t, s = torch.arange(T)[:, None], torch.arange(T)
-    keep = (s % 3 != 1).expand(T, T)
+    keep = (s % 3 != number).expand(T, T)
     if not mask.hides_keys:
-        keep = ((t + 2 * s) % 3 != 1) | (t == s)
+        keep = ((t + 2 * s) % 3 != number) | (t == s)
     return keep.expand(B, T, T)
 
 
-def _effect(subject: Subject, mask: Mask, visible: Tensor, noise: float) -> str | None:
-    """Say what a mask does: keep, hide, nothing, or words; `None`: it is not taken."""
+def _try(plain: _Plain, form: Mask) -> tuple[Mask | None, str]:
+    """Try one form: give the mask if it is obeyed, else what it does, in a word.
+
+    The word is empty if nothing can be said of it: all is nan, or has another shape.
+    """
+    subject = plain.subject
     x = subject.tokens()
-    table = example_table(mask, subject.B, subject.T)
+    table = example_table(form, subject.B, subject.T)
 
     def call(y: Tensor) -> Tensor:
-        return subject(y, **mask(table.clone().to(y.device), y.dtype))
+        return subject(y, **form(table[:1].expand(len(y), -1, -1).clone(), y.dtype))
 
-    try:
-        output = call(x)
-        seen = visible_tokens(influence(call, x), noise)
-    except Exception:  # it does not take such a mask
-        return None
-    if not output.isfinite().any() or output.shape != subject(x).shape:
-        return None
-    keep = table[0]
+    output = call(x)
+    if not output.isfinite().any() or output.shape != plain.output.shape:
+        return None, ""
+    if max_difference(output, plain.output, equal_nan=True) <= noise(output):
+        return None, "nothing"
+    versions = each_token_changed(x)
+    moved = moved_rows(call, x, versions, together=plain.together)
+    seen = (moved > noise(output)).any(dim=1).mT.cpu()
+    if mask := _obeyed(plain, form, seen):
+        return mask, ""
+    return None, _effect(plain, form, seen, output)
+
+
+def _obeyed(plain: _Plain, form: Mask, seen: Tensor) -> Mask | None:
+    """Say what a mask means, from who is seen with it: one that is obeyed at all."""
+    keep = example_table(form, 1, plain.subject.T)[0]
     dead = torch.zeros(len(seen), dtype=torch.bool)
-    if mask.hides_keys:
+    if form.hides_keys:
         dead = ~seen.any(dim=1)
-    if _agree(seen, visible & keep, dead & ~keep.diagonal()):
-        return "keep"
-    if _agree(seen, visible & ~keep, dead & keep.diagonal()) and mask.type != "float":
-        return "hide"
-    if _agree(seen, visible, dead & False):
-        unmasked = subject(x)
-        changed = max_difference(output, unmasked) > tolerance(output)
-        return "numbers" if changed else "nothing"
+    meanings: dict[Meaning, Tensor] = {"True may look": keep, "True is hidden": ~keep}
+    if form.type == "float":
+        meanings = {"added to the scores": keep}
+    for meaning, shown in meanings.items():
+        mask = replace(form, meaning=meaning)
+        if _agree(seen, plain.visible & shown, dead & ~shown.diagonal()):
+            return mask
+    for meaning, shown in meanings.items() if not form.hides_keys else ():
+        if _agree(seen, shown, dead):
+            return replace(form, meaning=meaning, instead=True)
+    return None
+
+
+def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
+    """Say in a word what a mask does that is not obeyed."""
+    visible, subject = plain.visible, plain.subject
+    dead = torch.zeros(len(seen), dtype=torch.bool)
+    keep = example_table(form, 1, subject.T)[0]
+    tables = {"either": visible | keep, "either, reversed": visible | ~keep}
+    if form.hides_keys:
+        tables |= {"the future": keep, "the future, reversed": ~keep}
+    else:
+        tables |= {"transposed": keep.mT, "transposed, reversed": ~keep.mT}
+        tables |= {f"{name} ": table & visible for name, table in tables.items()}
+    if _agree(seen, visible, dead):
+        if max_difference(output, plain.output, equal_nan=True) <= tolerance(output):
+            return "nothing"
+
+        def masked(y: Tensor) -> Tensor:
+            table = keep.expand(len(y), -1, -1).clone()
+            return subject(y, **form(table.to(y.device), y.dtype))
+
+        found = fault(masked, subject, subject.tokens(), visible, keep)
+        return found or "numbers"
+    for name, table in tables.items():
+        if not torch.equal(table, visible) and _agree(seen, table, dead):
+            return name.partition(",")[0].strip()
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
 
 

@@ -1,40 +1,113 @@
 """The property that compares with the equation."""
 
+import math
+from dataclasses import replace
+
 from headway.checks import book
 from headway.checks.evidence import Evidence
-from headway.checks.oracle import explain, smallest_difference
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.evidence.design import Design
+from headway.checks.oracle import Match, consequences, explain, match
+from headway.checks.oracle.mistakes import left_out
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 
 
 def equals(evidence: Evidence) -> Outcome:
     """Ask that the result is what the equation gives; if not, name what explains it."""
     weights = evidence.weights
-    if not weights.candidates and weights.small:
+    if not weights.candidates:
+        return _of_small_layers(evidence)
+    nearest = match(evidence)
+    if nearest.weights is not None and nearest.difference <= evidence.tolerance:
+        return _fits(replace(evidence, bare=()), nearest)
+    ways = [
+        replace(evidence, subject=one.subject, output=one.output, bare=(one,))
+        for one in evidence.bare
+    ]
+    for one in ways:
+        near = match(one)
+        if near.weights is not None and near.difference <= one.tolerance:
+            return _fits(one, near)
+    for one in (evidence, *ways[:2]):  # it takes long
+        if found := explain(one):
+            without = "" if one is evidence else _without(one)
+            sentence = found.sentence.removesuffix(".") + without + "."
+            return failed(
+                sentence,
+                nearest.difference,
+                section=found.section,
+                explains=consequences(found.mistakes),
+            )
+    return _unexplained(evidence, nearest.difference)
+
+
+def _of_small_layers(evidence: Evidence) -> Outcome:
+    """Ask whether all heads share a layer for a part of a token, if none is for all."""
+    small = evidence.weights.small
+    near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
+    if near.weights is not None and near.difference <= evidence.tolerance:
         return failed(
-            f"All heads share {weights.small}, and each sees only its own part of a "
-            "token.",
+            f"All heads share {near.weights.names.partition(',')[0]}, and each sees only "
+            "its own part of a token.",
             section=book.HEADS,
         )
-    if not weights.candidates:
-        heads = evidence.subject.options.num_heads
-        fitting = f" that fit num_heads={heads}" if heads else ""
-        return not_applicable(
-            f"No weights of queries, keys and values were found{fitting}."
-        )
-    if evidence.window:
-        return not_applicable("A window is inside, which the equation does not have.")
-    difference = smallest_difference(evidence)
-    if difference <= evidence.tolerance:
-        return passed("It is what the equation gives in 64 bits.", difference)
-    if mistakes := explain(evidence):
-        named = ", and when ".join(one.sentence for one in mistakes)
+    heads = evidence.subject.options.num_heads
+    fitting = f" that fit num_heads={heads}" if heads else ""
+    return not_applicable(
+        f"No weights of queries, keys and values were found{fitting}."
+    )
+
+
+def _fits(evidence: Evidence, near: Match) -> Outcome:
+    """Say what was found, unless something is inside that never acts."""
+    if mistake := left_out(evidence.designs[0], near.design):
         return failed(
-            f"It is exactly what comes out when {named}.",
-            difference,
-            section=mistakes[0].section,
+            f"It is exactly what comes out when {mistake.sentence}.",
+            near.difference,
+            section=mistake.section,
+            explains=consequences([mistake]),
         )
+    return passed(
+        f"It is what the equation gives in 64 bits{_besides(near)}{_without(evidence)}.",
+        near.difference,
+    )
+
+
+def _without(evidence: Evidence) -> str:
+    """Say what was taken off before the equation was asked."""
+    found = [*dict.fromkeys(name for one in evidence.bare for name in one.removed)]
+    if not found:
+        return ""
+    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+    return f", without {', '.join(found[:2])}{more}"
+
+
+def _besides(near: Match) -> str:
+    """Say what is inside besides the equation."""
+    design, weights = near.design, near.weights
+    if weights is None:
+        return ""
+    found = [design.source] if design.source else []
+    groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
+    if groups < weights.heads:
+        found.append(f"{groups} {'group' if groups == 1 else 'groups'} of keys")
+    return f", with {' and '.join(found)}" if found else ""
+
+
+def _unexplained(evidence: Evidence, difference: float) -> Outcome:
+    """Say that nothing known explains the output, as loudly as that is certain."""
     if reason := _beyond_the_equation(evidence):
         return not_applicable(reason)
+    finite = evidence.output.isfinite().double().mean()
+    if finite < 0.5:
+        return failed("Most of its numbers are nan or infinite.")
+    if not math.isfinite(difference):
+        return not_applicable("The shapes of its weights do not fit the equation.")
+    if source := evidence.designs[0].source:
+        return note(
+            f"It is not what the equation gives, with {source}, and no mistake known "
+            "here explains it.",
+            difference,
+        )
     return failed(
         "It is not what the equation gives, and no mistake known here explains it.",
         difference,
@@ -43,12 +116,16 @@ def equals(evidence: Evidence) -> Outcome:
 
 def _beyond_the_equation(evidence: Evidence) -> str:
     """Say what is inside that the equation does not have."""
-    if evidence.positions:
+    weights, design = evidence.weights, evidence.designs[0]
+    if evidence.window and design.window is None:
+        return "A window is inside, which the equation does not have."
+    if evidence.positions and design.rotation is None and design.bias is None:
         return "Positions are inside, which the equation does not have."
-    weights = evidence.weights
-    if weights.without_role:
+    if weights.without_role and design == Design():
         name = weights.without_role[0]
         return f"It has weights that the equation does not have: {name}."
     if weights.layer:
         return f"It has several layers, and the equation is of one: {weights.layer}."
+    if not any(one.certain for one in weights.candidates):
+        return "No names tell which of its weights make queries, keys and values."
     return ""

@@ -118,7 +118,7 @@ class Call:
 
     def moved(self, start: int) -> "Call":
         """Give the same call, with positions that are filled in from elsewhere on."""
-        invoke = cast("_Invoke", self.invoke)
+        invoke = cast("FilledIn", self.invoke)
         told = invoke.told._replace(start=start)
         return replace(self, invoke=replace(invoke, told=told))
 
@@ -251,7 +251,7 @@ def _is_needed(parameter: Parameter) -> bool:
 
 
 @dataclass(frozen=True)
-class _Invoke:
+class FilledIn:
     """Call code with inputs, by place and by name, and fill in what else it needs."""
 
     places: Sequence[int]
@@ -261,6 +261,7 @@ class _Invoke:
     time_first: bool = False
 
     def __call__(self, target: Target, *inputs: Tensor, **extra: Any) -> Any:
+        """Call the code; what is said in `extra` is not filled in."""
         values = {}
         if self.filling.values:
             room = self._room(target, inputs[0])
@@ -319,7 +320,7 @@ def _filled(
             kind, place = known[name].kind, [*known].index(name)
             by_place = kind is not Parameter.KEYWORD_ONLY and place == len(words)
             words.append(word if name in others and by_place else f"{name}={word}")
-        invoke = _Invoke(places, names, filling, told, time_first)
+        invoke = FilledIn(places, names, filling, told, time_first)
         text = f"{letter}({', '.join(words)})"
         yield Call(text, invoke, None, time_first, filling)
 
@@ -382,15 +383,27 @@ def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
     takes_tokens = "x" in code.co_names
 
     def invoke(m: Target, *inputs: Tensor, mask: Any = None) -> Any:
-        names: dict[str, Any] = {"m": m, "f": m, "torch": torch, "mask": mask}
+        names: dict[str, Any] = {"mask": mask}
         if takes_tokens:
-            names["x"] = inputs[0]
+            names |= dict.fromkeys("xyz", inputs[0])
         else:
             names |= zip(("q", "k", "v"), inputs, strict=True)
             names |= zip(("query", "key", "value"), inputs, strict=True)
-        return eval(code, names)  # noqa: S307  # it is the reader's own expression
+        return call_with_names(code, m, names)
 
     return option.strip(), invoke, takes_tokens
+
+
+def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
+    """Evaluate what the reader wrote.
+
+    Args:
+        code: The expression.
+        target: What `m` and `f` stand for.
+        names: What other names stand for.
+    """
+    known = {"m": target, "f": target, "torch": torch, **names}
+    return eval(code, known)  # noqa: S307  # it is the reader's own expression
 
 
 def first_tensor(result: Any) -> Tensor:

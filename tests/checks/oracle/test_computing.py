@@ -10,7 +10,8 @@ import oracles
 from checks.support.layers import GROUPED, GROUPS, weights
 from compare import close
 from headway.checks.evidence.weights import Projections
-from headway.checks.oracle.recipe import Recipe, compute
+from headway.checks.oracle.computing import compute
+from headway.checks.oracle.recipe import Recipe
 from sizes import D_IN, B, D, H, T, draw
 
 LAYERS = {"query": "W_query", "key": "W_key", "value": "W_value", "out": "out_proj"}
