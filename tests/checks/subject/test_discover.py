@@ -114,3 +114,56 @@ def test_sizes_that_are_fixed_are_found(
 
     subject = discover(Fixed(), Options(d_in=17))
     assert sizes == (subject.B, subject.T)
+
+
+class Narrow(nn.Module):
+    """Its first layer is as wide as one head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads = 4
+        self.key = nn.Linear(5, 5)
+        self.norm = nn.LayerNorm(20)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.key(x.unflatten(-1, (4, 5))).flatten(-2))
+
+
+def test_further_widths_are_tried() -> None:
+    assert discover(Narrow(), Options()).d_in == 20
+
+
+class Group(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(2, 14)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x.mT).mT
+
+
+def test_so_are_those_of_norms() -> None:
+    assert discover(Group(), Options()).d_in == 14
+
+
+def test_tokens_of_a_window_may_be_fixed() -> None:
+    class Window(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 49:
+                raise ValueError("a window has 49 tokens")
+            return super().forward(x)
+
+    assert discover(Window(), Options()).T == 49
+
+
+def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
+    def fussy(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        fussy_calls.append(1)
+        if len(fussy_calls) > 1:
+            raise ValueError("once is enough")
+        return v
+
+    fussy_calls: list[int] = []
+    packing = discover(fussy, Options()).call.packing
+    assert packing is not None
+    assert not packing.tokens_first
