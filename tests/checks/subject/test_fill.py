@@ -172,7 +172,7 @@ def test_a_mask_that_is_needed_hides_nothing(kind: type[Padded]) -> None:
     """Ones would hide all: rows would be equal, or nan."""
     module = kind()
     call = discover(module, Options(num_heads=HEADS)).call
-    assert call.shown == "m(x, x, x, attn_mask); attn_mask: zeros (T, T)"
+    assert call.shown == "m(x, x, x, attn_mask); attn_mask: zeros (T, S)"
     assert said(module, EQUATION, num_heads=HEADS)[0] == "passed"
 
 
@@ -182,7 +182,7 @@ def test_a_mask_of_ones_is_tried_before_one_of_zeros() -> None:
             return self.mix(x, lambda y: y, mask[:, None].bool())
 
     call = discover(Keeps(), Options()).call
-    assert call.shown == "m(x, mask); mask: ones (B, T, T)"
+    assert call.shown == "m(x, mask); mask: ones (B, T, S)"
 
 
 def test_if_nothing_convinces_the_first_that_works_is_taken() -> None:
@@ -198,6 +198,23 @@ def test_if_nothing_convinces_the_first_that_works_is_taken() -> None:
 
     assert discover(Deaf(), Options()).call.filling.meaning
     assert discover(Late(), Options()).call.text == "m(x, freqs_cos)"
+
+
+def needs_a_mask(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(mask == 0, -math.inf)
+    return scores.softmax(-1) @ v
+
+
+def needs_it_with_tokens_first(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    three = (one.transpose(1, 2) for one in (q, k, v))
+    return needs_a_mask(*three, mask).transpose(1, 2)
+
+
+@pytest.mark.parametrize("function", [needs_a_mask, needs_it_with_tokens_first])
+def test_a_mask_has_a_column_for_each_key(function: Any) -> None:
+    assert discover(function, Options()).call.filling.meaning == "mask: ones (T, S)"
+    assert said(function, "queries see other keys")[0] == "passed"
+    assert said(function, EQUATION)[0] == "passed"
 
 
 # Other arguments

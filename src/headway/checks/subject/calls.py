@@ -122,6 +122,12 @@ class Call:
         told = invoke.told._replace(start=start)
         return replace(self, invoke=replace(invoke, told=told))
 
+    def with_tokens_first(self) -> "Call":
+        """Give the same call of a function that has tokens before heads, or texts."""
+        packing = replace(cast("Packing", self.packing), tokens_first=True)
+        invoke = cast("FilledIn", self.invoke)
+        return replace(self, packing=packing, invoke=replace(invoke, tokens_first=True))
+
     def __call__(self, target: Target, x: Tensor, extra: Mapping[str, Any]) -> Tensor:
         """Call the target; `extra` are further arguments, such as a mask."""
         if self.packing is None:
@@ -259,12 +265,14 @@ class FilledIn:
     filling: Filling
     told: Room
     time_first: bool = False
+    tokens_first: bool = False
 
     def __call__(self, target: Target, *inputs: Tensor, **extra: Any) -> Any:
         """Call the code; what is said in `extra` is not filled in."""
         values = {}
         if self.filling.values:
-            room = self._room(target, inputs[0])
+            keys = self._room(target, inputs[min(1, len(inputs) - 1)])
+            room = self._room(target, inputs[0])._replace(S=keys.T)
             made = self.filling.values.items()
             values = {name: make(room) for name, make in made if name not in extra}
         named = {name: inputs[place] for name, place in self.names.items()}
@@ -273,11 +281,10 @@ class FilledIn:
     def _room(self, target: Target, x: Tensor) -> Room:
         told = self.told
         if x.ndim == 4:
-            return told._replace(
-                B=len(x), T=x.shape[2], D=x.shape[3], heads=x.shape[1], like=x
-            )
+            heads, T = x.shape[1:3][:: -1 if self.tokens_first else 1]
+            return told._replace(B=len(x), T=T, D=x.shape[3], heads=heads, like=x)
         B, T = x.shape[:2] if x.ndim == 3 else (1, len(x))
-        if self.time_first:
+        if self.time_first or self.tokens_first:
             B, T = T, B
         D = intent.head_width(target) or max(x.shape[-1] // told.heads, 1)
         return told._replace(B=B, T=T, D=D, like=x)

@@ -194,9 +194,8 @@ def _with_axes_in_order(subject: Subject) -> Subject:
         return subject
     if meet != [True, False]:
         return subject
-    swapped = replace(packing, tokens_first=True)
-    call = replace(subject.call, packing=swapped)
-    settled = _try(replace(subject, call=call), subject.B, subject.T)
+    other = replace(subject, call=subject.call.with_tokens_first())
+    settled = _try(other, subject.B, subject.T)
     return settled if isinstance(settled, Subject) else subject
 
 

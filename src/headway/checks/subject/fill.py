@@ -27,6 +27,7 @@ class Room(NamedTuple):
         base: The base of a rotation by positions.
         causal: Whether the future is to be hidden, if that was told.
         start: The position of the first token.
+        S: Number of keys.
     """
 
     B: int
@@ -37,6 +38,7 @@ class Room(NamedTuple):
     base: float = 10_000.0
     causal: bool = False
     start: int = 0
+    S: int = 0
 
     @property
     def positions(self) -> Tensor:
@@ -52,7 +54,7 @@ class Room(NamedTuple):
 
     def ones(self, shape: str) -> Tensor:
         """Make a mask that marks everything."""
-        sizes = {"B": self.B, "T": self.T, "1": 1}
+        sizes = {"B": self.B, "T": self.T, "S": self.S or self.T, "1": 1}
         return self.like.new_ones([sizes[axis] for axis in shape.split(", ")])
 
 
@@ -141,7 +143,7 @@ def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
 
 def _masks() -> Iterator[Form]:
     """Give masks that hide nothing, whatever a one in them means."""
-    shapes = ("T, T", "B, T, T", "B, 1, T, T", "B, T", "B, 1, T", "B, 1, 1, T")
+    shapes = ("T, S", "B, T, S", "B, 1, T, S", "B, S", "B, 1, S", "B, 1, 1, S")
     for number, shape in itertools.product((1, 0), shapes):
         meaning = f"{'ones' if number else 'zeros'} ({shape})"
         for dtype in (torch.bool, torch.long):
