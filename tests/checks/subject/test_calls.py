@@ -179,6 +179,13 @@ class OfOther(Attend):
         return self.mix(x, table, table)
 
 
+class HiddenStates(Attend):
+    def forward(self, mask: Any, hidden_states: Tensor, past: Any) -> Tensor:
+        if mask is not None or past is not None:
+            raise ValueError("it hides nothing and keeps nothing")
+        return self.mix(hidden_states, hidden_states, hidden_states)
+
+
 class OptionalOnly(Attend):
     def forward(self, x: Any = None, mask: Any = None) -> Tensor:
         return self.mix(x, x, x)
@@ -193,6 +200,7 @@ class OptionalOnly(Attend):
         (OnlyByName, "m(hidden_states=x, use_cache=False)"),
         (OfOther, "m(x, x)"),
         (OptionalOnly, "m(x)"),
+        (HiddenStates, "m(None, hidden_states=x, past=None)"),
     ],
 )
 def test_arguments_go_by_their_names(kind: type[Attend], words: str) -> None:

@@ -156,6 +156,28 @@ def test_tokens_of_a_window_may_be_fixed() -> None:
     assert discover(Window(), Options()).T == 49
 
 
+def test_the_size_of_a_window_may_be_told_by_the_module() -> None:
+    class Window(OfTokens):
+        window_size = (2, 3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 6:
+                raise ValueError("a window has 6 tokens")
+            return super().forward(x)
+
+    assert discover(Window(), Options()).T == 6
+
+
+def test_texts_may_be_taken_one_by_one() -> None:
+    class Alone(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            _T, _width = x.shape
+            return super().forward(x)
+
+    call = discover(Alone(), Options()).call
+    assert call.text == "torch.stack([m(one) for one in x])"
+
+
 def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
     def fussy(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         fussy_calls.append(1)

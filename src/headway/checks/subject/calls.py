@@ -326,7 +326,8 @@ def _filled(
             word = shown[names[name]] if name in names else filling.shown[name]
             kind, place = known[name].kind, [*known].index(name)
             by_place = kind is not Parameter.KEYWORD_ONLY and place == len(words)
-            words.append(word if name in others and by_place else f"{name}={word}")
+            by_place = by_place and name in others and "=" not in "".join(words)
+            words.append(word if by_place else f"{name}={word}")
         invoke = FilledIn(places, names, filling, told, time_first)
         text = f"{letter}({', '.join(words)})"
         yield Call(text, invoke, None, time_first, filling)
@@ -342,6 +343,7 @@ def _layouts(target: Target) -> Iterator[Call]:
         yield _laid_out("m(x.mT).mT")
         yield _laid_out("m(x.mT.unsqueeze(3)).squeeze(3).mT")
         yield _laid_out("m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT")
+    yield _laid_out("torch.stack([m(one) for one in x])")
 
 
 def _laid_out(text: str) -> Call:
@@ -356,8 +358,10 @@ def _of_three(call: Call, target: Target, num_heads: int | None) -> Iterator[Cal
         heads = (num_heads or 2) if axes == 4 else 1
         width = 3 if heads == 5 else 5  # as many heads as numbers hide mistakes
         width = known or width
-        packing = Packing(heads, width, other or width, axes)
-        yield replace(call, packing=packing)
+        given = replace(call, packing=Packing(heads, width, other or width, axes))
+        yield given
+        if call.filling.doubts and axes > 2:  # what is filled in must know the order
+            yield given.with_tokens_first()
 
 
 def key_width(target: Target) -> int | None:

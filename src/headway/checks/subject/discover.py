@@ -134,7 +134,9 @@ def _sizes(subject: Subject) -> list[tuple[int, int]]:
     lengths = [n for n in _LENGTHS if n <= longest and n not in taken] or [longest]
     T = lengths[0]
     B = next((n for n in (3, 2, 5) if n not in {T, *taken}), 4)
-    fixed = [(B, n) for n in _FIXED]
+    window = getattr(subject.target, "window_size", _FIXED[0])
+    size = math.prod(window) if isinstance(window, (tuple, list)) else _FIXED[0]
+    fixed = [(B, n) for n in (size, *_FIXED[1:])]
     return [(B, T), (1, T), (B, longest), (1, longest), *fixed, (1, 1)]
 
 

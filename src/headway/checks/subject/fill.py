@@ -248,7 +248,7 @@ _FAMILIES = (
     ),
     Family(
         re.compile(
-            r"past|cache|^kv$|state|(^|_)bias|layer_idx|block_|gate|rel_pos|pos_emb"
+            r"past|cache|^kv$|^state$|(^|_)bias|layer_idx|block_|gate|rel_pos|pos_emb"
         ),
         (_NONE, _same(lambda room: 0, "0")),
     ),

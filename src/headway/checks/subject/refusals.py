@@ -99,7 +99,12 @@ def _farthest(failures: Sequence[Failure]) -> Failure:
 
     With a wrong width the first layer raises, and tells nothing of the code.
     """
-    alike = [one for one in failures if one.text == failures[0].text]
+    first = failures[0]
+    alike = [
+        one
+        for one in failures
+        if one.text == first.text and (one.shape or ())[:2] == (first.shape or ())[:2]
+    ]
     return max(
         alike, key=lambda one: [frame.lineno or 0 for frame in frames(one.error)][:1]
     )
