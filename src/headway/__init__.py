@@ -297,6 +297,12 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     """Import `headway.checks` when it is first asked for, and not before.
 
+    Args:
+        name: What is asked for.
+
+    Returns:
+        The module `headway.checks`.
+
     Raises:
         AttributeError: If the package has no such name.
     """
