@@ -13,6 +13,7 @@ from markdown.extensions.toc import slugify
 
 from headway.checks import Report, Row, book
 from headway.checks.book import Section
+from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
 
@@ -43,7 +44,7 @@ def test_every_section_is_in_the_book(section: Section) -> None:
 
 
 def test_every_section_is_referred_to() -> None:
-    used = {one.section for one in (*PROPERTIES, *KNOWN_MISTAKES)}
+    used = {one.section for one in (*PROPERTIES, *OF_MODELS, *KNOWN_MISTAKES)}
     assert used == {*SECTIONS}
 
 

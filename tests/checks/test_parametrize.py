@@ -134,7 +134,7 @@ def test_what_was_to_fail_and_does_not_fails(ends: Ends) -> None:
 def test_what_cannot_be_checked_fails_each_test_with_one_sentence(ends: Ends) -> None:
     assert failing(ends["test_refuses"]) == NAMES
     for _, why in ends["test_refuses"].values():
-        assert why.startswith("call must say how refuses takes tokens")
+        assert why.startswith("refuses must take tokens of shape (2, 7, 3)")
 
 
 def test_a_note_fails_nothing(ends: Ends) -> None:

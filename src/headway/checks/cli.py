@@ -10,12 +10,12 @@ from importlib import metadata
 from typing import Any
 
 from headway.checks.configuration import Target, all_configured, configured
+from headway.checks.either import check_either
 from headway.checks.errors import describe
 from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
 from headway.checks.load_target import explain_target, load_target
 from headway.checks.progress import shown_if_slow
 from headway.checks.report import Report
-from headway.checks.run import check
 
 _NUMBERS = {
     "d_in": "numbers in a token",
@@ -29,7 +29,7 @@ _DESIGNS: dict[str, tuple[type, str, str]] = {
     "window": (int, "N", "how many of the latest keys a query is meant to see"),
 }
 # A constructor gets those that it takes, too.
-_SHARED = (*_NUMBERS, "causal", *_DESIGNS)
+_SHARED = (*_NUMBERS, "causal", "vocab_size", *_DESIGNS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
@@ -120,7 +120,7 @@ def _report(target: Target) -> tuple[Report, Place | None]:
     with load_target(name, shared, target.arguments, by_place) as code:
         try:
             with shown_if_slow(sys.stderr):
-                return check(code, **target.options), place_of(code)
+                return check_either(code, target.options), place_of(code)
         except ValueError:
             raise
         except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
@@ -180,6 +180,13 @@ def _parser() -> argparse.ArgumentParser:
         "--causal",
         action=argparse.BooleanOptionalAction,
         help="whether it hides the future",
+    )
+    one.add_argument(
+        "--vocab",
+        dest="vocab_size",
+        type=int,
+        metavar="N",
+        help="how many different tokens; for a whole model: token ids in, logits out",
     )
     one.add_argument("--call", help='how to call it, such as "m(x, x, x)[0]"')
     one.add_argument(

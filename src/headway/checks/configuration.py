@@ -15,6 +15,7 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "d_in": ((int,), "a whole number"),
     "context_length": ((int,), "a whole number"),
     "num_heads": ((int,), "a whole number"),
+    "vocab_size": ((int,), "a whole number"),
     "causal": ((bool,), "true or false"),
     "call": ((str,), "a string"),
     "weights": ((dict,), "a table of names of weights"),

@@ -4,8 +4,9 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from headway.checks.either import is_model, property_names
 from headway.checks.expected import refuse_unknown
-from headway.checks.properties import PROPERTIES
+from headway.checks.model import check_model
 from headway.checks.report import Report
 from headway.checks.run import check
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def parametrize_checks(
-    module_or_function: Callable[..., Any], **options: Any
+    module_or_function: Callable[..., Any], *, model: bool = False, **options: Any
 ) -> "pytest.MarkDecorator":
     """Make a test of pytest of each property, under the name of the property.
 
@@ -24,7 +25,8 @@ def parametrize_checks(
 
     Args:
         module_or_function: What is to be checked.
-        options: The options of `check`, `expected` among them.
+        model: Whether it is a whole model; one that is told a `vocab_size` is.
+        options: The options of `check`, or of `check_model`, `expected` among them.
 
     Returns:
         A decorator.
@@ -41,9 +43,11 @@ def parametrize_checks(
     import pytest  # where it is called there is one, and elsewhere nobody needs it
 
     expected = options.get("expected") or {}
-    names = [one.name for one in PROPERTIES]
+    model = model or is_model(options)
+    names = property_names(model=model)
     refuse_unknown(expected, names)
-    run = _once(functools.partial(check, module_or_function, **options))
+    ask = check_model if model else check
+    run = _once(functools.partial(ask, module_or_function, **options))
     marks = {
         name: [pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)]
         for name, why in expected.items()

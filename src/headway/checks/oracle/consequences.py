@@ -20,6 +20,7 @@ _MIXED = (_LEAK, _PAST, _SUM, _ORDER, *_LATER, "masks are obeyed")
 # the caller is not obeyed, say, follows from no mistake with the mask of the future.
 CONSEQUENCES: dict[tuple[str, Any], tuple[str, ...]] = {
     ("scale", "1/sqrt(T)"): (*_LATER, "padding is not seen"),
+    ("scale_after_softmax", "1/T"): (_SUM, *_LATER),
     ("axis", "queries"): (_LEAK, _SUM, _ORDER, *_LATER, "masks are obeyed"),
     ("axis", "heads"): (_SUM,),
     ("axis", "texts"): (_SUM, _TEXTS, _ALONE),
@@ -42,6 +43,12 @@ CONSEQUENCES: dict[tuple[str, Any], tuple[str, ...]] = {
     ("projections", "qkq"): (_GRADIENTS,),
     ("attend_over", "heads"): (_PAST,),
     ("out", False): (_GRADIENTS,),
+    ("window", "both sides"): (_LEAK, _PAST, *_LATER),
+    ("window", "open"): (_LEAK, _PAST, *_LATER),
+    ("cap", "after the mask"): (_LEAK, *_LATER),
+    ("cap", "after the softmax"): (_SUM,),
+    ("sinks", "last, and the first key cut"): (_LEAK, _ORDER, *_LATER),
+    ("sinks", "first, and the last key cut"): (_LEAK, _ORDER, *_LATER),
     ("first_axis", "tokens"): (_PAST, _TEXTS, _ALONE),
 }
 
