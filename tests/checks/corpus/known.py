@@ -4,6 +4,7 @@ _AS_MANY = "Of as many texts as heads, a mask of three axes is laid over the hea
 _ONES = "It needs a mask; ones are handed in, and there True hides, so all is hidden."
 _OF_MODEL = "A flag is_causal is told to it, and the model's mask hides the future."
 _FIRST = "The copy of PyTorch's module gets batch_first, although a call is told."
+_HALF = "Its softmax in 16 bits is as good as the naive formula in 16 bits."
 
 KNOWN: dict[str, dict[str, str]] = {
     "graykode_transformer": {
@@ -32,7 +33,8 @@ KNOWN: dict[str, dict[str, str]] = {
     "gan_map": {
         "every allowed token counts": "Scores without a scale make weights vanish."
     },
-    "host_gpt_oss": {
-        "types and half precision": "Its softmax in 16 bits is as good as any other."
-    },
+    "host_gpt_oss": {"types and half precision": _HALF},
+    "gpt_oss, window: by what is kept": {"types and half precision": _HALF},
+    "gpt_oss, scale: of queries": {"types and half precision": _HALF},
+    "gpt_oss, sink: first instead of last": {"types and half precision": _HALF},
 }
