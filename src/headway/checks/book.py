@@ -15,8 +15,11 @@ _CHAPTERS = {
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads from one projection",
+    "basics/cross_attention": "Attention to another text",
     "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
+    "kernels/flash_backward": "The backward pass by hand",
+    "decoding/kv_cache": "The key-value cache",
     "positions/rotary": "Rotary positions",
     "positions/relative_bias": "A bias for distance",
     "decoding/sliding_window": "A window on the past",
@@ -107,6 +110,7 @@ OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
+OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
 HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
 
 ROTARY = _section("positions/rotary", "Turn instead of add")
@@ -123,6 +127,7 @@ SINKS = _section("variants/sinks", "What breaks it")
 CAP = _section("variants/sinks", "A cap on the scores")
 QK_NORM = _section("variants/norms_and_gates", "Queries and keys of one size")
 NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads together")
+WRONG_NORMS = _section("variants/norms_and_gates", "What breaks it")
 NORM_AND_ROTATION = _section(
     "variants/norms_and_gates", "The property: when norm and rotation change places"
 )
@@ -135,3 +140,4 @@ PADDING_SIDES = _section("basics/packing", "Padding, to the right and to the lef
 PACKED = _section("basics/packing", "The property: packed equals alone")
 EVERY_CUT = _section("decoding/kv_cache", "The property: every way to cut")
 FUSED = _section("basics/pytorch", "The function")
+DIFFERENCES = _section("kernels/flash_backward", "Two keys, by hand")

@@ -151,3 +151,27 @@ def bloom(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
     slopes = [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8]
     falls = lambda h, t, s: -slopes[h] * (t - s)  # noqa: E731
     return m.dense(attend(q, k, v, 8**-0.5, causal, falls))
+
+
+def t5(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    q, k, v = (heads(layer, x, 6) for layer in (m.q, m.k, m.v))
+
+    def learned(h: int, t: int, s: int) -> float:
+        # 4 is where far buckets begin, and each is wider by the fourth root of 5
+        far = sum(t - s >= 4 * 5 ** (i / 4) for i in (1, 2, 3))
+        bucket = t - s if t - s < 4 else 4 + far
+        return float(m.relative_attention_bias.weight[bucket, h])
+
+    return m.o(attend(q, k, v, 1.0, causal, learned))
+
+
+def gemma2(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    q, k, v = heads(m.qkv_proj, x, 12).split([6, 3, 3], dim=2)
+    q, k = rotate(q, 10000.0), rotate(k, 10000.0)
+    return m.o_proj(attend(q, k, v, 1 / 4, causal, cap=2.0))
+
+
+def complex_llama(m: nn.Module, x: Tensor, keep: Tensor | None = None) -> Tensor:
+    q = rotate(heads(m.wq, x, 6), 10000.0, pairs=True)
+    k = rotate(heads(m.wk, x, 3), 10000.0, pairs=True)
+    return m.wo(attend(q, k, heads(m.wv, x, 3), 8**-0.5, causal))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks.corpus.mutants import Mutant
+from checks.corpus.mutants import FOLDER, Mutant
 from checks.corpus.record import Defect, Style
 from headway.checks import Report, check
 
@@ -16,7 +16,8 @@ EQUATION = "equals the equation"
 # What claims to know the mistake, and is worse than nothing if it is another.
 _CLAIM = re.compile(
     r"exactly what comes out|wrong corner|no mask acts|it hides rows and not columns"
-    r"|is not subtracted|are swapped|texts are mixed|hangs on a mode",
+    r"|is not subtracted|are swapped|texts are mixed|hangs on a mode"
+    r"|is taken for what is kept|dropout is still on",
     re.IGNORECASE,
 )
 # Options without which a call cannot be made; others only say what is meant.
@@ -80,6 +81,7 @@ def ask(target: Any, **options: Any) -> Asked:
             report = check(target, **options)
     except Exception as raised:  # a check must not fall, but if it does, go on
         sentence = f"{type(raised).__name__}: {raised}".splitlines()[0]
+        sentence = sentence.replace(f"{FOLDER.name}/", "")
         return Asked(sentence, seconds=time.process_time() - began)
     return _heard(report, time.process_time() - began)
 

@@ -21,7 +21,7 @@ from checks.corpus.record import Style
 
 HOSTS = Path(__file__).parent / "hosts"
 
-_FOLDER = tempfile.TemporaryDirectory(prefix="corpus")
+FOLDER = tempfile.TemporaryDirectory(prefix="corpus")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Mutant:
 def _module(name: str, source: str) -> ModuleType:
     """Import a program from a file of its own, so that its source can be read."""
     stem = "corpus_" + re.sub(r"\W", "_", name)
-    path = Path(_FOLDER.name) / f"{stem}.py"
+    path = Path(FOLDER.name) / f"{stem}.py"
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(stem, path)
     assert spec is not None

@@ -1,7 +1,7 @@
 """The checks against public styles, and against changes of hosts.
 
-All of it is slow. Of each family a style is asked in any case, and of each host a
-change: which ones, hangs on the source of the checks, so that others are asked whenever
+All of it is slow. In any case one style of each family is asked, and one change of each
+host: which ones, hangs on the source of the checks, so that others are asked whenever
 the checks change.
 """
 
@@ -82,7 +82,7 @@ def test_there_are_enough_of_both():
     assert len(mutants()) >= 150
 
 
-@pytest.mark.parametrize("style", [pytest.param(s, id=s.name) for s in STYLES.values()])
-def test_every_style_says_in_whose_style_it_is(style):
-    assert style.credit.startswith("In the style of ")
-    assert style.credit.endswith(".")
+def test_every_style_says_in_whose_style_it_is():
+    for one in STYLES.values():
+        assert one.credit.startswith("In the style of "), one.name
+        assert one.credit.endswith("."), one.name

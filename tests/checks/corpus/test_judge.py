@@ -49,8 +49,8 @@ def test_what_fails_elsewhere_does_not_count_as_seen():
 
 
 def test_a_symptom_counts_as_seen():
-    strange = "(q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v.sin()"
-    assert verdicts(strange, wrong("A sine.", "sine")) == ["seen"]
+    strange = "(q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v.exp()"
+    assert verdicts(strange, wrong("Another equation.", "no such words")) == ["seen"]
 
 
 def test_what_no_defect_explains_is_a_false_alarm():

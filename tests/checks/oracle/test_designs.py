@@ -11,7 +11,7 @@ from checks.support.asking import evidence_of
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.oracle import explain, match
-from headway.checks.oracle.mistakes import KNOWN_MISTAKES, PLAIN_MISTAKES
+from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from mistakes.designs import GROUPED, KINDS, WIDE, Designed
 from stepwise import Attention
 
@@ -56,14 +56,10 @@ def test_what_is_right_is_computed(kind: str, causal: bool) -> None:
 @pytest.mark.parametrize(("kind", "one"), CASES)
 def test_what_is_wrong_is_named(kind: str, one: Designed) -> None:
     evidence = asked(kind, one.steps, **one.options)
+    likeliest = replace(evidence, designs=evidence.designs[:1])
+    assert match(likeliest).difference > evidence.tolerance
     found = explain(evidence)
     assert found is not None
     assert [dict(mistake.change) for mistake in found.mistakes] == [one.change]
     [known] = [known for known in KNOWN_MISTAKES if known.change == one.change]
     assert found.sentence == f"It is exactly what comes out when {known.sentence}."
-
-
-def test_every_mistake_in_a_design_is_tried() -> None:
-    tried = [one.change for kind in KINDS.values() for one in kind.wrong]
-    rest = [one for one in KNOWN_MISTAKES if one not in PLAIN_MISTAKES]
-    assert [one.sentence for one in rest if one.change not in tried] == []

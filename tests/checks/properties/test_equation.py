@@ -27,7 +27,24 @@ def test_one_small_layer_for_all_heads_is_found() -> None:
     )
 
 
-def test_weights_without_names_are_not_compared() -> None:
+def test_small_layers_are_not_concluded_from_their_shape() -> None:
+    """Each head has a layer of its own, for its part of what a layer made before."""
+
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.d_in = 3, 15
+            self.q, self.k, self.v = (nn.Linear(5, 5) for _ in "qkv")
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.unflatten(-1, (3, 5)).transpose(1, 2).flip(-1)
+            weights = (self.q(x) @ self.k(x).mT).softmax(-1)
+            return (weights @ self.v(x)).transpose(1, 2).flatten(2)
+
+    assert said(Small(), EQUATION)[0] == "not applicable"
+
+
+def test_weights_without_names_are_compared_by_their_shapes() -> None:
     module = Attention(SMALL)
     module.first, module.second, module.third = (
         module.W_query,
@@ -36,10 +53,9 @@ def test_weights_without_names_are_not_compared() -> None:
     )
     del module.W_query, module.W_key, module.W_value
     module.steps["project"] = lambda m, x: (m.first(x), m.second(x), m.third(x))
-    assert said(module, EQUATION) == (
-        "not applicable",
-        "No weights of queries, keys and values were found.",
-    )
+    assert said(module, EQUATION)[0] == "passed"
+    module.steps["softmax"] = lambda m, scores: scores.exp()
+    assert said(module, EQUATION)[0] == "not applicable"
 
 
 def test_weights_that_the_equation_does_not_have_are_named() -> None:

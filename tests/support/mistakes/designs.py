@@ -405,7 +405,6 @@ def norms(over: str) -> Kind:
         Designed({"norms": "qkv"}, share(query, key, key)),
         Designed({"norm_of": "qq"}, share(query, query)),
         Designed({"norm_of": "kk"}, share(key, key)),
-        Designed({"norm_of": "kq"}, share(key, query)),
         Designed(
             {"norm_over": "other"},
             share(as_not_meant(QUERY_NORM), as_not_meant(KEY_NORM)),
@@ -423,9 +422,13 @@ def normed_and_rotated() -> Kind:
         share(lambda x: turn(QUERY_NORM(x)), lambda x: turn(KEY_NORM(x))),
         [
             Designed(
+                {"norm_of": "kq"},
+                share(lambda x: turn(KEY_NORM(x)), lambda x: turn(QUERY_NORM(x))),
+            ),
+            Designed(
                 {"norm_place": "other"},
                 share(lambda x: QUERY_NORM(turn(x)), lambda x: KEY_NORM(turn(x))),
-            )
+            ),
         ],
     )
 

@@ -14,6 +14,7 @@ from headway.checks.evidence.influence import (
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
+from headway.checks.evidence.other import Other, find_other
 from headway.checks.evidence.positions import Positions, find_positions
 from headway.checks.evidence.repeats import Repeats, repeat
 from headway.checks.evidence.surroundings import Bare, bare
@@ -45,6 +46,7 @@ class Evidence:
         one_length: The error of all other lengths, if it takes texts of one alone.
         together: Whether texts can be put into one call: none moves another there.
         fresh: The code as it was before the first call.
+        other: What other tokens for keys and values give; `None` if none are taken.
         designs: What may be inside besides the equation, the likeliest first.
         places: What tells of positions, and whether they act.
         bare: Attention without what stands around it, if anything does.
@@ -65,6 +67,7 @@ class Evidence:
     one_length: str
     together: bool
     fresh: Subject
+    other: Other | None
 
     @property
     def finite(self) -> bool:
@@ -127,6 +130,7 @@ def gather(subject: Subject) -> Evidence:
         moved = influence(subject, x, together=together)
         visible = visible_tokens(moved, noise(output))
         masks = find_masks(subject, visible, together=together)
+        other = find_other(subject, x)
     causal, known_from = _intent(subject, visible)
     named_window = intent.has_window(subject.target)
     weights = find_weights(subject)
@@ -148,6 +152,7 @@ def gather(subject: Subject) -> Evidence:
         one_length=_one_length(subject),
         together=together,
         fresh=fresh,
+        other=other,
         designs=designs,
         places=places,
         bare=bare(subject, weights, x),

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from headway.checks.errors import describe
 from headway.checks.evidence.influence import pattern_name
+from headway.checks.evidence.mask_faults import fault
 from headway.checks.evidence.together import each_token_changed, moved_rows
 from headway.checks.subject import Subject
 from headway.checks.subject.signature import arguments
@@ -200,11 +201,16 @@ class _Tried:
                 return
             effects += [effect] if effect else []
         if effects:
-            telling = (one for one in effects if one != "nothing")
-            self.disobeyed[argument] = next(telling, effects[0])
+            self.disobeyed[argument] = min(effects, key=_doubt)
             self.refused.pop(argument, None)
         elif errors:
             self.refused.setdefault(argument, errors[0])
+
+
+def _doubt(effect: str) -> int:
+    """Say how little an effect tells: of a wrong form, the mask itself is not guilty."""
+    doubtful = ["near zero", "numbers", "nothing"]
+    return doubtful.index(effect) + 1 if effect in doubtful else 0
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:
@@ -305,11 +311,28 @@ def _obeyed(plain: _Plain, form: Mask, seen: Tensor) -> Mask | None:
 
 def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     """Say in a word what a mask does that is not obeyed."""
-    visible = plain.visible
+    visible, subject = plain.visible, plain.subject
     dead = torch.zeros(len(seen), dtype=torch.bool)
-    changed = max_difference(output, plain.output, equal_nan=True) > tolerance(output)
+    keep = example_table(form, 1, subject.T)[0]
+    tables = {"either": visible | keep, "either, reversed": visible | ~keep}
+    if form.hides_keys:
+        tables |= {"the future": keep, "the future, reversed": ~keep}
+    else:
+        tables |= {"transposed": keep.mT, "transposed, reversed": ~keep.mT}
+        tables |= {f"{name} ": table & visible for name, table in tables.items()}
     if _agree(seen, visible, dead):
-        return "numbers" if changed else "nothing"
+        if max_difference(output, plain.output, equal_nan=True) <= tolerance(output):
+            return "nothing"
+
+        def masked(y: Tensor) -> Tensor:
+            table = keep.expand(len(y), -1, -1).clone()
+            return subject(y, **form(table.to(y.device), y.dtype))
+
+        found = fault(masked, subject, subject.tokens(), visible, keep)
+        return found or "numbers"
+    for name, table in tables.items():
+        if not torch.equal(table, visible) and _agree(seen, table, dead):
+            return name.partition(",")[0].strip()
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
 
 

@@ -46,24 +46,44 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
     randomness = is_deterministic(dropping)
     if randomness.verdict == "failed":
         subject = subject.with_dropout(0.0)
-    random = is_deterministic(subject).verdict == "failed"
+    random = _different(subject) > 0
     return subject, Repeats(state, randomness, random)
 
 
 def is_deterministic(subject: Subject) -> Outcome:
     """Call three times in eval, with another seed each time: the results must agree."""
-    x = subject.tokens()
-    with torch.no_grad():
-        first, *others = [subject(x, seed=seed) for seed in (1, 2, 3)]
-    limit = noise(first)
-    different = [y for y in others if max_difference(y, first, equal_nan=True) > limit]
+    different = _different(subject)
+    if not different and _draws(subject):
+        return failed(
+            "In eval it draws random numbers. They change nothing in its rows, but all "
+            "that is drawn after a call.",
+            1,
+        )
     if not different:
         return passed("In eval the same input gets the same answer.", 1)
     return failed(
         "In eval the same input gets different answers: dropout is still on. Some "
         "functions for it do not know of eval: hand them a rate of 0.0 there.",
-        len(different) + 1,
+        different + 1,
     )
+
+
+def _different(subject: Subject) -> int:
+    """Count the calls with another seed that give something else."""
+    x = subject.tokens()
+    with torch.no_grad():
+        first, *others = [subject(x, seed=seed) for seed in (1, 2, 3)]
+    limit = noise(first)
+    return sum(max_difference(y, first, equal_nan=True) > limit for y in others)
+
+
+def _draws(subject: Subject) -> bool:
+    """Ask whether a call moves the generator of random numbers on."""
+    subject.draw_from(1)
+    before = torch.get_rng_state()
+    with torch.no_grad():
+        subject(subject.tokens(), seed=1)
+    return not torch.equal(torch.get_rng_state(), before)
 
 
 def leaves_nothing(subject: Subject) -> Outcome:

@@ -15,6 +15,7 @@ from headway.checks.tolerance import largest, max_difference, tolerance
 
 Neutral = Callable[[Tensor], Tensor]
 _NORM = re.compile(r"norm|^ln_?\d*$|^rms", re.IGNORECASE)
+_NEVER = -1e4
 _GATE = re.compile(r"gate|gating", re.IGNORECASE)
 
 
@@ -55,7 +56,7 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
     if subject.module is None or not weights.candidates:
         return ()
     found: list[Bare] = []
-    for neutral in (_as_it_is, _zeros, _same_heads, _ones):
+    for neutral in (_as_it_is, _zeros, _same_heads, _ones, _low):
         with suppress(Exception):  # whatever a reader's code may raise
             for one in _taken_off(subject, weights, x, neutral):
                 if not any(torch.equal(one.output, other.output) for other in found):
@@ -134,6 +135,12 @@ def _ones(weight: Tensor) -> Tensor:
     """Give ones for what scales each number."""
     few = weight.squeeze().ndim < 2
     return torch.ones_like(weight) if few else torch.zeros_like(weight)
+
+
+def _low(weight: Tensor) -> Tensor:
+    """Give low scores for what may be the score of a sink: so it takes nothing."""
+    few = weight.squeeze().ndim < 2
+    return torch.full_like(weight, _NEVER) if few else torch.zeros_like(weight)
 
 
 def _without_values(subject: Subject, weights: Weights) -> Subject:

@@ -53,12 +53,12 @@ def moved_rows(
     """
     if together:
         with suppress(Exception):  # with a mask it may take no larger batch
-            return _in_one_call(call, x, versions)
+            return _in_large_calls(call, x, versions)
     before = call(x)
     return torch.stack([row_differences(call(y), before) for y in versions])
 
 
-def _in_one_call(
+def _in_large_calls(
     call: Callable[[Tensor], Tensor], x: Tensor, versions: Sequence[Tensor]
 ) -> Tensor:
     size = max(1, _MOST_NUMBERS // x.numel())
@@ -68,6 +68,14 @@ def _in_one_call(
         rows, before = call(torch.cat([*part])), call(x.repeat(len(part), 1, 1))
         found.append(row_differences(rows, before).unflatten(0, (len(part), -1)))
     return torch.cat(found)
+
+
+def moved_vectors(
+    call: Callable[[Tensor], Tensor], x: Tensor, versions: Sequence[Tensor]
+) -> Tensor:
+    """Give what each row moves by, from a batch to each version: (versions, B, T, ·)."""
+    before = call(x)
+    return torch.stack([call(y) - before for y in versions])
 
 
 def each_token_changed(x: Tensor) -> list[Tensor]:

@@ -1,6 +1,7 @@
 """Properties of masks that a caller passes."""
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +16,18 @@ _REASONS = {
     "nothing": "It takes {}, and {} changes nothing.",
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
     "or it is added where it should exclude.",
+    "transposed": "{} is transposed: it hides queries from keys, not keys from queries.",
+    "either": "With {}, a row sees what the mask shows, and all that it saw without it: "
+    "both must allow a token, not one of them.",
+    "the future": "With {}, rows see the future: the mask takes the place of the one "
+    "that hides it.",
+    "after the softmax": "{} hides weights after the softmax: what is left of them does "
+    "not sum to one.",
+    "some heads": "{} acts in some heads only.",
+    "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill of "
+    "1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus infinity.",
+    "too near": "What {} hides still counts a little: hidden scores are not low enough, "
+    "as of a fill of -10. Fill with minus infinity.",
 }
 
 
@@ -42,6 +55,8 @@ def obeyed(evidence: Evidence) -> Outcome:
     for mask in masks.obeyed:
         if wrong := _wrong_with(_in_its_type(evidence, mask), mask):
             return wrong
+    if wrong := _both(evidence):
+        return wrong
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
     for mask in masks.obeyed:
         if mask.instead:
@@ -154,23 +169,63 @@ def padding(evidence: Evidence) -> Outcome:
     if mask is None:
         return not_applicable("It takes no mask that could hide padding.")
     evidence = _in_its_type(evidence, mask)
+    subject = evidence.subject
+    heads = min(subject.num_heads or subject.B, 16)
+    for texts in sorted({subject.B, heads if mask.varies else subject.B}):
+        worst = _padded(evidence, mask, texts)
+        if worst > evidence.tolerance:
+            among = ""
+            if texts != subject.B:
+                among = (
+                    f" With {texts} texts, as many as heads, one is taken for another."
+                )
+            return failed(
+                "In a padded batch the real tokens get something else than alone: "
+                f"padding is seen, or hidden only in part.{among}",
+                worst,
+            )
+    return passed("A padded batch gets what each text gets alone.", worst)
+
+
+@torch.no_grad()
+def _padded(evidence: Evidence, mask: Mask, texts: int) -> float:
+    """Compare texts of many lengths in a batch with what each gets alone."""
     T = evidence.subject.T
-    lengths = [max(T - 2 * b, 1) for b in range(evidence.subject.B)]
+    tokens = evidence.x if texts == len(evidence.x) else evidence.subject.tokens(texts)
+    lengths = [max(T - 2 * b, 1) if b < T // 2 else 1 + b % T for b in range(texts)]
     real = torch.stack([torch.arange(T) < length for length in lengths])
     if evidence.causal and not evidence.positions:
         real = real.flip(1)  # what hides the future never sees what comes after a text
     # Padding may be large; a hidden score that is only quite low lets it through.
-    large = _LARGE * evidence.x
-    x = torch.where(real[..., None].to(large.device), evidence.x, large)
-    with torch.no_grad():
-        output = _call_with_mask(evidence, mask, real[:, None].expand(-1, T, -1), x)
-    worst = evidence.difference_alone(output, evidence.x, real)
-    if worst <= evidence.tolerance:
-        return passed("A padded batch gets what each text gets alone.", worst)
+    x = torch.where(real[..., None].to(tokens.device), tokens, _LARGE * tokens)
+    output = _call_with_mask(evidence, mask, real[:, None].expand(-1, T, -1), x)
+    return evidence.difference_alone(output, tokens, real)
+
+
+def _both(evidence: Evidence) -> Outcome | None:
+    """Hand over a mask of pairs and one of keys at once: both must act."""
+    pairs, keys = evidence.masks.of_pairs, evidence.masks.of_keys
+    if pairs is None or keys is None or pairs.argument == keys.argument:
+        return None
+    subject, T = evidence.subject, evidence.subject.T
+    tables = [example_table(mask, subject.B, T) for mask in (pairs, keys)]
+    hidden = ~(tables[0] & tables[1])[0, T - 1]
+    hidden[T - 1] = False
+    changed = evidence.x.clone()
+    changed[:, hidden] = subject.tokens(seed=7)[:, hidden]
+    found = []
+    for x in (evidence.x, changed):
+        given: dict[str, Any] = {}
+        for mask, table in zip((pairs, keys), tables, strict=True):
+            given |= mask(table.clone().to(x.device), x.dtype)
+        with torch.no_grad():
+            found.append(subject(x, **given)[:, T - 1])
+    moved = float((found[0] - found[1]).abs().nan_to_num(0, 0, 0).max())
+    if moved <= evidence.noise:
+        return None
     return failed(
-        "In a padded batch the real tokens get something else than alone: padding is "
-        "seen, or hidden only in part.",
-        worst,
+        f"With {pairs.argument} and {keys.argument} at once, one of them is not obeyed.",
+        moved,
     )
 
 

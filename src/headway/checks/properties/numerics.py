@@ -7,7 +7,9 @@ from torch import Tensor, nn
 
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.masks import example_table
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.subject import Subject
 from headway.checks.tolerance import largest, max_difference
 
 _FACTORS = (100, 10_000)
@@ -41,6 +43,9 @@ def gradients(evidence: Evidence) -> Outcome:
             return failed(f"No gradient reaches {name}: it is never used, or cut off.")
         if not bool(gradient.isfinite().all()):
             return failed(f"The gradient of {name} is not finite.")
+    for name, parameter in module.named_parameters() if module is not None else ():
+        if parameter.grad is None and parameter.requires_grad and parameter.is_leaf:
+            return failed(f"No gradient reaches {name}: it is never used, or cut off.")
     return passed(f"Finite gradients reach all of {len(found)} tensors.", len(found))
 
 
@@ -101,7 +106,37 @@ def half(evidence: Evidence) -> Outcome:
                 "lost, or a constant does not fit.",
                 worst,
             )
+        if wrong := _with_masks(evidence, subject):
+            return wrong
     return passed("Types are kept; 16 bits give what 64 give, rounded.")
+
+
+def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
+    """Ask in a type that masks work in it: a fill may not fit."""
+    for mask in evidence.masks.obeyed:
+        dtype = subject.dtype
+        if mask.dtype != evidence.subject.dtype:
+            continue
+        x = subject.tokens()
+        table = example_table(mask, subject.B, subject.T).clone().to(x.device)
+        try:
+            with torch.no_grad():
+                rows = subject(x, **mask(table, dtype))
+        except Exception as raised:  # whatever a reader's code may raise
+            return failed(
+                f"With {mask.argument}, in {_short(dtype)} it raised {describe(raised)}."
+            )
+        with torch.no_grad():
+            expected = evidence.subject.copy()(
+                x.to(mask.dtype), **mask(table, mask.dtype)
+            )
+        known = expected.isfinite()
+        if not bool(rows[known].isfinite().all()):
+            return failed(
+                f"With {mask.argument}, a row is not finite in {_short(dtype)}: what "
+                "hidden scores are filled with does not fit."
+            )
+    return None
 
 
 def _short(dtype: torch.dtype) -> str:

@@ -67,12 +67,29 @@ def alone(evidence: Evidence) -> Outcome:
     everything = torch.ones(evidence.x.shape[:2], dtype=torch.bool)
     worst = evidence.difference_alone(evidence.output, evidence.x, everything)
     if worst <= evidence.tolerance:
+        for count in sorted({2, 5, 8, min(evidence.subject.num_heads or 2, 16)}):
+            difference = _among(evidence, count)
+            if difference > evidence.tolerance:
+                return failed(
+                    f"A text gets something else among {count} texts than among "
+                    f"{evidence.subject.B}: the number of texts is taken for another.",
+                    difference,
+                )
+            worst = max(worst, difference)
         return passed("A text gets the same alone as in a batch.", worst)
     return failed(
         "A text gets something else alone than in a batch: texts are mixed, or the "
         "result depends on the size of the batch.",
         worst,
     )
+
+
+@torch.no_grad()
+def _among(evidence: Evidence, count: int) -> float:
+    """Repeat texts till there are so many, and compare what each gets."""
+    times = -(-count // len(evidence.x))
+    rows = evidence.subject(evidence.x.repeat(times, 1, 1)[:count])
+    return max_difference(rows, evidence.output.repeat(times, 1, 1)[:count])
 
 
 def longer(evidence: Evidence) -> Outcome:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headway.checks.subject import intent
 from headway.checks.subject.fill import Filling, Room, fillings, is_known
-from headway.checks.subject.signature import Target, arguments
+from headway.checks.subject.signature import Target, arguments, unpacked
 
 CallOption = str | Callable[..., Any]
 _ROLES = (
@@ -31,6 +31,8 @@ _CONTEXT = re.compile(
     r"|^x_?\d$|^z$|cond",
     re.IGNORECASE,
 )
+_TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
+_TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
 _NOTHING = torch.empty(0)
@@ -117,7 +119,7 @@ class Call:
     def moved(self, start: int) -> "Call":
         """Give the same call, with positions that begin elsewhere."""
         invoke = self.invoke
-        if isinstance(invoke, _Invoke):
+        if isinstance(invoke, FilledIn):
             invoke = replace(invoke, told=invoke.told._replace(start=start))
         return replace(self, invoke=invoke)
 
@@ -144,7 +146,7 @@ def possible_calls(
     causal: bool | None = None,
 ) -> Iterator[Call]:
     """Give the ways in which code may want to be called, the likeliest first."""
-    time_first = getattr(target, "batch_first", True) is False
+    time_first = not getattr(target, "batch_first", _names_texts_first(target))
     if option is not None:
         text, invoke, takes_tokens = _from_option(option)
         if takes_tokens:
@@ -167,6 +169,15 @@ def possible_calls(
         for inputs in _inputs(known):
             yield from _filled(target, known, inputs, told, time_first=time_first)
         yield from _layouts(target)
+
+
+def _names_texts_first(target: Target) -> bool:
+    """Read from the names of sizes whether texts come before tokens, as they mostly do.
+
+    `T, B, C = x.shape` says that they do not.
+    """
+    first, second, *_ = [*unpacked(target), "", ""]
+    return not (_TOKENS.search(first) and _TEXTS.search(second))
 
 
 def takes_three(target: Target) -> bool:
@@ -192,11 +203,13 @@ def needed_arguments(target: Target) -> list[str]:
     return [name for name, one in arguments(target).items() if _is_needed(one)]
 
 
-def three_of(known: Mapping[str, Parameter]) -> dict[str, int]:
-    """Find the arguments that are queries, keys and values.
+def three_of(known: Mapping[str, Parameter], *, guess: bool = True) -> dict[str, int]:
+    """Find the arguments that are queries, keys and values, and say which is which.
 
-    Their names may say which is which, in any order. Else the first three that must be
-    given are taken for them, unless a name says that it is something else.
+    Args:
+        known: The arguments; their names may tell, in any order.
+        guess: Whether to take the first three that must be given if names do not
+            tell, unless one of them tells that it is something else.
     """
     places: dict[int, str] = {}
     for name, one in known.items():
@@ -206,7 +219,7 @@ def three_of(known: Mapping[str, Parameter]) -> dict[str, int]:
     needed = [name for name, one in known.items() if _is_needed(one)]
     if len(places) == 3 and (places[0] in needed or not needed):
         return {name: role for role, name in places.items()}
-    others = [name for name in needed if not is_known(name)]
+    others = [name for name in needed if guess and not is_known(name)]
     first = {name: place for place, name in enumerate(others[:3])}
     return first if len(first) == 3 and needed[:3] == others[:3] else {}
 
@@ -239,7 +252,7 @@ def _is_needed(parameter: Parameter) -> bool:
 
 
 @dataclass(frozen=True)
-class _Invoke:
+class FilledIn:
     """Call code with inputs, by place and by name, and fill in what else it needs."""
 
     places: Sequence[int]
@@ -306,7 +319,7 @@ def _filled(
             word = shown[names[name]] if name in names else filling.shown[name]
             by_keyword = name in names or [*known].index(name) != len(words)
             words.append(f"{name}={word}" if by_keyword else word)
-        invoke = _Invoke(places, names, filling, told, time_first)
+        invoke = FilledIn(places, names, filling, told, time_first)
         text = f"{letter}({', '.join(words)})"
         yield Call(text, invoke, None, time_first, filling)
 
@@ -368,15 +381,27 @@ def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
     takes_tokens = "x" in code.co_names
 
     def invoke(m: Target, *inputs: Tensor, mask: Any = None) -> Any:
-        names: dict[str, Any] = {"m": m, "f": m, "torch": torch, "mask": mask}
+        names: dict[str, Any] = {"mask": mask}
         if takes_tokens:
-            names["x"] = inputs[0]
+            names |= dict.fromkeys("xyz", inputs[0])
         else:
             names |= zip(("q", "k", "v"), inputs, strict=True)
             names |= zip(("query", "key", "value"), inputs, strict=True)
-        return eval(code, names)  # noqa: S307  # it is the reader's own expression
+        return call_with_names(code, m, names)
 
     return option.strip(), invoke, takes_tokens
+
+
+def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
+    """Evaluate what the reader wrote.
+
+    Args:
+        code: The expression.
+        target: What `m` and `f` stand for.
+        names: What other names stand for.
+    """
+    known = {"m": target, "f": target, "torch": torch, **names}
+    return eval(code, known)  # noqa: S307  # it is the reader's own expression
 
 
 def first_tensor(result: Any) -> Tensor:

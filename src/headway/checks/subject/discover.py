@@ -14,7 +14,7 @@ from headway.checks.subject.refusals import (
     Failure,
     explain,
     name_of,
-    refuse_what_is_no_code,
+    what_is_called,
 )
 from headway.checks.subject.signature import Target
 from headway.checks.subject.subject import Options, Subject
@@ -32,7 +32,7 @@ def discover(target: Target, options: Options) -> Subject:
     Raises:
         ValueError: If it cannot be called in any way that is known.
     """
-    refuse_what_is_no_code(target)
+    target = what_is_called(target)
     _refuse_numbers(options)
     target = uncompiled(target)
     name = name_of(target)
@@ -106,17 +106,25 @@ def _ways(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
 
 def _widths(target: Target, num_heads: int | None) -> list[int]:
     """List the widths that tokens may have: as found, of all heads, of other layers."""
-    found = intent.widths(target)
+    found = [*_of_convolutions(target), *intent.widths(target)]
     heads = num_heads or intent.num_heads(target) or 1
     others = [heads * width for width in found]
     for part in target.modules() if isinstance(target, nn.Module) else ():
-        for name in ("in_channels", "in_features", "num_channels", "num_features"):
+        for name in ("in_features", "num_channels", "num_features"):
             others.append(getattr(part, name, 0))
         shape = getattr(part, "normalized_shape", ())
         others += shape[-1:] if isinstance(shape, tuple) else ()
     emb = [getattr(target, name, 0) for name in ("emb", "width", "channels", "size")]
     plain = [one for one in [*found, *emb, *others] if isinstance(one, int) and one > 0]
     return [*dict.fromkeys(plain)][: len(found) + _FURTHER]
+
+
+def _of_convolutions(target: Target) -> list[int]:
+    """Give the channels of the first layer, if it is a convolution."""
+    layers = [*target.modules()] if isinstance(target, nn.Module) else []
+    kinds = (nn.Linear, nn.modules.conv._ConvNd)
+    first = next((one for one in layers if isinstance(one, kinds)), None)
+    return [first.in_channels] if isinstance(first, nn.modules.conv._ConvNd) else []
 
 
 def _sizes(subject: Subject) -> list[tuple[int, int]]:

@@ -1,9 +1,8 @@
 """Why code cannot be called, and what to say instead, in one sentence."""
 
 import re
-import traceback
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -11,9 +10,15 @@ from torch import Tensor, nn
 
 from headway.checks.errors import describe, frames, place
 from headway.checks.subject import intent
-from headway.checks.subject.calls import needed_arguments, takes_three, three_of
+from headway.checks.subject.calls import (
+    has_weights,
+    needed_arguments,
+    takes_three,
+    three_of,
+)
 from headway.checks.subject.copies import duplicate
 from headway.checks.subject.fill import is_known
+from headway.checks.subject.names import used_names
 from headway.checks.subject.signature import Target, arguments, parts
 from headway.checks.subject.subject import Options
 
@@ -49,27 +54,23 @@ def name_of(target: Target) -> str:
     return getattr(code, "__name__", type(code).__name__)
 
 
-def refuse_what_is_no_code(target: object) -> None:
-    """Refuse what cannot be called.
+def what_is_called(target: Any) -> Target:
+    """Give the code itself, or the method `forward` of an object that has one.
 
     Raises:
-        ValueError: If it is a class, a value, or an object with methods alone.
+        ValueError: If it is a class, or a value.
     """
     if callable(target) and not isinstance(target, type):
-        return
+        return target
+    if not isinstance(target, type) and callable(getattr(target, "forward", None)):
+        return target.forward
     shown = " ".join(repr(target).split())
     if len(shown) >= 80:
         shown = f"a {type(target).__name__}"
-    methods = [n for n in ("forward", "attend", "call") if callable(_own(target, n))]
-    hint = f", or a method such as its {methods[0]}" if methods else ""
     raise ValueError(
-        f"module_or_function must be a function, or a module that is built{hint}; "
+        "module_or_function must be a function, or a module that is built; "
         f"got module_or_function={shown}."
     )
-
-
-def _own(target: object, name: str) -> Any:
-    return None if isinstance(target, type) else getattr(target, name, None)
 
 
 def explain(target: Target, options: Options, failures: Sequence[Failure]) -> str:
@@ -120,28 +121,37 @@ def _of_copies(target: Target, name: str, failure: Failure) -> str:
 
 
 def _of_numpy(target: Target, name: str, failure: Failure) -> str:
-    frames = [
-        one.filename
-        for one in traceback.extract_tb(getattr(failure.error, "__traceback__", None))
-    ]
-    inside = any("numpy" in Path(one).parts for one in frames)
-    if not inside and not re.search(r"numpy|ndarray", failure.said):
+    if not re.search(r"numpy|ndarray", failure.said) and not _uses_numpy(target):
         return ""
+    shown = ["q", "k", "v"] if takes_three(target) else ["x"]
+    arrays = ", ".join(f"{one}.numpy()" for one in shown)
     return (
         f"{name} must take tensors of PyTorch and return one, and it is written for "
-        f'NumPy; got {failure.said}. Say call="torch.as_tensor(f(x.numpy()))" if it '
-        "takes arrays."
+        f'NumPy; got {failure.said}. Say call="torch.as_tensor(f({arrays}))", and all '
+        "is asked but gradients."
     )
+
+
+def _uses_numpy(target: Target) -> bool:
+    """Ask whether code names NumPy and not PyTorch."""
+    code = next(parts(target))
+    kind = code if hasattr(code, "__module__") else type(code)
+    beside = vars(sys.modules.get(kind.__module__ or "", re))
+    used = {
+        getattr(beside.get(one), "__name__", "").partition(".")[0]
+        for one in used_names(target)
+    }
+    return "numpy" in used and "torch" not in used
 
 
 def _of_unknown(target: Target, name: str, failure: Failure) -> str:
     """Name the arguments that were filled in without knowing what they want."""
     needed = needed_arguments(target)
-    inputs = [*three_of(arguments(target))] if takes_three(target) else needed[:1]
-    others = [one for one in needed if one not in inputs]
+    three = three_of(arguments(target), guess=False)
+    others = [one for one in needed if one not in (three or needed[:1])]
     if not others or all(map(_is_plain, others)):
         return ""
-    shown = ["q", "k", "v"] if takes_three(target) else ["x"]
+    shown = ["q", "k", "v"] if three and not has_weights(target) else ["x"]
     letter = "m" if isinstance(target, nn.Module) else "f"
     call = f"{letter}({', '.join([*shown, *(f'{one}=...' for one in others)])})"
     return (
@@ -160,11 +170,20 @@ def _of_forward(target: Target, name: str, failure: Failure) -> str:
     where = place(failure.error)
     if not where or failure.shape is None or not needed_arguments(target):
         return ""
+    image = ""
+    if isinstance(target, nn.Module) and any(map(_is_of_images, target.modules())):
+        image = (
+            ', such as call="m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT" for images'
+        )
     return (
         f"{name} must take tokens of shape {failure.shape}, called as {failure.text}; "
         f"got {failure.said}{where}. If it takes another width, say d_in; if it wants "
-        "another call, say call."
+        f"another call, say call{image}."
     )
+
+
+def _is_of_images(part: nn.Module) -> bool:
+    return isinstance(part, nn.Conv2d)
 
 
 def _of_ids(target: Target, name: str) -> str:

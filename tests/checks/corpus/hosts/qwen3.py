@@ -113,7 +113,7 @@ class Qwen3Attention(nn.Module):
         return attn_output, present
 
 
-options = {}
+options = {"rotary_base": 1000000.0}
 
 
 def make():

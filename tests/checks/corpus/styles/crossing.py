@@ -25,7 +25,7 @@ class CrossAttention(nn.Module):
     def forward(self, x, context=None, mask=None):
         context = x if context is None else context
         q, k, v = map(
-            self.split, (self.to_q(x), self.to_k(context), self.values(context))
+            self.split, (self.to_q(x), self.to_k(context), self.to_v(context))
         )
         sim = torch.einsum("bid,bjd->bij", q, k) * self.scale
         if mask is not None:

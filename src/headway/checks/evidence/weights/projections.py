@@ -162,11 +162,12 @@ class _Reading:
         names, d_in = self.named.get(role, []), self.subject.d_in
         before = self._before(d_in)
         width = d_in if before is None else before.shape[0]
+        if self.part and width % heads:
+            return {}
         if self.part:
             return {
                 layout: torch.block_diag(*[one] * heads)
                 for layout, one in matrices(self.module, names, width // heads).items()
-                if not width % heads
             }
         found = matrices(self.module, names, width)
         found |= _blocks(self.module, names, width)
@@ -179,15 +180,16 @@ class _Reading:
             return None
         return next(iter(matrices(self.module, [self.before], d_in).values()), None)
 
-    def biases(self) -> dict[str, Tensor]:
-        """Give the biases by role."""
+    def biases(self, heads: int) -> dict[str, Tensor]:
+        """Give the biases by role; of what all heads share, once for each."""
         stored = dict(self.module.named_parameters())
         own = biases_of_their_own(self.module).items()
         found = {role: stored[name].detach().double().flatten() for role, name in own}
         for role, names in self.named.items():
             beside = biases(self.module, names)
             if beside is not None:
-                found[role] = beside
+                shared = self.part and role != "out"
+                found[role] = beside.repeat(heads) if shared else beside
         return found
 
 
@@ -264,7 +266,7 @@ def _read(reading: _Reading) -> Iterator[Projections]:
 def _with_heads(
     reading: _Reading, heads: int, *, any_order: bool
 ) -> Iterator[Projections]:
-    biases = reading.biases()
+    biases = reading.biases(heads)
     for three, cut_biases, common in _threes(reading, heads, biases):
         if not (common or any_order):
             continue
@@ -353,8 +355,8 @@ def _threes(
 
 def _cuts_of_two(subject: Subject, rows: int, heads: int) -> Iterator[tuple[Cut, bool]]:
     groups = intent.num_kv_heads(subject.target) or heads
-    yield (lambda packed: packed.chunk(2)), True
-    yield from cuts(rows, 2, groups, None)
+    for number, (cut, _) in enumerate(cuts(rows, 2, groups, None)):
+        yield cut, number == 0
 
 
 def _cut(packed: Tensor | None, names: Sequence[str], cut: Cut) -> dict[str, Tensor]:

@@ -1,0 +1,133 @@
+"""Calls with other tokens for keys and values than for queries."""
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from headway.checks.subject.calls import FilledIn, call_with_names, three_of
+from headway.checks.subject.signature import Target, arguments
+from headway.checks.subject.subject import Subject
+
+_CONTEXT = re.compile(
+    r"(^|_)(context|memory|cond)$|^encoder_(hidden_states|output|out)$"
+    r"|^key_?value(_states|s)?$|^kv(_input)?$|^cross(_states)?$",
+    re.IGNORECASE,
+)
+
+
+def asking_others(subject: Subject, *others: Tensor) -> Subject | None:
+    """Make a subject whose queries ask other tokens; `None` if it takes none.
+
+    Args:
+        subject: The code.
+        others: The tokens for keys and values, or for keys, and for values.
+    """
+    call = subject.call
+    if call.time_first:
+        others = tuple(one.transpose(0, 1) for one in others)
+    if call.packing is not None:
+        return _of_function(subject, others)
+    option = subject.options.call
+    if isinstance(option, str):
+        return _as_told(subject, option, others)
+    if option is not None:
+        return None
+    if isinstance(call.invoke, FilledIn):
+        if (places := _places(subject.target, call.invoke)) is not None:
+            return _called(subject, replace(call.invoke, **places), others)
+    for name, one in arguments(subject.target).items():
+        if _CONTEXT.search(name) and one.default is None:
+            extra = {**subject.extra, name: others[0]}
+            return replace(subject, extra=extra)
+    return None
+
+
+def hands_over_values(subject: Subject) -> bool:
+    """Ask whether a call hands over values apart from keys."""
+    call, option = subject.call, subject.options.call
+    if call.packing is not None:
+        return True
+    if isinstance(option, str):
+        words = _with_others(option)
+        return words is not None and re.search(r"\bz\b", words) is not None
+    if isinstance(call.invoke, FilledIn):
+        found = _places(subject.target, call.invoke)
+        return found is not None and 2 in {*found["places"], *found["names"].values()}
+    return False
+
+
+def _called(
+    subject: Subject, invoke: Callable[..., Any], others: Sequence[Tensor]
+) -> Subject:
+    """Hand over other tokens after those of the queries."""
+
+    def ask(target: Target, x: Tensor, **extra: Any) -> Any:
+        return invoke(target, x, others[0], others[-1], **extra)
+
+    return replace(subject, call=replace(subject.call, invoke=ask))
+
+
+def _places(target: Target, invoke: FilledIn) -> Mapping[str, Any] | None:
+    """Say which argument gets which of queries, keys and values."""
+    known = [*arguments(target)]
+    by_place = known[: len(invoke.places)]
+    named = [*by_place, *invoke.names]
+    roles = three_of(arguments(target))
+    if set(roles) != set(named):
+        roles = {name: min(n, 1) for n, name in enumerate(named)}
+    if len(named) < 2:
+        return None
+    return {
+        "places": [roles[name] for name in by_place],
+        "names": {name: roles[name] for name in invoke.names},
+    }
+
+
+def _of_function(subject: Subject, others: Sequence[Tensor]) -> Subject | None:
+    """Take keys and values out of other tokens."""
+    call = subject.call
+    assert call.packing is not None  # noqa: S101  # for the types alone
+    if call.packing.axes == 2:
+        return None
+    key = call.packing.unpack(others[0])[1]
+    value = call.packing.unpack(others[-1])[2]
+
+    def ask(target: Target, query: Tensor, _: Tensor, __: Tensor, **extra: Any) -> Any:
+        return call.invoke(target, query, key, value, **extra)
+
+    return replace(subject, call=replace(call, invoke=ask))
+
+
+def _as_told(subject: Subject, option: str, others: Sequence[Tensor]) -> Subject | None:
+    """Read which tokens are keys and values in what the reader wrote."""
+    words = _with_others(option)
+    if words is None:
+        return None
+
+    def ask(target: Target, x: Tensor, mask: Any = None) -> Any:
+        names = {"x": x, "y": others[0], "z": others[-1], "mask": mask}
+        return call_with_names(words, target, names)
+
+    return replace(subject, call=replace(subject.call, invoke=ask))
+
+
+def _with_others(option: str) -> str | None:
+    """Put `y` and `z` where a call takes tokens again: m(x, x, x) is m(x, y, z)."""
+    tree = ast.parse(option.strip(), mode="eval")
+    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+    if "y" in names:
+        return option
+    for called in ast.walk(tree):
+        if not isinstance(called, ast.Call):
+            continue
+        given = [*called.args, *(one.value for one in called.keywords)]
+        tokens = [one for one in given if isinstance(one, ast.Name) and one.id == "x"]
+        if len(tokens) in (2, 3):
+            for one, letter in zip(tokens[1:], "yz", strict=False):
+                one.id = letter
+            return ast.unparse(tree)
+    return None
