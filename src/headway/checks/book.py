@@ -27,7 +27,6 @@ _CHAPTERS = {
     "variants/norms_and_gates": "Norms and gates",
     "basics/packing": "Several texts in one row",
     "basics/pytorch": "The same thing in PyTorch",
-    "decoding/kv_cache": "The key-value cache",
     "models/small_gpt": "A model that writes",
 }
 
