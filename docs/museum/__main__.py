@@ -49,6 +49,7 @@ SYMPTOMS = {
     "equals the equation": (
         "The result is not what the equation gives for the same weights."
     ),
+    "rows are numbers": "A row is nan, for ordinary tokens.",
     "no leak from the future": "A row changes when a later token changes.",
     "every allowed token counts": "A row stays when a token changes that it may see.",
     "equal tokens, equal rows": (

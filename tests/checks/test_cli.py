@@ -465,6 +465,33 @@ def test_what_cannot_be_checked_does_not_stop_the_others(
     assert "\n\nChecked leaks" in captured.out
 
 
+def test_a_whole_model_is_configured_by_its_vocabulary(
+    folder: Path, capsys: Output
+) -> None:
+    (folder / "models.py").write_text(MODEL)
+    (folder / "pyproject.toml").write_text(
+        '[tool.headway.checks."models.py:Model"]\nvocab_size = 17\n'
+        'expected = { "every past token counts" = "it is a bigram" }\n'
+    )
+    for words in ([], ["models.py:Model"], ["models.py:Model", "--vocab", "19"]):
+        assert run(*words, "--format", "github") == 0
+        assert ", 0 failed, 1 expected to fail, " in capsys.readouterr().out
+
+
+MODEL = """
+from torch import nn
+
+class Model(nn.Sequential):
+    def __init__(self, vocab_size):
+        super().__init__(nn.Embedding(vocab_size, 5), nn.Linear(5, vocab_size))
+"""
+
+
+def test_what_cannot_be_checked_is_no_json(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:tells", "--json") == 2
+    assert capsys.readouterr().out == ""
+
+
 def test_arguments_of_a_constructor_need_a_target(
     configured: Path, capsys: Output
 ) -> None:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from headway.checks import parametrize_checks
+from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from mistakes.mistake import AGAIN, EQUATION, LEAK
 
@@ -66,6 +67,24 @@ def test_refuses(check):
 
 @parametrize_checks(Keeps())
 def test_keeps(check):
+    check()
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = torch.nn.Embedding(17, 5), torch.nn.Linear(5, 17)
+
+    def forward(self, ids):
+        return self.out(self.embedding(ids).cumsum(1).flip(1))
+
+LEAK = {"no leak from the future": "it reads backwards"}
+
+@parametrize_checks(Model(), vocab_size=17, expected=LEAK)
+def test_model(check):
+    check()
+
+@parametrize_checks(Model(), model=True, expected=LEAK)
+def test_model_of_any_vocabulary(check):
     check()
 """
 _RUN: dict[str, dict[str, tuple[str, str]]] = {}
@@ -140,6 +159,12 @@ def test_what_cannot_be_checked_fails_each_test_with_one_sentence(ends: Ends) ->
 def test_a_note_fails_nothing(ends: Ends) -> None:
     assert ends["test_keeps"][AGAIN][0] == "passed"
     assert failing(ends["test_keeps"]) == []
+
+
+@pytest.mark.parametrize("test", ["test_model", "test_model_of_any_vocabulary"])
+def test_a_model_has_the_properties_of_models(test: str, ends: Ends) -> None:
+    assert [*ends[test]] == [one.name for one in OF_MODELS]
+    assert ends[test][LEAK][0] == "xfailed"
 
 
 def test_a_name_that_is_no_property_is_refused_where_it_stands() -> None:

@@ -27,7 +27,6 @@ _CHAPTERS = {
     "variants/norms_and_gates": "Norms and gates",
     "basics/packing": "Several texts in one row",
     "basics/pytorch": "The same thing in PyTorch",
-    "decoding/kv_cache": "The key-value cache",
     "models/small_gpt": "A model that writes",
 }
 
@@ -128,9 +127,6 @@ CAP = _section("variants/sinks", "A cap on the scores")
 QK_NORM = _section("variants/norms_and_gates", "Queries and keys of one size")
 NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads together")
 WRONG_NORMS = _section("variants/norms_and_gates", "What breaks it")
-NORM_AND_ROTATION = _section(
-    "variants/norms_and_gates", "The property: when norm and rotation change places"
-)
 
 # Of whole models.
 NOTHING_LEAKS = _section("models/small_gpt", "The property: nothing leaks")

@@ -55,10 +55,10 @@ def test_rows_of_numbers_pass() -> None:
     )
 
 
-def test_one_text_is_enough() -> None:
+def test_one_number_of_one_text_is_enough() -> None:
     def call(m: Attention, run: object, x: Tensor) -> Tensor:
         rows = run(x)  # type: ignore[operator]
-        rows[-1, 1] = float("nan")
+        rows[-1, 1, 2] = float("nan")
         return rows
 
     module = Attention(SIZES["two heads"], call=call)
