@@ -18,7 +18,9 @@ from headway.checks.subject import Subject, intent
 from headway.checks.subject.names import used_names
 from headway.checks.subject.signature import parts
 
-_ROTARY = re.compile(r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq", re.IGNORECASE)
+_ROTARY = re.compile(
+    r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq|(^|_)(cos|sin)(_|$)", re.IGNORECASE
+)
 _BASE = re.compile(r"(rope_?|rotary_?)?(base|theta)(_?base)?|rotary_emb_base")
 _ALIBI = re.compile(r"alibi|slope", re.IGNORECASE)
 _CAP = re.compile(
