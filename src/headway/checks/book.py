@@ -100,6 +100,4 @@ SINKS = _section("variants/sinks", "What breaks it")
 CAP = _section("variants/sinks", "A cap on the scores")
 QK_NORM = _section("variants/norms_and_gates", "Queries and keys of one size")
 NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads together")
-NORM_AND_ROTATION = _section(
-    "variants/norms_and_gates", "The property: when norm and rotation change places"
-)
+WRONG_NORMS = _section("variants/norms_and_gates", "What breaks it")

@@ -83,7 +83,9 @@ class Complex(Base):
 
     def turn(self, x: Tensor) -> Tensor:
         pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
-        return torch.view_as_real(pairs * self.freqs_cis[: x.shape[2]]).flatten(-2).to(x)
+        return (
+            torch.view_as_real(pairs * self.freqs_cis[: x.shape[2]]).flatten(-2).to(x)
+        )
 
     def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
         return self.turn(q), self.turn(k), v

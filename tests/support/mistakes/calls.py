@@ -79,7 +79,9 @@ CALLS: dict[str, Mistake] = {
         ALONE, called(lambda m, run, x: run(x[:1]).expand(len(x), -1, -1))
     ),
     "depends on the size of the batch": Mistake(
-        ALONE, called(lambda m, run, x: run(x) / len(x))
+        ALONE,
+        called(lambda m, run, x: run(x) / len(x)),
+        says="times what the equation gives.",
     ),
     "fixed sizes": Mistake(
         SIZE, called(lambda m, run, x: run(x.view(-1, m.context_length, m.d_in)))

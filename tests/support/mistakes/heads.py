@@ -29,9 +29,18 @@ def shared(letters: str) -> dict[str, Step]:
     }
 
 
-def without_biases(m: Any, x: Tensor) -> tuple[Tensor, ...]:
-    layers = m.W_query, m.W_key, m.W_value
-    return tuple(linear(x, layer.weight) for layer in layers)
+def lost_biases(roles: str) -> dict[str, Step]:
+    def project(m: Any, x: Tensor) -> tuple[Tensor, ...]:
+        layers = zip("qkv", (m.W_query, m.W_key, m.W_value), strict=True)
+        return tuple(
+            linear(x, one.weight, None if role in roles else one.bias)
+            for role, one in layers
+        )
+
+    return {"project": project}
+
+
+LOST_AT_LAST: dict[str, Step] = {"out": lambda m, c: linear(c, m.out_proj.weight)}
 
 
 def tile(m: Any, part: Tensor) -> Tensor:
@@ -78,9 +87,16 @@ HEADS: dict[str, Mistake] = {
     "out_proj is never used": Mistake(
         GRADIENTS, {"out": lambda m, c: c}, {"out": False}, function=False
     ),
-    "biases are lost": Mistake(
-        EQUATION, {"project": without_biases}, {"bias": False}, function=False
-    ),
+    **{
+        name: Mistake(EQUATION, steps, {"biases": left}, function=False)
+        for name, left, steps in [
+            ("biases are lost", "o", lost_biases("qkv")),
+            ("the bias of queries is lost", "kvo", lost_biases("q")),
+            ("the bias of values is lost", "qko", lost_biases("v")),
+            ("the bias of the output is lost", "qkv", LOST_AT_LAST),
+            ("all biases are lost", "", lost_biases("qkv") | LOST_AT_LAST),
+        ]
+    },
     "groups are tiled": Mistake(
         EQUATION,
         {"repeat": tile},

@@ -15,6 +15,7 @@ class Mistake(NamedTuple):
         options: What else the module must have for the mistake to show.
         kind: The module.
         function: Whether a function can have it too.
+        says: How what is said of the equation ends, if it is no change of the recipe.
     """
 
     fails: str
@@ -23,6 +24,7 @@ class Mistake(NamedTuple):
     options: dict[str, Any] = {}  # noqa: RUF012  # nobody writes to it
     kind: type[Attention] = Attention
     function: bool = True
+    says: str = ""
 
 
 EQUATION = "equals the equation"

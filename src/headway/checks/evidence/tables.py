@@ -129,7 +129,9 @@ def _turning(angles: Tensor, layout: Layout) -> Iterator[Angles]:
 def _is_constant(x: Tensor) -> bool:
     """Ask whether a tensor is one number throughout, and not zero."""
     first = x.flatten()[:1]
-    return bool(first > _EXACT) and bool(((x - first).abs() <= _EXACT * first).all())
+    return bool((first > _EXACT).any()) and bool(
+        ((x - first).abs() <= _EXACT * first).all()
+    )
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

@@ -1,7 +1,7 @@
 """What code gives, compared with many recipes."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -42,12 +42,13 @@ class Comparison:
     """
 
     def __init__(self, evidence: Evidence):
-        self.evidence = evidence
+        self.evidence, self.tolerance = evidence, evidence.tolerance
         width = evidence.output.shape[-1]
         spread = torch.linspace(0, width - 1, min(_SOME, width))
         self.columns = spread.round().long().to(evidence.output.device)
         self.some = evidence.output.double()[..., self.columns]
-        self._projected: dict[int, Projected] = {}
+        self._x = evidence.x.double()
+        self._multiplied: dict[Any, Any] = {}
         self._oracles: dict[Place, Oracle] = {}
 
     def weights(self, place: Place) -> Projections:
@@ -65,20 +66,15 @@ class Comparison:
     def oracle(self, place: Place) -> Oracle:
         """Give the oracle of a place, with all that it has computed."""
         if place not in self._oracles:
-            if place.weights not in self._projected:
-                tokens = Projected(self.evidence.x, self.weights(place))
-                self._projected[place.weights] = tokens
-            self._oracles[place] = Oracle(
-                self._projected[place.weights], self.design(place), place.causal
-            )
+            tokens = Projected(self._x, self.weights(place), self._multiplied)
+            self._oracles[place] = Oracle(tokens, self.design(place), place.causal)
         return self._oracles[place]
 
     def is_equal(self, place: Place, recipe: Recipe) -> bool:
         """Ask whether a recipe gives the output, up to rounding."""
-        tolerance = self.evidence.tolerance
-        if self.glance(place, recipe) > tolerance:
+        if self.glance(place, recipe) > self.tolerance:
             return False
-        return self.difference(place, recipe) <= tolerance
+        return self.difference(place, recipe) <= self.tolerance
 
     def glance(self, place: Place, recipe: Recipe) -> float:
         """Compare a few columns; what does not fit is far off."""

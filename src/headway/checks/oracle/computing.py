@@ -43,20 +43,21 @@ def compute(
     Raises:
         RuntimeError: If shapes do not fit.
     """
-    return Oracle(Projected(x, p), design, causal).rows(recipe)
+    return Oracle(Projected(x.double(), p), design, causal).rows(recipe)
 
 
 class Projected:
     """Tokens and their projections, each computed once: all other work is small.
 
     Args:
-        x: Tokens of shape (B, T, width).
+        x: Tokens of shape (B, T, width), in 64 bits.
         p: The weights.
+        known: What these tokens were multiplied by before, for other weights.
     """
 
-    def __init__(self, x: Tensor, p: Projections):
-        self.x, self.p = x.double(), p
-        self._known: dict[str, Tensor] = {}
+    def __init__(self, x: Tensor, p: Projections, known: dict[Any, Any] | None = None):
+        self.x, self.p = x, p
+        self._known: dict[Any, Any] = {} if known is None else known
 
     def __call__(self, role: str, biased: bool) -> Tensor:
         """Give what the weights of a role make of the tokens, (B, T, heads D)."""
@@ -207,6 +208,7 @@ class Oracle:
             "1/E": 1 / E,
             "1/sqrt(E/G)": math.sqrt(G / E),
             "1/sqrt(d_in)": 1 / math.sqrt(d_in),
+            "1/T": 1 / T,
             "1/sqrt(T)": 1 / math.sqrt(T),
             "1/sqrt(H)": 1 / math.sqrt(self.p.heads),
         }[name]
@@ -235,8 +237,6 @@ def _split(projected: Tensor, heads: int, recipe: Recipe) -> Tensor:
     B, T, _ = projected.shape
     if recipe.split == "right":
         return projected.reshape(B, T, heads, -1).transpose(1, 2)
-    if recipe.split == "number by number":
-        return projected.reshape(B, T, -1, heads).permute(0, 3, 1, 2)
     return projected.reshape(B, heads, T, -1)
 
 
@@ -244,8 +244,6 @@ def _merge(context: Tensor, recipe: Recipe) -> Tensor:
     B, _, T, _ = context.shape
     if recipe.merge == "right":
         context = context.transpose(1, 2)
-    elif recipe.merge == "number by number":
-        context = context.permute(0, 2, 3, 1)
     return context.reshape(B, T, -1)
 
 

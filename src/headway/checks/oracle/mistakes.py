@@ -76,9 +76,12 @@ NEEDS: Mapping[str, Callable[[Setting], bool]] = {
     "": lambda setting: True,
     "a softmax": _has_one_axis,
     "a mask": lambda setting: setting.causal,
-    "certain roles": lambda setting: getattr(setting.p, "certain", True),
+    "certain roles": lambda setting: setting.p.certain,
     "groups": _has_groups,
     "a rotation": lambda setting: setting.design.rotation is not None,
+    "a rotation and groups": lambda setting: (
+        _has_groups(setting) and setting.design.rotation is not None
+    ),
     "a base": _has_base,
     "a bias": lambda setting: setting.design.bias is not None,
     "a bias of heads": _has_bias_of_heads,
@@ -87,6 +90,9 @@ NEEDS: Mapping[str, Callable[[Setting], bool]] = {
         setting.causal and setting.design.window is not None
     ),
     "a cap": lambda setting: setting.design.softcap is not None,
+    "a cap and a mask": lambda setting: (
+        setting.causal and setting.design.softcap is not None
+    ),
     "sinks": lambda setting: setting.design.sinks is not None,
     "one more": lambda setting: setting.design.normalize == "softmax plus one",
     "a sigmoid": lambda setting: setting.design.normalize == "sigmoid",
@@ -159,6 +165,15 @@ PLAIN_MISTAKES = [
         {"scale_after_softmax": "1/sqrt(D)"},
     ),
     *_all(
+        book.WEIGHTED_MEAN,
+        "scale_after_softmax",
+        {
+            "1/T": "weights are divided by the number of tokens after the softmax",
+            "1/sqrt(E)": "weights are divided by the root of all heads' width after "
+            "the softmax",
+        },
+    ),
+    *_all(
         book.SOFTMAX_AXIS,
         "axis",
         {
@@ -218,18 +233,12 @@ PLAIN_MISTAKES = [
     *_all(
         book.MERGING,
         "merge",
-        {
-            "view": "heads are merged without the transpose",
-            "number by number": "heads are merged number by number, not side by side",
-        },
+        {"view": "heads are merged without the transpose"},
     ),
     *_all(
         book.HEADS_IN_MEMORY,
         "split",
-        {
-            "view": "heads are split without the transpose",
-            "number by number": "neighbouring numbers go to different heads",
-        },
+        {"view": "heads are split without the transpose"},
     ),
     *_all(
         book.PROJECTIONS,
@@ -296,7 +305,8 @@ _OF_ROTATIONS = [
         book.ROTARY,
         "rotated",
         {
-            "": "nothing is rotated, or all tokens by the same angle",
+            "": "the rotation changes nothing: it is left out, or counts heads or "
+            "texts, and not tokens",
             "q": "only queries are rotated, and no keys",
             "k": "only keys are rotated, and no queries",
             "qkv": "values are rotated too",
@@ -338,10 +348,14 @@ _OF_ROTATIONS = [
         {
             "queries +1": "queries are rotated by one position more than keys",
             "keys +1": "keys are rotated by one position more than queries",
-            "heads": "heads are counted for positions, and not tokens",
-            "texts": "texts are counted for positions, and not tokens",
         },
         "a rotation",
+    ),
+    *_all(
+        book.ROTARY_DISTANCE,
+        "positions",
+        {"heads": "the rotation counts heads, and not tokens"},
+        "a rotation and groups",
     ),
     *_all(
         book.ROTARY_SPEEDS,
@@ -412,19 +426,26 @@ _OF_WINDOWS = [
         "a hidden future and a window",
     ),
 ]
-_OF_CAPS = _all(
-    book.CAP,
-    "cap",
-    {
-        "left out": "scores are not capped",
-        "clamped": "scores are cut off at the cap, and not bent by tanh",
-        "not multiplied": "scores are not multiplied by the cap after tanh",
-        "before the scale": "scores are capped before they are scaled",
-        "after the mask": "scores are capped after the mask, so that nothing is hidden",
-        "after the softmax": "weights are capped, and not scores",
-    },
-    "a cap",
-)
+_OF_CAPS = [
+    *_all(
+        book.CAP,
+        "cap",
+        {
+            "left out": "scores are not capped",
+            "clamped": "scores are cut off at the cap, and not bent by tanh",
+            "not multiplied": "scores are not multiplied by the cap after tanh",
+            "before the scale": "scores are capped before they are scaled",
+            "after the softmax": "weights are capped, and not scores",
+        },
+        "a cap",
+    ),
+    *_all(
+        book.CAP,
+        "cap",
+        {"after the mask": "scores are capped after the mask, which hides nothing"},
+        "a cap and a mask",
+    ),
+]
 _OF_SINKS = [
     *_all(
         book.SINKS,
@@ -477,9 +498,14 @@ _OF_NORMS = [
         {
             "qq": "keys get the norm of queries",
             "kk": "queries get the norm of keys",
-            "kq": "the norms of queries and keys are swapped",
         },
         "norms",
+    ),
+    *_all(
+        book.QK_NORM,
+        "norm_of",
+        {"kq": "the norms of queries and keys are swapped"},
+        "norms and a rotation",  # without one it makes no difference
     ),
     *_all(
         book.NORM_OVER,
@@ -491,7 +517,7 @@ _OF_NORMS = [
         "norms",
     ),
     *_all(
-        book.NORM_AND_ROTATION,
+        book.WRONG_NORMS,
         "norm_place",
         {"other": "norm and rotation change places"},
         "norms and a rotation",

@@ -83,10 +83,10 @@ def _angles(
     rotation: Rotation, recipe: Recipe, letter: str, part: Tensor, speeds: Tensor | None
 ) -> Tensor:
     """Give the angles, in a shape that broadcasts to the vectors."""
-    B, heads, T, _ = part.shape
+    heads, T = part.shape[1:3]
     shift = int(recipe.positions == "queries +1" and letter == "q")
     shift += int(recipe.positions == "keys +1" and letter == "k")
-    count = {"heads": heads, "texts": B}.get(recipe.positions, T + shift)
+    count = heads if recipe.positions == "heads" else T + shift
     table = rotation.angles.double()
     if speeds is None and count <= len(table):
         found = table[shift:count]
@@ -95,9 +95,7 @@ def _angles(
         start = 0.0 if speeds is not None else table[0]
         places = torch.arange(shift, count).to(table)
         found = start + places[:, None] * steps
-    if recipe.positions == "heads":
-        return found[:, None]
-    return found[:, None, None] if recipe.positions == "texts" else found
+    return found[:, None] if recipe.positions == "heads" else found
 
 
 def _other(pairing: str) -> str:

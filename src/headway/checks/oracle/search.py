@@ -1,6 +1,5 @@
 """Compare with the equation, and find the mistake that explains a difference."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -105,25 +104,36 @@ def explain(evidence: Evidence) -> Explanation | None:
 
 
 def _places(
-    evidence: Evidence, causal: bool, weights: int = 10**6, designs: int = 10**6
+    evidence: Evidence, causal: bool, weights: int | None = None, designs: int = 10**6
 ) -> Iterator[Place]:
     """Give what may be meant, the likeliest first."""
-    found = len(evidence.weights.candidates)
+    found = range(len(evidence.weights.candidates))[:weights]
     for design in range(min(designs, len(evidence.designs))):
-        for one in range(min(weights, found)):
+        for one in found:
             yield Place(one, design, causal)
 
 
-def _likely_places(evidence: Evidence, weights: int, designs: int) -> Iterator[Place]:
-    """Give what may be meant; if nothing tells of the future, with both intents."""
-    yield from _places(evidence, evidence.causal, weights, designs)
+def _likely_places(
+    evidence: Evidence, weights: int, designs: int, by_shape: int = 2
+) -> Iterator[Place]:
+    """Give what may be meant; if nothing tells of the future, with both intents.
+
+    Args:
+        evidence: What calls showed.
+        weights: How many candidates to take, of those whose names tell what they are.
+        designs: How many designs to take.
+        by_shape: How many more to take if no names tell.
+    """
+    certain = sum(one.certain for one in evidence.weights.candidates)
+    most = min(certain, weights) or by_shape
+    yield from _places(evidence, evidence.causal, most, designs)
     if evidence.intent.startswith("as it behaves"):
-        yield from _places(evidence, not evidence.causal, weights, designs)
+        yield from _places(evidence, not evidence.causal, most, designs)
 
 
 def _single(comparison: Comparison) -> Explanation | None:
     evidence = comparison.evidence
-    for place in _likely_places(evidence, 10**6, 6):
+    for place in _likely_places(evidence, 60, 6, by_shape=24):
         setting = comparison.setting(place)
         fitting = [
             one
@@ -201,7 +211,7 @@ def _factor(comparison: Comparison, place: Place, recipe: Recipe) -> float | Non
         output = output - comparison.weights(place).biases["out"]
     factor = float((expected * output).sum() / (expected * expected).sum())
     apart = max_difference(factor * expected, output)
-    return factor if apart <= comparison.evidence.tolerance else None
+    return factor if apart <= comparison.tolerance else None
 
 
 def _rounded(comparison: Comparison) -> Explanation | None:
@@ -262,10 +272,12 @@ def _pair(comparison: Comparison) -> Explanation | None:
     for place in _likely_places(comparison.evidence, 4, 2):
         setting = comparison.setting(place)
         possible = [one for one in KNOWN_MISTAKES if one.is_possible(setting)]
-        for one, other in itertools.combinations(possible, 2):
-            if one.change.keys() & other.change.keys():
-                continue
-            if comparison.is_equal(place, other(one(RIGHT))):
-                sentence = f"{one.sentence}, and when {other.sentence}"
-                return _exactly(comparison, place, sentence, [one, other])
+        for number, one in enumerate(possible):
+            wrong = one(RIGHT)
+            for other in possible[number + 1 :]:
+                if one.change.keys() & other.change.keys():
+                    continue
+                if comparison.is_equal(place, other(wrong)):
+                    sentence = f"{one.sentence}, and when {other.sentence}"
+                    return _exactly(comparison, place, sentence, [one, other])
     return None

@@ -25,7 +25,7 @@ def in_some_heads(comparison: Comparison, place: Place, wrong: Recipe) -> str:
     if rows is None or rows.shape != comparison.some.shape:
         return ""
     rest = comparison.some - rows
-    tolerance = comparison.evidence.tolerance
+    tolerance = comparison.tolerance
     heads = len(added)
     for head, one in enumerate(added):
         if float((rest - one).abs().max()) <= tolerance:
@@ -33,7 +33,7 @@ def in_some_heads(comparison: Comparison, place: Place, wrong: Recipe) -> str:
     total = added.sum(dim=0)
     for head, one in enumerate(added):
         if float((rest - total + one).abs().max()) <= tolerance:
-            return f"in all heads but {_name(head, heads).removeprefix('the ')}"
+            return f"in all heads but {_name(head, heads).removesuffix(' head')}"
     return ""
 
 

@@ -40,7 +40,7 @@ def weigh(
     if recipe.cap == "after the softmax":
         weights = cap * (weights / cap).tanh()
     if recipe.bias == "after the softmax":
-        weights = weights + design.bias.to(weights).masked_fill(hidden, 0.0)
+        weights = weights + _bias(weights, design).masked_fill(hidden, 0.0)
     if recipe.mask == "after the softmax":
         weights = weights.masked_fill(hidden, 0.0)
     return weights
@@ -64,7 +64,7 @@ def _biased(scores: Tensor, factor: float, how: str, design: Design) -> Tensor:
     """Add the bias, if there is one."""
     if design.bias is None or how in ("left out", "after the softmax"):
         return scores
-    bias = design.bias.to(scores)[..., : scores.shape[2], : scores.shape[3]]
+    bias = _bias(scores, design)
     if how == "before the scale":
         return scores + bias * factor
     if how == "transposed":
@@ -74,6 +74,12 @@ def _biased(scores: Tensor, factor: float, how: str, design: Design) -> Tensor:
     if how == "one for all heads":
         return scores + bias[:1]
     return scores + bias * {"right": 1, "negated": -1, "twice": 2}[how]
+
+
+def _bias(scores: Tensor, design: Design) -> Tensor:
+    """Give the bias of as many queries and keys as there are."""
+    assert design.bias is not None  # noqa: S101  # no recipe asks for it
+    return design.bias.to(scores)[..., : scores.shape[2], : scores.shape[3]]
 
 
 def _hide(scores: Tensor, hidden: Tensor, recipe: Recipe) -> Tensor:

@@ -120,6 +120,6 @@ def _beyond_the_equation(evidence: Evidence) -> str:
         return f"It has weights that the equation does not have: {name}."
     if weights.layer:
         return f"It has several layers, and the equation is of one: {weights.layer}."
-    if not all(getattr(one, "certain", True) for one in weights.candidates):
+    if not any(one.certain for one in weights.candidates):
         return "No names tell which of its weights make queries, keys and values."
     return ""
