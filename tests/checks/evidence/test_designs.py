@@ -11,8 +11,15 @@ from torch.nn.functional import scaled_dot_product_attention
 from checks.support import designed
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.designed import HEADS, STYLES, Base, Halves, Windowed, angles
-from headway import ALiBi, GroupedQueryAttention, LearnedSinks, QKNorm, Rotary, T5Bias
-from headway import add_qk_norm
+from headway import (
+    ALiBi,
+    GroupedQueryAttention,
+    LearnedSinks,
+    QKNorm,
+    Rotary,
+    T5Bias,
+    add_qk_norm,
+)
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import norms_inside
 from mistakes.mistake import EQUATION, ORDER, SUM
@@ -212,7 +219,11 @@ def test_slopes_without_a_buffer_are_the_usual_ones() -> None:
     for found in (kept, made):
         assert found.bias is not None
         assert found.bias.shape[0] == HEADS
-        assert [float(one) for one in found.bias[:, 1, 0]] == [-(2**-4), -(2**-8), -0.25]
+        assert [float(one) for one in found.bias[:, 1, 0]] == [
+            -(2**-4),
+            -(2**-8),
+            -0.25,
+        ]
 
 
 @pytest.mark.parametrize("value", [None, 0.0, float("inf"), True])

@@ -43,7 +43,9 @@ class Decayed(Base):
     def weigh(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         T = q.shape[2]
         steps = torch.arange(T).to(q)
-        scores = q @ k.mT - self.gamma.square() * (steps[:, None] - steps).abs()
+        scores = (
+            q @ k.mT / 8**0.5 - self.gamma.square() * (steps[:, None] - steps).abs()
+        )
         hidden = torch.ones(T, T, dtype=torch.bool).triu(1) & self.causal
         return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v
 

@@ -14,7 +14,7 @@ from headway.checks.evidence.stored import stored
 class Rope:
     def __init__(self) -> None:
         self.base, self.inner = 100.0, SimpleNamespace(deep=SimpleNamespace(deeper=3))
-        self.inner.deep.far = SimpleNamespace(farther=1)
+        self.inner.deep.far = SimpleNamespace(near=SimpleNamespace(farther=1))
 
 
 def names(target: Any) -> set[str]:

@@ -147,7 +147,6 @@ def test_the_original_stays_as_it_is() -> None:
 def test_where_nothing_stands_around_nothing_is_taken_off() -> None:
     assert bares(Base()) == ()
     assert bares(Halves()) == ()
-    assert bares(nn.Identity()) == () if False else True
     assert evidence_of(nn.Identity(), d_in=5).bare == ()
     assert evidence_of(torch.nn.functional.scaled_dot_product_attention).bare == ()
 

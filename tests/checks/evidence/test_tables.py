@@ -1,5 +1,6 @@
 """Tables of angles are found by what a call does with them, wherever they come from."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def subject(target: Any, **options: Any) -> Subject:
         (Halves, "twice", 4),
         (Complex, "complex", 4),
         (Pairs, "neighbours", 4),
-        (InPart, "one of each", 2),
+        (InPart, "complex", 2),
         (Given, "one of each", 4),
     ],
 )
@@ -98,8 +99,6 @@ def test_empty_tensors_and_single_tokens_have_none() -> None:
         return x * 1 + torch.zeros(0, 7, 4).sum().to(x)
 
     assert called(empty) == []
-    from dataclasses import replace
-
     assert tables_in_use(replace(subject(Halves()), T=1)) == []
 
 
