@@ -30,7 +30,11 @@ class Positions(NamedTuple):
 
 
 def find_positions(
-    subject: Subject, x: Tensor, output: Tensor, causal: bool, designs: tuple[Design, ...]
+    subject: Subject,
+    x: Tensor,
+    output: Tensor,
+    causal: bool,
+    designs: tuple[Design, ...],
 ) -> Positions:
     """Change the order of tokens, and look for names and tables of positions.
 

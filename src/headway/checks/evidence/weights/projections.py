@@ -230,9 +230,7 @@ def _by_shape(
     return tuple(found[:_MOST_CANDIDATES]), first
 
 
-def _blocks(
-    module: nn.Module, names: Sequence[str], d_in: int
-) -> dict[str, Tensor]:
+def _blocks(module: nn.Module, names: Sequence[str], d_in: int) -> dict[str, Tensor]:
     """Read a matrix for each head that acts on the head's own part of a token."""
     stored = dict(module.named_parameters())
     if len(names) != 1 or stored[names[0]].ndim != 3:
