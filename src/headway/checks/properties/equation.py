@@ -27,8 +27,9 @@ def equals(evidence: Evidence) -> Outcome:
         near = match(one)
         if near.weights is not None and near.difference <= one.tolerance:
             return _fits(one, near)
+    likeliest = ways[0] if ways and evidence.designs[0] == Design() else evidence
     for one in (evidence, *ways[:2]):  # it takes long
-        if found := explain(one, pairs=one is (ways or [evidence])[0]):
+        if found := explain(one, pairs=one is likeliest):
             without = "" if one is evidence else _without(one)
             sentence = found.sentence.removesuffix(".") + without + "."
             return failed(sentence, nearest.difference, section=found.section)
@@ -41,8 +42,8 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
     near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
     if near.weights is not None and near.difference <= evidence.tolerance:
         return failed(
-            f"All heads share {near.weights.names.partition(',')[0]}, and each sees only "
-            "its own part of a token.",
+            f"All heads share {near.weights.names.partition(',')[0]}, and each sees "
+            "only its own part of a token.",
             section=book.HEADS,
         )
     heads = evidence.subject.options.num_heads
@@ -60,10 +61,8 @@ def _fits(evidence: Evidence, near: Match) -> Outcome:
             near.difference,
             section=mistake.section,
         )
-    return passed(
-        f"It is what the equation gives in 64 bits{_besides(near)}{_without(evidence)}.",
-        near.difference,
-    )
+    inside = f"{_besides(near)}{_without(evidence)}"
+    return passed(f"It is what the equation gives in 64 bits{inside}.", near.difference)
 
 
 def _without(evidence: Evidence) -> str:
