@@ -6,6 +6,7 @@ from dataclasses import replace
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
+from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, explain, match
 from headway.checks.oracle.mistakes import left_out
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
@@ -18,7 +19,7 @@ def equals(evidence: Evidence) -> Outcome:
         return _of_small_layers(evidence)
     nearest = match(evidence)
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
-        return _fits(replace(evidence, bare=()), nearest)
+        return _fits(replace(evidence, bare=()), nearest, nearest.weights)
     ways = [
         replace(evidence, subject=one.subject, output=one.output, bare=(one,))
         for one in evidence.bare
@@ -26,7 +27,7 @@ def equals(evidence: Evidence) -> Outcome:
     for one in ways:
         near = match(one)
         if near.weights is not None and near.difference <= one.tolerance:
-            return _fits(one, near)
+            return _fits(one, near, near.weights)
     likeliest = ways[0] if ways and evidence.designs[0] == Design() else evidence
     for one in (evidence, *ways[:2]):  # it takes long
         if found := explain(one, pairs=one is likeliest):
@@ -53,7 +54,7 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
     )
 
 
-def _fits(evidence: Evidence, near: Match) -> Outcome:
+def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
     """Say what was found, unless something is inside that never acts."""
     if mistake := left_out(evidence.designs[0], near.design):
         return failed(
@@ -61,7 +62,7 @@ def _fits(evidence: Evidence, near: Match) -> Outcome:
             near.difference,
             section=mistake.section,
         )
-    inside = f"{_besides(near)}{_without(evidence)}"
+    inside = f"{_besides(weights, near.design)}{_without(evidence)}"
     return passed(f"It is what the equation gives in 64 bits{inside}.", near.difference)
 
 
@@ -74,11 +75,8 @@ def _without(evidence: Evidence) -> str:
     return f", without {', '.join(found[:2])}{more}"
 
 
-def _besides(near: Match) -> str:
+def _besides(weights: Projections, design: Design) -> str:
     """Say what is inside besides the equation."""
-    design, weights = near.design, near.weights
-    if weights is None:
-        return ""
     found = [design.source] if design.source else []
     groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
     if groups < weights.heads:
