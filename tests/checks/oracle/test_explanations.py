@@ -1,5 +1,6 @@
 """What explains a difference, besides one mistake or two that have a name."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +12,10 @@ from checks.support.asking import evidence_of
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
-from headway.checks.oracle import explain, search
+from headway.checks.oracle import explain, match, search
 from headway.checks.oracle.mistakes import KnownMistake
+from headway.checks.oracle.recipe import Recipe
+from headway.checks.oracle.rotation import base_of, rotate
 from mistakes.designs import (
     BASE,
     KINDS,
@@ -167,6 +170,10 @@ def test_a_rotation_may_start_anywhere() -> None:
     )
 
 
+def test_weights_that_are_all_equal_are_not_called_a_scale_of_zero() -> None:
+    assert "multiplied" not in said(score=lambda m, q, k: 0 * score(m, q, k))
+
+
 # Multiples
 
 
@@ -211,9 +218,8 @@ def test_a_mistake_may_hide_that_the_future_was_to_be_hidden() -> None:
     evidence = evidence_of(attend)
     assert not evidence.causal
     assert evidence.intent.startswith("as it behaves")
-    assert explained(evidence) == exactly(
-        "hidden scores are set to -5, and not to minus infinity, if the future is hidden"
-    )
+    fill = "hidden scores are set to -5, and not to minus infinity"
+    assert explained(evidence) == exactly(f"{fill}, if the future is hidden")
     told = replace(evidence, intent="as asked")
     assert explained(told) == ""
 
@@ -232,3 +238,37 @@ def test_two_mistakes_that_cannot_be_told_apart_are_both_named(
     assert said(score=unscaled) == exactly(
         "scores are not scaled, or when they are too large"
     )
+
+
+def test_the_search_ends_after_a_number_of_tries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = {"score": unscaled, "hide": lambda m, s, mask: s.tril()}
+    found = evidence_of(Attention(SIZES["five heads"], **steps))
+    assert " and when " in explained(found)
+    monkeypatch.setattr(search, "_MOST_PAIRS", 3)
+    assert explained(found) == ""
+
+
+def test_a_norm_of_a_fixed_width_is_not_taken_over_all_heads() -> None:
+    norm = torch.nn.LayerNorm(WIDE.width).double()
+    design = Design(query_norm=norm, key_norm=norm, norm_of="head")
+    found = evidence_of(Attention(WIDE, call=lambda m, run, x: run(x) + 1))
+    assert explained(replace(found, designs=(design,))) == ""
+
+
+def test_more_angles_than_pairs_do_not_fit() -> None:
+    design = Design(rotation=Rotation(angles(40, 4), "halves", "here"))
+    found = evidence_of(Attention(WIDE))
+    assert match(replace(found, designs=(design,))).difference == math.inf
+
+
+def test_no_base_can_be_known_of_one_pair_or_of_odd_speeds() -> None:
+    assert base_of(Rotation(angles(9, 1), "pairs", "here")) is None
+    odd = torch.arange(9)[:, None] * torch.tensor([1.0, 0.3, 0.2])
+    rotation = Rotation(odd, "pairs", "here")
+    assert base_of(rotation) is None
+    with pytest.raises(RuntimeError, match="no base"):
+        rotate(torch.zeros(1, 1, 9, 12), rotation, Recipe(turned="all heads"), "q")
+    found = base_of(Rotation(angles(9), "pairs", "here"))
+    assert found == pytest.approx(BASE)

@@ -1,9 +1,15 @@
 """What is said of the equation, whatever the code does."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.asking import calling, rows_of, said
+from checks.support.asking import calling, evidence_of, rows_of, said
+from headway.checks.evidence.design import Design
+from headway.checks.properties.equation import equals
 from mistakes.mistake import EQUATION, GRADIENTS, HALF
 from stepwise import SMALL, Attention, split
 
@@ -62,6 +68,11 @@ def test_weights_that_the_equation_does_not_have_are_named() -> None:
     module = Attention(SMALL, call=lambda m, run, x: run(x) * m.gate(x).sigmoid())
     module.gate = nn.Linear(SMALL.d_in, 1)
     assert said(module, EQUATION) == (
+        "passed",
+        "It is what the equation gives in 64 bits, without gate.weight, gate.bias.",
+    )
+    module.steps["softmax"] = lambda m, scores: scores.exp()
+    assert said(module, EQUATION) == (
         "not applicable",
         "It has weights that the equation does not have: gate.weight.",
     )
@@ -77,7 +88,7 @@ def test_what_nothing_explains_is_said_to_be_so() -> None:
 
 def test_an_answer_of_another_shape_is_not_what_the_equation_gives() -> None:
     module = calling(lambda m, run, x: run(x)[..., :3])
-    assert said(module, EQUATION)[0] == "failed"
+    assert said(module, EQUATION)[0] != "passed"
 
 
 def test_heads_are_split_where_they_are_said_to_be() -> None:
@@ -100,3 +111,71 @@ def test_a_module_may_have_no_weights() -> None:
 
     assert said(Plain(), EQUATION, d_in=5)[0] == "not applicable"
     assert said(Plain(), GRADIENTS, d_in=5)[0] == "passed"
+
+
+PLAIN = Design()
+SINKS = Design(sinks=torch.tensor([0.3, 0.7], dtype=torch.float64), source="sinks")
+
+
+def test_what_is_inside_and_never_acts_is_a_mistake() -> None:
+    evidence = evidence_of(Attention(SMALL))
+    outcome = equals(replace(evidence, designs=(SINKS, PLAIN)))
+    assert outcome[:2] == (
+        "failed",
+        "It is exactly what comes out when the sink is left out or hidden, or its share "
+        "handed back.",
+    )
+    assert outcome.section is not None
+
+
+def test_what_is_inside_is_said_when_it_is_right() -> None:
+    grouped = evidence_of(Attention(SMALL._replace(heads=4), groups=2))
+    told = Design(window=99, source="a window")
+    assert equals(replace(grouped, designs=(told, PLAIN))).sentence == (
+        "It is what the equation gives in 64 bits, with a window; 2 groups of keys."
+    )
+    one = evidence_of(Attention(SMALL, groups=1))
+    assert equals(one).sentence.endswith(", with 1 group of keys.")
+
+
+def odd(m: Any, run: Any, x: Tensor) -> Tensor:
+    return run(x) + 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "words"),
+    [
+        ({"designs": (SINKS, PLAIN)}, "note", "with sinks, and no mistake known here"),
+        ({"window": 3}, "not applicable", "A window is inside"),
+        ({"positions": True}, "not applicable", "Positions are inside"),
+    ],
+)
+def test_what_is_inside_excuses_what_nothing_explains(
+    changes: Any, verdict: str, words: str
+) -> None:
+    outcome = equals(replace(evidence_of(calling(odd)), **changes))
+    assert outcome.verdict == verdict
+    assert words in outcome.sentence
+
+
+def test_several_layers_and_roles_by_shape_are_never_unexplained() -> None:
+    evidence = evidence_of(calling(odd))
+    layered = replace(evidence.weights, layer="first")
+    assert "several layers" in equals(replace(evidence, weights=layered)).sentence
+    unsure = [replace(one, certain=False) for one in evidence.weights.candidates]
+    by_shape = replace(evidence.weights, candidates=tuple(unsure))
+    assert equals(replace(evidence, weights=by_shape))[:2] == (
+        "not applicable",
+        "No names tell which of its weights make queries, keys and values.",
+    )
+
+
+def test_numbers_that_are_none_are_told_first_and_shapes_are_no_alarm() -> None:
+    evidence = evidence_of(Attention(SMALL))
+    lost = replace(evidence, output=evidence.output * torch.nan)
+    assert equals(lost)[:2] == ("failed", "Most of its numbers are nan or infinite.")
+    wide = replace(evidence, output=evidence.output.repeat(1, 1, 2))
+    assert equals(wide)[:2] == (
+        "not applicable",
+        "The shapes of its weights do not fit the equation.",
+    )

@@ -1,4 +1,4 @@
-"""Attention with something inside besides the equation, in the styles of public code."""
+"""Attention with something inside besides the equation, as public code has it."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize, rms_norm, scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention
 
 WIDTH, HEADS, D, CONTEXT = 24, 3, 8, 17
 
@@ -280,5 +280,3 @@ STYLES: dict[str, Callable[..., nn.Module]] = {
     "sinks": Sunk,
     "sinks of another name": lambda **options: Sunk("empty", **options),
 }
-
-__all__ = ["STYLES", "normalize", "rms_norm"]

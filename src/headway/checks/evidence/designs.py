@@ -18,7 +18,9 @@ from headway.checks.subject import Subject, intent
 from headway.checks.subject.names import used_names
 from headway.checks.subject.signature import parts
 
-_ROTARY = re.compile(r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq", re.IGNORECASE)
+_ROTARY = re.compile(
+    r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq|(^|_)(cos|sin)(_|$)", re.IGNORECASE
+)
 _BASE = re.compile(r"(rope_?|rotary_?)?(base|theta)(_?base)?|rotary_emb_base")
 _ALIBI = re.compile(r"alibi|slope", re.IGNORECASE)
 _CAP = re.compile(
@@ -113,11 +115,11 @@ def _rotations(known: _Known) -> Iterator[Features]:
     if told is None and not _ROTARY.search(kept) and not (tables and named):
         yield {}  # a name may be that of an option, and a table that of sines added
     if told is not None or (named and not tables):
-        columns = [2 * one.angles.shape[1] for one in tables] or [known.width]
+        columns = [2 * one.angles.shape[1] for one in tables] or [known.width or 0]
         found = [
             (_of_base(known.subject.T, width, base), source)
             for width in columns
-            if width
+            if width > 1
             for base, source in _bases(known)
         ]
     for angles, source in found:

@@ -22,7 +22,7 @@ def stored(target: Target) -> Iterator[tuple[str, Any]]:
         yield from target.keywords.items()
     seen: set[int] = set()
     for part in parts(target):
-        yield from _of_object(part, seen, depth=2)
+        yield from _of_object(part, seen, depth=3)
 
 
 def _of_object(part: Any, seen: set[int], depth: int) -> Iterator[tuple[str, Any]]:

@@ -58,33 +58,33 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
     found: list[Bare] = []
     for neutral in (_as_it_is, _zeros, _same_heads, _ones, _low):
         with suppress(Exception):  # whatever a reader's code may raise
-            for one in _taken_off(subject, weights, x, neutral):
-                if not any(torch.equal(one.output, other.output) for other in found):
-                    found.append(one)
+            found += [
+                one
+                for one in _taken_off(subject, weights, x, neutral)
+                if not any(torch.equal(one.output, other.output) for other in found)
+            ]
     return tuple(found)
 
 
 @torch.no_grad()
 def _taken_off(
     subject: Subject, weights: Weights, x: Tensor, neutral: Neutral
-) -> Iterator[Bare]:
+) -> list[Bare]:
     copied, removed = _copy_without(subject, weights, neutral)
     output = copied(x)
-    without = _without_values(copied, weights)
-    rest = without(x)
+    rest = _without_values(copied, weights)(x)
     if rest.shape == x.shape and _is_residual(rest, x, output):
         removed.append("the residual connection")
-        output = output - x
-        rest = rest - x
+        output, rest = output - x, rest - x
     if not removed or largest(output - rest) <= tolerance(output):
-        return
-    yield Bare(copied, output, tuple(removed))
+        return []
+    found = [Bare(copied, output, tuple(removed))]
     if any(_GATE.search(name) for name in removed):
         # The sigmoid of zero is a half, before the last layer or after it.
-        bias = next(
-            (p.biases["out"] for p in weights.candidates if "out" in p.biases), 0
-        )
-        yield Bare(copied, 2 * (output - rest) + bias, tuple(removed))
+        known = [one.biases["out"] for one in weights.candidates if "out" in one.biases]
+        opened = 2 * (output - rest) + (known[0] if known else 0)
+        found.append(Bare(copied, opened, tuple(removed)))
+    return found
 
 
 def _copy_without(
@@ -92,11 +92,15 @@ def _copy_without(
 ) -> tuple[Subject, list[str]]:
     """Copy the code without norms, and with other weights where they do nothing."""
     copied = subject.copy()
-    removed = [*_without_norms(copied.module or nn.Identity())]
+    module = copied.module or nn.Identity()
+    removed = [*_without_norms(module)]
+    inside = {id(p) for norm in norms_inside(module) for p in norm.parameters()}
     for name, parameter in (
         _parameters(copied).items() if neutral is not _as_it_is else ()
     ):
-        if name in weights.without_role and "sink" not in name.lower():
+        if id(parameter) in inside or "sink" in name.lower():
+            continue
+        if name in weights.without_role:
             parameter.copy_(neutral(parameter))
             removed.append(name)
     return copied, removed

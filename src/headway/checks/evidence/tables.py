@@ -83,11 +83,13 @@ def _as_table(tensor: Tensor, T: int) -> Tensor | None:
         pairs = _as_table(torch.view_as_complex(tensor.double().contiguous()), T)
         if pairs is not None and _is_constant(pairs.abs()):
             return pairs
-    table = tensor.detach().squeeze()
+    table = tensor.detach()
     while table.ndim > 2:
-        axis = next((a for a in range(table.ndim) if table.shape[a] != T), 0)
+        axis = next((a for a in range(table.ndim - 1) if table.shape[a] != T), 0)
+        if not table.shape[axis]:
+            return None
         first = table.narrow(axis, 0, 1)
-        if axis == table.ndim - 1 or not torch.equal(first.expand_as(table), table):
+        if not torch.equal(first.expand_as(table), table):
             return None
         table = first.squeeze(axis)
     if table.ndim != 2 or table.shape[0] != T:

@@ -17,12 +17,12 @@ def in_some_heads(comparison: Comparison, place: Place, wrong: Recipe) -> str:
     """
     if comparison.weights(place).heads < 2 or not _keeps_heads(wrong):
         return ""
-    try:
-        added = _differences(comparison, place, wrong)
-    except (RuntimeError, IndexError):  # no others are raised by shapes
-        return ""
     rows = comparison.rows(place, _RIGHT, comparison.columns)
     if rows is None or rows.shape != comparison.some.shape:
+        return ""
+    try:
+        added = _differences(comparison, place, wrong)
+    except RuntimeError:  # no other is raised by shapes
         return ""
     rest = comparison.some - rows
     tolerance = comparison.tolerance

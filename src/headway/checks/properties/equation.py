@@ -6,6 +6,7 @@ from dataclasses import replace
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
+from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
 from headway.checks.oracle.mistakes import left_out
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
@@ -18,7 +19,7 @@ def equals(evidence: Evidence) -> Outcome:
         return _of_small_layers(evidence)
     nearest = match(evidence)
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
-        return _fits(replace(evidence, bare=()), nearest)
+        return _fits(replace(evidence, bare=()), nearest, nearest.weights)
     ways = [
         replace(evidence, subject=one.subject, output=one.output, bare=(one,))
         for one in evidence.bare
@@ -26,9 +27,10 @@ def equals(evidence: Evidence) -> Outcome:
     for one in ways:
         near = match(one)
         if near.weights is not None and near.difference <= one.tolerance:
-            return _fits(one, near)
+            return _fits(one, near, near.weights)
+    likeliest = ways[0] if ways and evidence.designs[0] == Design() else evidence
     for one in (evidence, *ways[:2]):  # it takes long
-        if found := explain(one):
+        if found := explain(one, pairs=one is likeliest):
             without = "" if one is evidence else _without(one)
             sentence = found.sentence.removesuffix(".") + without + "."
             return failed(
@@ -46,8 +48,8 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
     near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
     if near.weights is not None and near.difference <= evidence.tolerance:
         return failed(
-            f"All heads share {near.weights.names.partition(',')[0]}, and each sees only "
-            "its own part of a token.",
+            f"All heads share {near.weights.names.partition(',')[0]}, and each sees "
+            "only its own part of a token.",
             section=book.HEADS,
         )
     heads = evidence.subject.options.num_heads
@@ -57,7 +59,7 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
     )
 
 
-def _fits(evidence: Evidence, near: Match) -> Outcome:
+def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
     """Say what was found, unless something is inside that never acts."""
     if mistake := left_out(evidence.designs[0], near.design):
         return failed(
@@ -66,10 +68,8 @@ def _fits(evidence: Evidence, near: Match) -> Outcome:
             section=mistake.section,
             explains=consequences([mistake]),
         )
-    return passed(
-        f"It is what the equation gives in 64 bits{_besides(near)}{_without(evidence)}.",
-        near.difference,
-    )
+    inside = f"{_besides(weights, near.design)}{_without(evidence)}"
+    return passed(f"It is what the equation gives in 64 bits{inside}.", near.difference)
 
 
 def _without(evidence: Evidence) -> str:
@@ -81,16 +81,13 @@ def _without(evidence: Evidence) -> str:
     return f", without {', '.join(found[:2])}{more}"
 
 
-def _besides(near: Match) -> str:
+def _besides(weights: Projections, design: Design) -> str:
     """Say what is inside besides the equation."""
-    design, weights = near.design, near.weights
-    if weights is None:
-        return ""
     found = [design.source] if design.source else []
     groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
     if groups < weights.heads:
         found.append(f"{groups} {'group' if groups == 1 else 'groups'} of keys")
-    return f", with {' and '.join(found)}" if found else ""
+    return f", with {'; '.join(found)}" if found else ""
 
 
 def _unexplained(evidence: Evidence, difference: float) -> Outcome:

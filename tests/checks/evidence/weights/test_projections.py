@@ -338,7 +338,9 @@ def owned() -> Attend:
         return tuple(parts)  # type: ignore[return-value]
 
     parts = {one: nn.ModuleDict({"linear": nn.Linear(D_IN, E)}) for one in names}
-    return Attend(project, lambda m, rows: m.output(rows), **parts, output=nn.Linear(E, V))
+    return Attend(
+        project, lambda m, rows: m.output(rows), **parts, output=nn.Linear(E, V)
+    )
 
 
 def biases_apart() -> Attend:
@@ -367,7 +369,9 @@ def behind_a_layer(*, before: bool = True) -> Attend:
         parts["downproj"] = nn.Linear(D_IN, E, bias=False)
     else:
         parts["d_in"] = E
-    return Attend(project, lambda m, rows: m.unify(rows), **parts, unify=nn.Linear(E, V))
+    return Attend(
+        project, lambda m, rows: m.unify(rows), **parts, unify=nn.Linear(E, V)
+    )
 
 
 NAMES = [

@@ -31,9 +31,8 @@ def cuts(
     if rows % (parts * heads):
         return
     sizes = {"part": parts, "head": heads, "number": rows // parts // heads}
-    orders = [*_COMMON]
-    orders += [one for one in itertools.permutations(sizes) if one not in _COMMON]
-    for order in orders:
+    others = [one for one in itertools.permutations(sizes) if one not in _COMMON]
+    for order in (*_COMMON, *others):
         yield functools.partial(_cut, order, sizes), order in _COMMON
 
 
