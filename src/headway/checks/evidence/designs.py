@@ -226,10 +226,11 @@ def _slopes(known: _Known, heads: int) -> Iterator[Tensor]:
     """Give the slopes that are kept, or else the standard ones."""
     kept = False
     for name, value in stored(known.subject.target):
-        if isinstance(value, Tensor) and value.numel() == heads:
-            if _ALIBI.search(name) and value.is_floating_point():
-                kept = True
-                yield value.detach().double().flatten()
+        if not isinstance(value, Tensor) or not _ALIBI.search(name):
+            continue
+        if value.numel() == heads and value.is_floating_point():
+            kept = True
+            yield value.detach().double().flatten()
     if not kept:
         yield _standard_slopes(heads)
 

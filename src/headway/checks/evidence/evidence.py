@@ -14,7 +14,11 @@ from headway.checks.evidence.influence import (
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
-from headway.checks.evidence.positions import Positions, find_positions
+from headway.checks.evidence.positions import (
+    NO_POSITIONS,
+    Positions,
+    find_positions,
+)
 from headway.checks.evidence.repeats import Repeats, repeat
 from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.weights import Weights, find_weights
@@ -57,7 +61,7 @@ class Evidence:
     weights: Weights
     repeats: Repeats
     designs: tuple[Design, ...] = (Design(),)
-    places: Positions = Positions()
+    places: Positions = NO_POSITIONS
     bare: tuple[Bare, ...] = ()
 
     @property

@@ -40,9 +40,9 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
     small = evidence.weights.small
     near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
     if near.weights is not None and near.difference <= evidence.tolerance:
+        name = near.weights.names.partition(",")[0]
         return failed(
-            f"All heads share {near.weights.names.partition(',')[0]}, and each sees only "
-            "its own part of a token.",
+            f"All heads share {name}, and each sees only its own part of a token.",
             section=book.HEADS,
         )
     heads = evidence.subject.options.num_heads
@@ -60,10 +60,8 @@ def _fits(evidence: Evidence, near: Match) -> Outcome:
             near.difference,
             section=mistake.section,
         )
-    return passed(
-        f"It is what the equation gives in 64 bits{_besides(near)}{_without(evidence)}.",
-        near.difference,
-    )
+    added = _besides(near) + _without(evidence)
+    return passed(f"It is what the equation gives in 64 bits{added}.", near.difference)
 
 
 def _without(evidence: Evidence) -> str:
