@@ -167,6 +167,10 @@ def test_a_rotation_may_start_anywhere() -> None:
     )
 
 
+def test_weights_that_are_all_equal_are_not_called_a_scale_of_zero() -> None:
+    assert "multiplied" not in said(score=lambda m, q, k: 0 * score(m, q, k))
+
+
 # Multiples
 
 
@@ -211,9 +215,8 @@ def test_a_mistake_may_hide_that_the_future_was_to_be_hidden() -> None:
     evidence = evidence_of(attend)
     assert not evidence.causal
     assert evidence.intent.startswith("as it behaves")
-    assert explained(evidence) == exactly(
-        "hidden scores are set to -5, and not to minus infinity, if the future is hidden"
-    )
+    fill = "hidden scores are set to -5, and not to minus infinity"
+    assert explained(evidence) == exactly(f"{fill}, if the future is hidden")
     told = replace(evidence, intent="as asked")
     assert explained(told) == ""
 

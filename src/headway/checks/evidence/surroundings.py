@@ -92,11 +92,15 @@ def _copy_without(
 ) -> tuple[Subject, list[str]]:
     """Copy the code without norms, and with other weights where they do nothing."""
     copied = subject.copy()
-    removed = [*_without_norms(copied.module or nn.Identity())]
+    module = copied.module or nn.Identity()
+    removed = [*_without_norms(module)]
+    inside = {id(p) for norm in norms_inside(module) for p in norm.parameters()}
     for name, parameter in (
         _parameters(copied).items() if neutral is not _as_it_is else ()
     ):
-        if name in weights.without_role and "sink" not in name.lower():
+        if id(parameter) in inside or "sink" in name.lower():
+            continue
+        if name in weights.without_role:
             parameter.copy_(neutral(parameter))
             removed.append(name)
     return copied, removed

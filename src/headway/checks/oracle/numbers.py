@@ -14,6 +14,7 @@ from headway.checks.oracle.rotation import base_of
 _RIGHT = Recipe()
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 36
+_LEAST = 1e-4
 
 
 class _Number(NamedTuple):
@@ -40,6 +41,8 @@ def unknown_number(comparison: Comparison, place: Place) -> tuple[str, Section] 
             return comparison.glance(place, one.recipe(number))
 
         number = _smallest(off, one.guesses)
+        if one.section is book.SCALE and abs(number) < _LEAST:
+            continue  # all weights are equal, for whatever reason
         if comparison.is_equal(place, one.recipe(number)):
             return one.sentence(number), one.section
     return None

@@ -1,5 +1,6 @@
 """Compare with the equation, and find the mistake that explains a difference."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from headway.checks.tolerance import largest, max_difference
 
 RIGHT = Recipe()
 _SIMPLE = (2.0, 3.0, 4.0, 5.0, 8.0, 10.0, 16.0)
+_MOST_PAIRS = 5000  # half a second
 _ROUNDED = 1e-2  # of the largest number; what is farther off is not rounded
 
 
@@ -85,10 +87,14 @@ def match(evidence: Evidence) -> Match:
     return Match(best, comparison.weights(nearest), comparison.design(nearest))
 
 
-def explain(evidence: Evidence) -> Explanation | None:
+def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
     """Find the mistake, or the two, that give exactly this output.
 
     What takes long is asked last, and with the likeliest weights and designs alone.
+
+    Args:
+        evidence: What calls showed.
+        pairs: Whether to look for two mistakes at once, which takes longest.
     """
     comparison = Comparison(evidence)
     steps: tuple[Callable[[Comparison], Explanation | None], ...] = (
@@ -97,7 +103,7 @@ def explain(evidence: Evidence) -> Explanation | None:
         _rounded,
         _in_some_heads,
         _number,
-        _pair,
+        *([_pair] if pairs else []),
     )
     with torch.no_grad():
         return next((one for step in steps if (one := step(comparison))), None)
@@ -114,26 +120,34 @@ def _places(
 
 
 def _likely_places(
-    evidence: Evidence, weights: int, designs: int, by_shape: int = 2
+    evidence: Evidence, weights: int, designs: int, most: int
 ) -> Iterator[Place]:
     """Give what may be meant; if nothing tells of the future, with both intents.
 
     Args:
         evidence: What calls showed.
-        weights: How many candidates to take, of those whose names tell what they are.
+        weights: How many candidates to take, of those whose names tell what they are;
+            if no names tell, half as many.
         designs: How many designs to take.
-        by_shape: How many more to take if no names tell.
+        most: How many places to take at all.
     """
     certain = sum(one.certain for one in evidence.weights.candidates)
-    most = min(certain, weights) or by_shape
-    yield from _places(evidence, evidence.causal, most, designs)
+    intents = [evidence.causal]
     if evidence.intent.startswith("as it behaves"):
-        yield from _places(evidence, not evidence.causal, most, designs)
+        intents.append(not evidence.causal)
+    every = (
+        place
+        for design in range(min(designs, len(evidence.designs)))
+        for causal in intents
+        for place in _places(evidence, causal, min(certain or weights // 2, weights))
+        if place.design == design
+    )
+    yield from itertools.islice(every, most)
 
 
 def _single(comparison: Comparison) -> Explanation | None:
     evidence = comparison.evidence
-    for place in _likely_places(evidence, 60, 6, by_shape=24):
+    for place in _likely_places(evidence, 48, 6, 64):
         setting = comparison.setting(place)
         fitting = [
             one
@@ -187,7 +201,7 @@ def _exactly(
 
 def _multiple(comparison: Comparison) -> Explanation | None:
     """Look whether the output, or what heads found, is the right one times a number."""
-    for place in _likely_places(comparison.evidence, 4, 3):
+    for place in _likely_places(comparison.evidence, 4, 3, 12):
         p = comparison.weights(place)
         unbiased = replace(RIGHT, biases="qkv")
         if (factor := _factor(comparison, place, RIGHT)) is not None:
@@ -247,7 +261,7 @@ def _is_rough(evidence: Evidence, off: float) -> bool:
 def _in_some_heads(comparison: Comparison) -> Explanation | None:
     """Look whether one head is wrong, or all but one."""
     evidence = comparison.evidence
-    for place in _likely_places(evidence, 2, 3):
+    for place in _likely_places(evidence, 2, 2, 6):
         setting = comparison.setting(place)
         for one in KNOWN_MISTAKES:
             if not one.is_possible(setting):
@@ -260,7 +274,7 @@ def _in_some_heads(comparison: Comparison) -> Explanation | None:
 
 def _number(comparison: Comparison) -> Explanation | None:
     """Look whether a number is another than it should be, and find which."""
-    for place in _likely_places(comparison.evidence, 2, 3):
+    for place in _likely_places(comparison.evidence, 2, 2, 4):
         if found := unknown_number(comparison, place):
             sentence, section = found
             return _exactly(comparison, place, sentence, (), section)
@@ -269,7 +283,8 @@ def _number(comparison: Comparison) -> Explanation | None:
 
 def _pair(comparison: Comparison) -> Explanation | None:
     """Look for two mistakes at once."""
-    for place in _likely_places(comparison.evidence, 4, 2):
+    left = _MOST_PAIRS
+    for place in _likely_places(comparison.evidence, 4, 2, 8):
         setting = comparison.setting(place)
         possible = [one for one in KNOWN_MISTAKES if one.is_possible(setting)]
         for number, one in enumerate(possible):
@@ -277,6 +292,8 @@ def _pair(comparison: Comparison) -> Explanation | None:
             for other in possible[number + 1 :]:
                 if one.change.keys() & other.change.keys():
                     continue
+                if (left := left - 1) < 0:
+                    return None
                 if comparison.is_equal(place, other(wrong)):
                     sentence = f"{one.sentence}, and when {other.sentence}"
                     return _exactly(comparison, place, sentence, [one, other])

@@ -27,8 +27,9 @@ def equals(evidence: Evidence) -> Outcome:
         near = match(one)
         if near.weights is not None and near.difference <= one.tolerance:
             return _fits(one, near)
+    likeliest = ways[0] if ways and evidence.designs[0] == Design() else evidence
     for one in (evidence, *ways[:2]):  # it takes long
-        if found := explain(one):
+        if found := explain(one, pairs=one is likeliest):
             without = "" if one is evidence else _without(one)
             sentence = found.sentence.removesuffix(".") + without + "."
             return failed(sentence, nearest.difference, section=found.section)
@@ -82,7 +83,7 @@ def _besides(near: Match) -> str:
     groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
     if groups < weights.heads:
         found.append(f"{groups} {'group' if groups == 1 else 'groups'} of keys")
-    return f", with {' and '.join(found)}" if found else ""
+    return f", with {'; '.join(found)}" if found else ""
 
 
 def _unexplained(evidence: Evidence, difference: float) -> Outcome:
