@@ -33,7 +33,7 @@ class Added(Base):
         return super().forward(x + self.position_embedding.weight[: x.shape[1]])
 
 
-class Decayed(Base):
+class Fading(Base):
     """Scores fall with the distance, by a factor that is learned."""
 
     def __init__(self, **options: Any) -> None:
@@ -111,7 +111,7 @@ def test_positions_that_are_added_tell_equal_tokens_apart(causal: bool) -> None:
 
 
 def test_weights_of_its_own_excuse_what_they_change() -> None:
-    assert said(Decayed(causal=False), ORDER) == (
+    assert said(Fading(causal=False), ORDER) == (
         "not applicable",
         "It has weights of its own that change this: gamma.",
     )

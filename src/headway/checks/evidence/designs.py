@@ -18,9 +18,8 @@ from headway.checks.subject import Subject, intent
 from headway.checks.subject.names import used_names
 from headway.checks.subject.signature import parts
 
-_ROTARY = re.compile(
-    r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq|(^|_)(cos|sin)(_|$)", re.IGNORECASE
-)
+_ROTARY = re.compile(r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq", re.IGNORECASE)
+_KEPT = re.compile(rf"{_ROTARY.pattern}|(^|_)(cos|sin)(_|$)", re.IGNORECASE)
 _BASE = re.compile(r"(rope_?|rotary_?)?(base|theta)(_?base)?|rotary_emb_base")
 _ALIBI = re.compile(r"alibi|slope", re.IGNORECASE)
 _CAP = re.compile(
@@ -109,10 +108,10 @@ def _rotations(known: _Known) -> Iterator[Features]:
     """Give the rotations that a call makes, or that names and a base tell of."""
     told = known.subject.options.rotary_base
     tables = tables_in_use(known.subject)
-    named = _is_named(known, _ROTARY)
-    kept = intent.kept_positions(known.subject.target) or ""
+    kept = bool(_KEPT.search(intent.kept_positions(known.subject.target) or ""))
+    named = kept or _is_named(known, _ROTARY)
     found = [(one, "angles that a call uses") for one in tables]
-    if told is None and not _ROTARY.search(kept) and not (tables and named):
+    if told is None and not kept and not (tables and named):
         yield {}  # a name may be that of an option, and a table that of sines added
     if told is not None or (named and not tables):
         columns = [2 * one.angles.shape[1] for one in tables] or [known.width or 0]
@@ -226,10 +225,11 @@ def _slopes(known: _Known, heads: int) -> Iterator[Tensor]:
     """Give the slopes that are kept, or else the standard ones."""
     kept = False
     for name, value in stored(known.subject.target):
-        if isinstance(value, Tensor) and value.numel() == heads:
-            if _ALIBI.search(name) and value.is_floating_point():
-                kept = True
-                yield value.detach().double().flatten()
+        if not isinstance(value, Tensor) or not _ALIBI.search(name):
+            continue
+        if value.numel() == heads and value.is_floating_point():
+            kept = True
+            yield value.detach().double().flatten()
     if not kept:
         yield _standard_slopes(heads)
 

@@ -15,7 +15,11 @@ from headway.checks.evidence.influence import (
 )
 from headway.checks.evidence.masks import Masks, find_masks
 from headway.checks.evidence.other import Other, find_other
-from headway.checks.evidence.positions import Positions, find_positions
+from headway.checks.evidence.positions import (
+    NO_POSITIONS,
+    Positions,
+    find_positions,
+)
 from headway.checks.evidence.repeats import Repeats, repeat
 from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.together import influence, share_a_call
@@ -85,7 +89,7 @@ class Evidence:
         return self.subject.d_in > _WIDE
 
     designs: tuple[Design, ...] = (Design(),)
-    places: Positions = Positions()
+    places: Positions = NO_POSITIONS
     bare: tuple[Bare, ...] = ()
 
     @property

@@ -14,7 +14,7 @@ class Positions(NamedTuple):
     """What is known of positions.
 
     Attributes:
-        named: What tells that they are meant, a name or a table; `None` if nothing does.
+        named: What tells that they are meant, a name or a table; `None`: nothing does.
         kept: What code keeps for them, so that they are meant in this very object.
         order: How far a row moves when the order of what it sees is changed.
         felt: Whether that is more than rounding.
@@ -27,6 +27,9 @@ class Positions(NamedTuple):
     order: float = 0.0
     felt: bool = False
     on_scores: bool = False
+
+
+NO_POSITIONS = Positions()
 
 
 def find_positions(

@@ -1,4 +1,4 @@
-"""What a piece of code keeps: in its modules, in plain objects and in configurations."""
+"""What a piece of code keeps: in modules, in plain objects and in configurations."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,8 @@ _PLAIN = (str, bytes, int, float, bool, complex, type(None))
 def stored(target: Target) -> Iterator[tuple[str, Any]]:
     """Give all that code keeps, each with the name it has there.
 
-    Of modules these are attributes, parameters, buffers and submodules; of functions the
-    arguments that a partial sets, their defaults, and the variables around them.
+    Of modules these are attributes, parameters, buffers and submodules; of functions
+    the arguments that a partial sets, and the variables around them.
     """
     if isinstance(target, functools.partial):
         yield from target.keywords.items()

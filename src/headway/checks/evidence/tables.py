@@ -20,8 +20,8 @@ class Angles(NamedTuple):
 
     Attributes:
         angles: The angle of each pair at each position, (positions, pairs).
-        layout: How the table holds them: each once, all of them twice, each twice beside
-            itself, or as complex numbers.
+        layout: How the table holds them: each once, all of them twice, each twice
+            beside itself, or as complex numbers.
     """
 
     angles: Tensor

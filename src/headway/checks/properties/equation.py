@@ -47,9 +47,9 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
     small = evidence.weights.small
     near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
     if near.weights is not None and near.difference <= evidence.tolerance:
+        name = near.weights.names.partition(",")[0]
         return failed(
-            f"All heads share {near.weights.names.partition(',')[0]}, and each sees "
-            "only its own part of a token.",
+            f"All heads share {name}, and each sees only its own part of a token.",
             section=book.HEADS,
         )
     heads = evidence.subject.options.num_heads

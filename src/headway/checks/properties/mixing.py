@@ -12,13 +12,13 @@ from headway.checks.tolerance import max_difference
 
 
 def order(evidence: Evidence) -> Outcome:
-    """Ask that the order of what a row sees matters if positions are inside, and else not."""
+    """Ask that the order of what a row sees matters only if positions are inside."""
     places = evidence.places
     if not places.felt:
         if places.kept and evidence.subject.T > 2:
             return failed(
-                f"It has {places.kept}, and the order of the tokens that a row sees does "
-                "not matter: positions are never used, or do not reach the keys.",
+                f"It has {places.kept}, and the order of the tokens that a row sees "
+                "does not matter: positions are never used, or do not reach the keys.",
                 places.order,
             )
         return passed(
@@ -53,10 +53,11 @@ def equal_tokens(evidence: Evidence) -> Outcome:
     if reason := _excused(evidence, _depends_on_number):
         return not_applicable(reason)
     if evidence.positions:
+        name = evidence.places.named
         return failed(
-            f"Of equal tokens, a row depends on how many there are: {evidence.places.named}"
-            " is to act on queries and keys alone, and values are turned too, or the "
-            "weights of a row do not sum to one.",
+            f"Of equal tokens, a row depends on how many there are: {name} is to act "
+            "on queries and keys alone, and values are turned too, or the weights of a "
+            "row do not sum to one.",
             worst,
         )
     return failed(
@@ -82,7 +83,7 @@ def _order_matters(evidence: Evidence, subject: Subject) -> float:
 def _excused(
     evidence: Evidence, measure: Callable[[Evidence, Subject], float]
 ) -> str | None:
-    """Name a weight of the code's own that is the cause: without it, the property holds."""
+    """Name a weight of the code's own without which the property holds."""
     if not evidence.weights.without_role:
         return None
     for bare in evidence.bare:

@@ -47,7 +47,8 @@ _CONTEXT = (
 _WIDTH = (
     "d_in embed_dim embed_size emb_size emb_dim embedding_dim d_model dim_model "
     "model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim emb embed n_embed "
-    "embedding_size d_embed d_emb input_dim in_dim query_dim input_size d_input channels"
+    "embedding_size d_embed d_emb input_dim in_dim query_dim input_size d_input "
+    "channels"
 )
 _HEADS = (
     "num_heads n_heads n_head num_attention_heads nhead heads num_head nheads "
@@ -59,8 +60,9 @@ _HEAD_WIDTH = (
     "dim_per_head attention_head_size"
 )
 _GROUPS = (
-    "num_kv_heads n_kv_heads num_key_value_heads n_kv_head n_query_groups num_kv_groups "
-    "kv_heads n_local_kv_heads num_query_groups num_groups n_groups nb_kv_heads"
+    "num_kv_heads n_kv_heads num_key_value_heads n_kv_head n_query_groups "
+    "num_kv_groups kv_heads n_local_kv_heads num_query_groups num_groups n_groups "
+    "nb_kv_heads"
 )
 _CONFIGS = ("config", "cfg", "args", "params", "hparams")
 
@@ -79,7 +81,7 @@ def is_causal(target: Target) -> bool | None:
     optional |= {name for name in optional_flags(target) if _CAUSAL.search(name)}
     if not optional and any(_CAUSAL.search(name) for name in used_names(target)):
         return True
-    return True if re.search("causal", _class_names(target), re.IGNORECASE) else None
+    return True if _CAUSAL.search(_class_names(target)) else None
 
 
 def _flags(target: Target) -> Iterator[bool]:
@@ -120,8 +122,8 @@ def named_positions(target: Target) -> str | None:
 def kept_positions(target: Target) -> str | None:
     """Give the name of what an object keeps for positions: a table, or what makes it.
 
-    A name in code may be that of an option. What is kept is meant, unless it is a number
-    of a configuration, or a flag says that it is not used.
+    A name in code may be that of an option. What is kept is meant, unless it is a
+    number of a configuration, or a flag says that it is not used.
     """
     kept = None
     for part in target.modules() if isinstance(target, nn.Module) else ():
@@ -141,7 +143,7 @@ def kept_positions(target: Target) -> str | None:
 
 def positions_on_scores(target: Target) -> bool:
     """Read from names whether positions act on scores alone, and not on tokens."""
-    named = {name for name in _mentions(target, _POSITIONS)}
+    named = set(_mentions(target, _POSITIONS))
     if isinstance(target, nn.Module):
         stored = {name for part in target.modules() for name, _ in _kept(part)}
         if any(_ADDED.search(name) for name in stored):

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 _PATTERNS = {
     role: re.compile(words, re.IGNORECASE)
     for role, words in {
-        "query_down": r"w?q_a(_proj)?|w_query_latent|w_?dq|(w_?)?q_down(_?proj)?|down_q",
+        "query_down": r"w?q_a(_proj)?|w_query_latent|w_?dq|(w_?)?q_down(_?proj)?"
+        r"|down_q",
         "query": r"w?q_b(_proj)?|w_query|wq|q_proj|w_?uq|(w_?)?q_up(_?proj)?|up_q",
         "down": r"w?kv_a(_proj(_with_mqa)?)?|w_latent|w_?dkv|(w_?)?kv_down(_?proj)?"
         r"|down_kv",

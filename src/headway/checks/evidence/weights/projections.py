@@ -101,11 +101,11 @@ def find_weights(subject: Subject) -> Weights:
     small: tuple[Projections, ...] = ()
     if not found and (subject.num_heads or 1) > 1:
         small = _fitting(_Reading(subject, module, named, part=True))
-    if subject.options.weights is None and (own := latent_roles(module)):
-        if latent := _of_latent(subject, module, own):
-            found, named = latent, own
-    if not found and subject.options.weights is None:
-        found, named = _by_shape(subject, module, named)
+    if subject.options.weights is None:
+        if latent := _of_latent(subject, module, latent_roles(module)):
+            found, named = latent, latent_roles(module)
+        if not found:
+            found, named = _by_shape(subject, module, named)
     return Weights(
         found,
         tuple(without_role(module, named)),
@@ -118,7 +118,7 @@ def find_weights(subject: Subject) -> Weights:
 def _of_names(
     subject: Subject, module: nn.Module, named: Mapping[str, list[str]]
 ) -> tuple[Projections, ...]:
-    """Read the weights of these names, or what they and one on the token before make."""
+    """Read the weights of these names, as they are or behind one on whole tokens."""
     found = _fitting(_Reading(subject, module, named))
     if any(one.certain for one in found) or not named:
         return found

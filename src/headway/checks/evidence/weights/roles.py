@@ -31,8 +31,8 @@ _WORDS = {
     "query": "q|qs|query|queries|querys",
     "key": "k|ks|key|keys",
     "value": "v|vs|val|value|values",
-    "out": "o|os|out|outs|output|proj|projection|heads|dense|final|wo|unify|combine|merge"
-    "|(?<!c_)fc",
+    "out": "o|os|out|outs|output|proj|projection|heads|dense|final|wo|unify|combine"
+    "|merge|(?<!c_)fc",
 }
 _PATTERNS = {
     role: re.compile(f"{_BEGINNING}({words}){_ENDING}", re.IGNORECASE)
