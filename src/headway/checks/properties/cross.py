@@ -30,7 +30,7 @@ def others(evidence: Evidence) -> Outcome:
     if other.error:
         return _raised(evidence)
     with torch.no_grad():
-        for ask in (_of_its_own, _sees_all, _of_values, _in_any_order, _equation):
+        for ask in (_sees_all, _of_its_own, _of_values, _in_any_order, _equation):
             if wrong := ask(evidence):
                 return wrong
     T, S = evidence.subject.T, other.y.shape[1]
@@ -108,7 +108,7 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
     if worst := _other_queries_move(evidence, x, y):
         return failed(
             "With other tokens for keys and values, a row still moves with the tokens "
-            "of other queries: keys or values are made of these.",
+            f"of other queries: {_cause(evidence)}.",
             worst,
         )
     if len(x) > 1:
