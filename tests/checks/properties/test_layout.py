@@ -23,8 +23,8 @@ def test_a_view_that_needs_an_order_is_noted() -> None:
 def test_other_numbers_are_a_mistake() -> None:
     assert said(build("two heads", ALONE["memory as it lies"]), LAYOUT) == (
         "failed",
-        "Of tokens that lie by tokens in memory it makes other numbers: something reads "
-        "the memory, not the axes.",
+        "Of tokens that lie by tokens in memory it makes other numbers: something "
+        "reads the memory, not the axes.",
     )
     assert said(Attention(SMALL), LAYOUT)[0] == "passed"
 
