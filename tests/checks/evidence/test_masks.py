@@ -12,7 +12,7 @@ from headway.checks.evidence.masks import Mask, example_table
 from mistakes import GIVEN, build
 from mistakes.mistake import OBEYED, PADDING
 from sizes import B, T
-from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
+from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked
 
 
 @pytest.mark.parametrize(
@@ -84,36 +84,6 @@ def test_what_is_not_obeyed_says_what_it_does() -> None:
         masks = evidence_of(module).masks
         assert masks.obeyed == []
         assert masks.disobeyed == {"mask": effect}
-
-
-def filling(fill: float, heads: slice = slice(None)) -> Any:
-    def put(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
-        scores = hide(m, scores, None)
-        if mask is None:
-            return scores
-        mask = mask[:, None] if mask.ndim == 3 else mask
-        filled = scores.clone()
-        filled[:, heads] = scores[:, heads].masked_fill(~mask, fill)
-        return filled
-
-    return put
-
-
-@pytest.mark.parametrize("kind", [PairMasked, KeyMasked])
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize(
-    ("put", "effect"),
-    [
-        (filling(1e-9), "near zero"),
-        (filling(-10.0), "too near"),
-        (filling(-torch.inf, slice(1)), "some heads"),
-    ],
-)
-def test_what_counts_tells_how_a_mask_hides(
-    kind: Any, causal: bool, put: Any, effect: str
-) -> None:
-    masks = evidence_of(kind(SMALL, causal=causal, hide=put)).masks
-    assert [*masks.disobeyed.values()] == [effect]
 
 
 def test_a_mask_of_keys_may_not_show_the_future() -> None:
