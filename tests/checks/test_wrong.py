@@ -9,7 +9,7 @@ import pytest
 from checks.support.asking import rotated, rows_of
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
-from mistakes import GIVEN, MISTAKES, build
+from mistakes import ALONE, GIVEN, MISTAKES, build
 from mistakes.designs import KINDS
 from mistakes.mistake import EQUATION, Mistake
 from stepwise import OF_FUNCTIONS, SIZES, Attention, KeyMasked, PairMasked, function
@@ -70,8 +70,14 @@ def test_a_mask_that_is_not_obeyed_fails(
     fails(build(size, mistake), mistake)
 
 
+@pytest.mark.parametrize(("name", "size"), rotated(ALONE, [*SIZES]))
+def test_a_mistake_that_another_kind_of_call_shows_fails(name: str, size: str) -> None:
+    [row] = rows_of(build(size, ALONE[name]), ALONE[name].fails)
+    assert row.verdict == "failed"
+
+
 def test_every_property_fails_of_some_mistake() -> None:
-    every = {one.fails for one in [*MISTAKES.values(), *GIVEN.values()]}
+    every = {one.fails for one in (MISTAKES | GIVEN | ALONE).values()}
     assert every == {one.name for one in PROPERTIES}
 
 

@@ -126,3 +126,14 @@ def test_what_is_random_for_other_reasons_is_said_to_be() -> None:
         SIZES["two heads"], call=lambda m, run, x: run(x) + torch.rand(()).to(x)
     )
     assert evidence_of(module).repeats.random
+
+
+def test_what_draws_in_eval_and_uses_nothing_of_it_is_found() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        torch.rand(())
+        return run(x)
+
+    repeats = evidence_of(Attention(SIZES["two heads"], call=call)).repeats
+    assert repeats.randomness.verdict == "failed"
+    assert repeats.randomness.sentence.startswith("In eval it draws random numbers.")
+    assert not repeats.random

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from checks.support.asking import calling, evidence_of, said
 from checks.support.right import STEPS
 from headway.checks import check
-from mistakes.mistake import CONTEXT, LONGER, SIZE
-from stepwise import SIZES, SMALL, Attention, hide
+from mistakes import MISTAKES, build
+from mistakes.mistake import ALONE, CONTEXT, LONGER, SIZE
+from stepwise import SIZES, SMALL, Attention, Sizes, hide
 
 
 def test_a_text_beyond_the_context_may_be_refused() -> None:
@@ -121,3 +122,34 @@ def test_a_view_of_what_is_elsewhere_in_memory_is_said_to_be_one() -> None:
     assert sentence.endswith(
         "use reshape() where view() finds numbers in another order in memory."
     )
+
+
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_a_text_gets_the_same_among_any_number(count: int) -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        return run(x) * (1 + (len(x) == count))
+
+    verdict, sentence = said(calling(call), ALONE)
+    assert verdict == "failed"
+    assert f"among {count} texts than among" in sentence or count == 2
+
+
+def test_what_is_kept_of_a_short_text_may_not_refuse_a_long_one() -> None:
+    module = build("two heads", MISTAKES["mask: of the first call"])
+    verdict, sentence = said(module, LONGER)
+    assert verdict == "failed"
+    assert sentence.endswith("something of the first call is kept, such as its mask.")
+
+
+def test_a_wide_module_is_asked_about_its_context_in_32_bits() -> None:
+    types: list[torch.dtype] = []
+
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[1] == 401:
+            types.append(x.dtype)
+        return run(x)
+
+    wide = Attention(Sizes(144, 36, 4, 400, 144), call=call)
+    assert said(wide, CONTEXT)[0] == "passed"
+    assert types == [torch.float32]
+    assert said(wide, LONGER)[1].endswith("to 300 tokens.")

@@ -43,10 +43,9 @@ def fault(
     one, two = (_moves(masked, factor * x) for factor in (1.0, 2.0))
     base = _moves(plain, x)
     share = (one * base).sum(-1) / base.square().sum(-1).clamp(min=1e-30)
-    less, more = share[hidden], share[shown]
-    if not bool(share.isfinite().all()) or bool((more <= 0).any()):
+    if not bool(share[shown].isfinite().all()) or bool((share[shown] <= 0).any()):
         return None
-    ratio = float(less.median() / more.median())
+    ratio = _ratio(share, hidden, shown)
     if abs(ratio - 1) < _NEAR or ratio <= 0:
         return None
     if ratio > _COUNTS and _equal(one[hidden], two[hidden]):
@@ -54,6 +53,15 @@ def fault(
     if abs(math.log(ratio)) < _FILL:
         return "near zero"
     return "too near"
+
+
+def _ratio(share: Tensor, hidden: Tensor, shown: Tensor) -> float:
+    """Give how much more a row moves with what is hidden than with what is shown."""
+    rows = hidden.any(-1) & shown.any(-1)
+    less, more = (
+        (share * part).sum(-1)[rows] / part.sum(-1)[rows] for part in (hidden, shown)
+    )
+    return float((less / more).nan_to_num(1.0).median()) if bool(rows.any()) else 1.0
 
 
 def _sums_of_weights(masked: Given, plain: Given, x: Tensor) -> Tensor:
@@ -69,7 +77,7 @@ def _sums_of_weights(masked: Given, plain: Given, x: Tensor) -> Tensor:
 
 
 def _moves(call: Given, x: Tensor) -> Tensor:
-    """Give how each row moves with each token, where all tokens are equal: (T, S, ·)."""
+    """Give how each row moves with each token, where all are equal: (T, S, ·)."""
     equal = x[:1, :1].expand(1, x.shape[1], -1).contiguous()
     versions = []
     for s in range(x.shape[1]):
@@ -80,5 +88,5 @@ def _moves(call: Given, x: Tensor) -> Tensor:
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:
-    """Ask whether rows move alike; the other tokens are twice as large, and so moved."""
+    """Ask whether rows move alike, where the other tokens are twice as large."""
     return largest(one - other / 2) < _COUNTS * largest(one)

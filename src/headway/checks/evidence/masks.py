@@ -208,9 +208,10 @@ class _Tried:
 
 
 def _doubt(effect: str) -> int:
-    """Say how little an effect tells: of a wrong form, the mask itself is not guilty."""
-    doubtful = ["near zero", "numbers", "nothing"]
-    return doubtful.index(effect) + 1 if effect in doubtful else 0
+    """Say how little an effect tells: the form may be wrong, and not the mask."""
+    if effect.startswith("shows"):
+        return 2
+    return {"near zero": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:
@@ -320,19 +321,28 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     else:
         tables |= {"transposed": keep.mT, "transposed, reversed": ~keep.mT}
         tables |= {f"{name} ": table & visible for name, table in tables.items()}
-    if _agree(seen, visible, dead):
-        if max_difference(output, plain.output, equal_nan=True) <= tolerance(output):
-            return "nothing"
+    near = [
+        name.partition(",")[0].strip()
+        for name, table in tables.items()
+        if not torch.equal(table, visible) and _agree(seen, table, dead)
+    ]
+    same = _agree(seen, visible, dead)
+    if same and max_difference(output, plain.output, equal_nan=True) <= tolerance(
+        output
+    ):
+        return "nothing"
+    if same or near[:1] == ["either"]:
 
         def masked(y: Tensor) -> Tensor:
             table = keep.expand(len(y), -1, -1).clone()
             return subject(y, **form(table.to(y.device), y.dtype))
 
-        found = fault(masked, subject, subject.tokens(), visible, keep)
-        return found or "numbers"
-    for name, table in tables.items():
-        if not torch.equal(table, visible) and _agree(seen, table, dead):
-            return name.partition(",")[0].strip()
+        if found := fault(masked, subject, subject.tokens(), visible, keep):
+            return found
+    if same:
+        return "numbers"
+    if near:
+        return near[0]
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
 
 

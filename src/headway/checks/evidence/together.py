@@ -73,7 +73,7 @@ def _in_large_calls(
 def moved_vectors(
     call: Callable[[Tensor], Tensor], x: Tensor, versions: Sequence[Tensor]
 ) -> Tensor:
-    """Give what each row moves by, from a batch to each version: (versions, B, T, ·)."""
+    """Give what each row moves by, of shape (versions, B, T, width)."""
     before = call(x)
     return torch.stack([call(y) - before for y in versions])
 

@@ -16,18 +16,20 @@ _REASONS = {
     "nothing": "It takes {}, and {} changes nothing.",
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
     "or it is added where it should exclude.",
-    "transposed": "{} is transposed: it hides queries from keys, not keys from queries.",
-    "either": "With {}, a row sees what the mask shows, and all that it saw without it: "
+    "transposed": "{} is transposed: it hides queries from keys, and should hide keys "
+    "from queries.",
+    "either": "With {}, a row sees what the mask shows, and all that it saw without: "
     "both must allow a token, not one of them.",
     "the future": "With {}, rows see the future: the mask takes the place of the one "
     "that hides it.",
-    "after the softmax": "{} hides weights after the softmax: what is left of them does "
+    "after the softmax": "{} hides weights after the softmax: those that are left do "
     "not sum to one.",
     "some heads": "{} acts in some heads only.",
-    "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill of "
-    "1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus infinity.",
-    "too near": "What {} hides still counts a little: hidden scores are not low enough, "
-    "as of a fill of -10. Fill with minus infinity.",
+    "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill "
+    "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
+    "infinity.",
+    "too near": "What {} hides still counts a little: hidden scores are not low "
+    "enough, as of a fill of -10. Fill with minus infinity.",
 }
 
 
@@ -224,7 +226,7 @@ def _both(evidence: Evidence) -> Outcome | None:
     if moved <= evidence.noise:
         return None
     return failed(
-        f"With {pairs.argument} and {keys.argument} at once, one of them is not obeyed.",
+        f"With {pairs.argument} and {keys.argument} at once, one is not obeyed.",
         moved,
     )
 

@@ -30,7 +30,14 @@ def others(evidence: Evidence) -> Outcome:
     if other.error:
         return _raised(evidence)
     with torch.no_grad():
-        for ask in (_of_its_own, _sees_all, _of_values, _in_any_order, _equation):
+        for ask in (
+            _looks,
+            _of_its_own,
+            _sees_all,
+            _of_values,
+            _in_any_order,
+            _equation,
+        ):
             if wrong := ask(evidence):
                 return wrong
     T, S = evidence.subject.T, other.y.shape[1]
@@ -57,7 +64,7 @@ def _raised(evidence: Evidence) -> Outcome:
 
 @torch.no_grad()
 def _cause(evidence: Evidence) -> str:
-    """Say why there must be as many keys as queries, by what moves a row if there are."""
+    """Say why keys must be as many as queries, by what moves a row if they are."""
     x, y = evidence.x, evidence.subject.tokens(seed=11)
     if not _other_queries_move(evidence, x, y):
         return "the number of queries is taken for that of keys"
@@ -101,6 +108,17 @@ def _tokens(evidence: Evidence) -> tuple[Tensor, Tensor]:
     return other.y, other.output
 
 
+def _looks(evidence: Evidence) -> Outcome | None:
+    """Ask that the other tokens change anything."""
+    y, output = _tokens(evidence)
+    if max_difference(_ask(evidence, evidence.x, y.flip(2)), output) > evidence.noise:
+        return None
+    return failed(
+        "Other tokens for keys and values change nothing: they are made of the tokens "
+        "of the queries."
+    )
+
+
 def _of_its_own(evidence: Evidence) -> Outcome | None:
     """Ask that a row moves with no other query, and with no other text."""
     y, output = _tokens(evidence)
@@ -108,7 +126,7 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
     if worst := _other_queries_move(evidence, x, y):
         return failed(
             "With other tokens for keys and values, a row still moves with the tokens "
-            "of other queries: keys or values are made of these.",
+            f"of other queries: {_cause(evidence)}.",
             worst,
         )
     if len(x) > 1:
@@ -128,12 +146,6 @@ def _sees_all(evidence: Evidence) -> Outcome | None:
     places = (moved.amax(dim=1) <= evidence.noise).nonzero().tolist()
     unseen = len(places)
     T, S = evidence.subject.T, y.shape[1]
-    if unseen == T * S:
-        return failed(
-            "Other tokens for keys and values change nothing: they are made of the "
-            "tokens of the queries.",
-            unseen,
-        )
     if unseen and not evidence.window:
         key, query = (n + 1 for n in places[0])
         return failed(

@@ -20,6 +20,8 @@ from headway.checks.subject.signature import Target
 from headway.checks.subject.subject import Options, Subject
 from headway.checks.tolerance import max_difference, tolerance
 
+# The most precise comes first; some kernels take sixteen bits alone.
+_TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 _FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
 _SIZES = 5 + len(_FIXED)
@@ -38,7 +40,7 @@ def discover(target: Target, options: Options) -> Subject:
     name = name_of(target)
     refuse_empty(target, name)
     failures: list[Failure] = []
-    for dtype in (torch.float64, torch.float32):
+    for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
         except Exception as raised:  # whatever a reader's code may raise
