@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 
@@ -46,3 +47,14 @@ def test_a_function_changes_nothing() -> None:
     subject = found(lambda ids: nn.functional.one_hot(ids, 7).double(), vocab_size=7)
     assert subject.module is None
     assert subject.with_dropout(0.5).target is subject.target
+
+
+def test_all_generators_are_seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+    subject = found(build(models.Plain))
+    ids = subject.ids()
+    subject(ids, seed=3)
+    assert seeds == []
+    replace(subject, device=torch.device("cuda"))(ids, seed=3)
+    assert seeds == [3]

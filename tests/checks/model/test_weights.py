@@ -10,7 +10,9 @@ def test_angles_stay_complex() -> None:
     model = nn.Module()
     model.part = nn.Module()
     model.part.register_buffer("freqs", torch.polar(torch.ones(3), torch.arange(3.0)))
+    model.part.register_buffer("cos", torch.ones(3))
     wide = copy_as(model, torch.float64)
+    assert wide.part.cos.dtype == torch.float64
     assert wide.part.freqs.dtype == torch.complex128
     assert torch.equal(wide.part.freqs.imag.float(), model.part.freqs.imag)
     assert copy_as(model, torch.bfloat16).part.freqs.dtype == torch.complex64

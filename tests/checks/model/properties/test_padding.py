@@ -161,3 +161,35 @@ def test_texts_in_one_row(kind: type[nn.Module], verdict: str, says: str) -> Non
     outcome = ask("texts in one row stay apart", kind)
     assert outcome.verdict == verdict
     assert says in outcome.sentence
+
+
+class Narrow(models.Padded):
+    """It takes no more than 32 bits."""
+
+    def forward(self, *given: Any, **named: Any) -> Tensor:
+        if self.head.weight.dtype == torch.float64:
+            raise RuntimeError("expected float")
+        return super().forward(*given, **named)
+
+
+def test_padding_in_32_bits() -> None:
+    told = {"call": "m(ids, mask, positions)"}
+    assert ask("padding before a text", Narrow, **told).verdict == "passed"
+
+
+class Poisoned(models.Padded):
+    """The least number of 64 bits is infinite in 32, where the softmax is taken."""
+
+    class attention(models.Attention):  # noqa: D106, N801
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            q, k, v = self.split(x)
+            scores = q @ k.mT / q.shape[-1] ** 0.5
+            least = torch.finfo(scores.dtype).min
+            weights = (scores + least * ~mask).softmax(-1, dtype=torch.float32)
+            rows = weights.to(v.dtype) @ v
+            return self.proj(rows.transpose(1, 2).flatten(2))
+
+
+def test_what_64_bits_alone_spoil_is_asked_in_32() -> None:
+    assert ask("padding before a text", Poisoned).verdict == "passed"
+    assert ask("padding behind a text", Poisoned).verdict == "passed"

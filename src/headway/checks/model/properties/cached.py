@@ -88,6 +88,4 @@ def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
 
 
 def _shown(sizes: Sizes) -> str:
-    if len(sizes) > 4:
-        return f"{', '.join(map(str, sizes[:3]))} ... tokens"
     return f"{', '.join(map(str, sizes))} tokens"
