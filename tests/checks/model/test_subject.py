@@ -50,10 +50,10 @@ def test_a_function_changes_nothing() -> None:
 
 
 def test_all_generators_are_seeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    seeds: list[int] = []
-    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
     subject = found(build(models.Plain))
     ids = subject.ids()
+    seeds: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
     subject(ids, seed=3)
     assert seeds == []
     replace(subject, device=torch.device("cuda"))(ids, seed=3)
