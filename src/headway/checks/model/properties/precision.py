@@ -29,7 +29,7 @@ def half(evidence: Evidence) -> Outcome:
         narrow = evidence.subject.copy(dtype)
         try:
             logits = narrow(evidence.ids)
-            moved = moves(narrow, evidence.ids[:1], range(1, narrow.T))
+            moved = moves(narrow, evidence.ids[:1], (1, narrow.T // 2, narrow.T - 1))
         except Exception as raised:  # whatever a reader's code may raise
             reasons.append(f"In {name} it raised {describe(raised)}.")
             continue
