@@ -124,3 +124,16 @@ def test_a_window_that_is_named_may_reach_so_far() -> None:
     outcome = ask("every past token counts", model)
     assert outcome.verdict == "passed"
     assert outcome.figure == 7
+
+
+def test_dropout_may_leave_the_mask_out() -> None:
+    outcome = ask("no leak in training", models.DroppedWithDropout)
+    assert outcome.verdict == "failed"
+    assert "with dropout, and not without" in outcome.sentence
+
+
+def test_what_begins_with_length_is_seen() -> None:
+    outcome = ask("no leak in a long text", models.LongChunks)
+    assert outcome.verdict == "failed"
+    assert "of 131 tokens, and not of 11" in outcome.sentence
+    assert ask("no leak in a long text", models.Plain).verdict == "passed"
