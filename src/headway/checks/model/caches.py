@@ -74,17 +74,24 @@ def _by_names(subject: Subject) -> Protocol | None:
 
 
 def _of_option(option: CallOption) -> Protocol:
-    if not isinstance(option, str):
+    if isinstance(option, str):
+        return _of_expression(option)
+    return _of_function(option)
 
-        def hand_over(s: Subject, ids: Tensor, past: Any, start: int) -> Any:
-            return option(s.target, ids, past, start)
 
-        return Protocol(getattr(option, "__name__", "cached"), hand_over)
+def _of_function(function: Callable[..., Any]) -> Protocol:
+    def hand_over(s: Subject, ids: Tensor, past: Any, start: int) -> Any:
+        return function(s.target, ids, past, start)
+
+    return Protocol(getattr(function, "__name__", "cached"), hand_over)
+
+
+def _of_expression(text: str) -> Protocol:
     try:
-        code = compile(option.strip(), "<cached>", "eval")
+        code = compile(text.strip(), "<cached>", "eval")
     except SyntaxError as error:
         raise ValueError(
-            f"cached must be an expression; got cached={option!r}."
+            f"cached must be an expression; got cached={text!r}."
         ) from error
 
     def evaluate(s: Subject, ids: Tensor, past: Any, start: int) -> Any:
@@ -92,7 +99,7 @@ def _of_option(option: CallOption) -> Protocol:
         kept = {"past": past, "start": start}
         return eval(code, names | kept)  # noqa: S307  # it is the reader's expression
 
-    return Protocol(option.strip(), evaluate)
+    return Protocol(text.strip(), evaluate)
 
 
 def _with_past(s: Subject, ids: Tensor, past: Any, start: int) -> tuple[Any, Any]:

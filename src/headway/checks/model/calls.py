@@ -67,9 +67,15 @@ def possible_calls(
         option: How to call it, if somebody said so.
         told: The names of arguments that somebody said, by what they are for.
     """
-    if option is not None:
-        yield _from_option(option)
-        return
+    if option is None:
+        yield from _common_calls(target, told)
+    elif isinstance(option, str):
+        yield _of_expression(option)
+    else:
+        yield _of_function(option)
+
+
+def _common_calls(target: Target, told: Mapping[str, str]) -> Iterator[Call]:
     names = {**argument_names(target), **told}
     blanks = _blanks(target, names)
 
@@ -106,20 +112,20 @@ def _blanks(target: Target, names: Mapping[str, str]) -> dict[str, Any]:
     return {name: 0 if name == names.get("start") else None for name in needed}
 
 
-def _from_option(option: CallOption) -> Call:
-    """Make a call of what the reader wrote."""
-    if not isinstance(option, str):
+def _of_function(function: Callable[..., Any]) -> Call:
+    def hand_over(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
+        return function(m, ids, **extra)
 
-        def hand_over(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
-            return option(m, ids, **extra)
+    taken = [name for name in [*arguments(function)][2:] if name in _NAMES]
+    shown = getattr(function, "__name__", "call")
+    return Call(shown, hand_over, {name: name for name in taken})
 
-        taken = [name for name in [*arguments(option)][2:] if name in _NAMES]
-        shown = getattr(option, "__name__", "call")
-        return Call(shown, hand_over, {name: name for name in taken})
+
+def _of_expression(text: str) -> Call:
     try:
-        code = compile(option.strip(), "<call>", "eval")
+        code = compile(text.strip(), "<call>", "eval")
     except SyntaxError as error:
-        raise ValueError(f"call must be an expression; got call={option!r}.") from error
+        raise ValueError(f"call must be an expression; got call={text!r}.") from error
     used = [name for name in ("mask", "positions") if name in code.co_names]
 
     def evaluate(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
@@ -127,7 +133,7 @@ def _from_option(option: CallOption) -> Call:
         given = {"mask": None, "positions": None, **extra}
         return eval(code, names | given)  # noqa: S307  # it is the reader's expression
 
-    return Call(option.strip(), evaluate, {name: name for name in used})
+    return Call(text.strip(), evaluate, {name: name for name in used})
 
 
 def logits_of(result: Any, ids: Tensor, vocab_size: int) -> Tensor:

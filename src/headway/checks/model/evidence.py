@@ -13,6 +13,8 @@ from headway.checks.model.subject import Subject
 from headway.checks.model.tolerance import logits_tolerance
 from headway.checks.tolerance import noise
 
+_FEW = 3
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -105,13 +107,20 @@ def moves(subject: Subject, ids: Tensor, cuts: Sequence[int]) -> Tensor:
     later = torch.arange(ids.shape[-1]) >= torch.tensor([*cuts]).unsqueeze(-1)
     later = later.to(ids.device)
     changed = torch.where(later, subject.other(texts), texts)
-    apart = distances(few_at_a_time(subject, changed), few_at_a_time(subject, texts))
-    return apart.masked_fill(later, 0.0)
+    return _compare(subject, changed, texts).masked_fill(later, 0.0)
 
 
-def few_at_a_time(read: Callable[[Tensor], Tensor], texts: Tensor) -> Tensor:
-    """Give the logits of many texts; some models have room for a few only."""
-    return torch.cat([read(few) for few in texts.split(3)])
+def _compare(
+    read: Callable[[Tensor], Tensor], changed: Tensor, texts: Tensor
+) -> Tensor:
+    """Compare the logits of changed texts with those of one text, repeated.
+
+    They are read a few at a time: some models have room for no more. What is dropped
+    depends on how many these are, and so does the text that they are compared with.
+    """
+    parts = changed.split(_FEW)
+    before = {n: read(texts[:n]) for n in {len(one) for one in parts}}
+    return torch.cat([distances(read(one), before[len(one)]) for one in parts])
 
 
 def influence(
@@ -128,4 +137,4 @@ def influence(
     texts = ids.repeat(T, 1)
     one = torch.eye(T, dtype=torch.bool, device=ids.device)
     changed = torch.where(one, subject.other(texts), texts)
-    return distances(few_at_a_time(read, changed), few_at_a_time(read, texts))
+    return _compare(read, changed, texts)

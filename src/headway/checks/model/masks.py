@@ -119,11 +119,11 @@ def _disobeyed(subject: Subject, form: Mask) -> str:
         return "a mask that hides nothing changes the logits"
     real[:, :2] = False
     hidden = subject(ids, mask=form(real))[:, 2:]
+    if max_difference(hidden, plain[:, 2:]) <= tolerance:
+        return "it changes nothing"
     changed = ids.clone()
     changed[:, :2] = subject.other(ids[:, :2])
     again = subject(changed, mask=form(real))[:, 2:]
     if max_difference(hidden, again) > tolerance:
         return "logits move with the tokens that it hides"
-    if max_difference(hidden, plain[:, 2:]) <= tolerance:
-        return "it changes nothing"
     return ""

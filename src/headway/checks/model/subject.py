@@ -142,7 +142,7 @@ class Subject:
         return self.with_dropout(dropout).changed(nn.Module.train)
 
 
-def config_value(target: Target, name: str) -> Any:
+def config_value(target: object, name: str) -> Any:
     """Find a value of this name in a model or in its configuration, if there is one."""
     for place in (target, *(getattr(target, one, None) for one in _CONFIGS)):
         if isinstance(place, Mapping):

@@ -27,7 +27,7 @@ def every_cut(evidence: Evidence) -> Outcome:
         apart[sizes] = max_difference(rows, evidence.logits)
     wrong = {one: far for one, far in apart.items() if far > evidence.tolerance}
     if wrong:
-        return failed(_cut(evidence, wrong, apart), max(wrong.values()))
+        return failed(_cut(evidence, wrong), max(wrong.values()))
     worst = max(apart.values())
     if refused:
         return note(f"Other pieces agree. {refused}", worst)
@@ -49,20 +49,18 @@ def cuts(T: int) -> list[Sizes]:
     return [*dict.fromkeys(tuple(n for n in one if n) for one in found)]
 
 
-def _cut(
-    evidence: Evidence, wrong: dict[Sizes, float], apart: dict[Sizes, float]
-) -> str:
+def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> str:
     """Say which pieces go wrong, and so what is probably the matter."""
     first = min(wrong, key=len)
     if len(first) == 1:
         return "With an empty cache the whole text gets other logits than without one."
-    chunks = {one for one in apart if any(n > 1 for n in one[1:])}
-    if set(wrong) <= chunks:
+    single = any(len(one) > 1 and {*one[1:]} == {1} for one in wrong)
+    several = any(len(one) > 1 and 1 not in one[1:] for one in wrong)
+    which, same = f"Pieces of {_shown(first)}", ""
+    if several and not single:
         which, same = "Pieces of several tokens", "single tokens do not"
-    elif not chunks & set(wrong):
+    elif single and not several:
         which, same = "Single tokens", "longer pieces do not"
-    else:
-        which, same = f"Pieces of {_shown(first)}", ""
     told = f"{which} behind a cache get other logits than at once"
     return f"{told}{', and ' * bool(same)}{same}: {_cause(evidence, first, same)}."
 
@@ -90,6 +88,4 @@ def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
 
 
 def _shown(sizes: Sizes) -> str:
-    if len(sizes) > 4:
-        return f"{', '.join(map(str, sizes[:3]))} ... tokens"
     return f"{', '.join(map(str, sizes))} tokens"

@@ -75,7 +75,7 @@ def long(evidence: Evidence) -> Outcome:
         sentence = f"A text of {T} tokens raised {describe(raised)}."
         known = subject.context_length is not None
         return failed(sentence) if known else not_applicable(sentence)
-    cuts = sorted({1, 2, T // 7, T // 3, T // 2, 64, T - 2, T - 1} & {*range(1, T)})
+    cuts = sorted({1, T // 7, T // 3, T // 2, T - 2, T - 1} & {*range(1, T)})
     moved = moves(subject, ids, cuts)
     worst = float(moved.max())
     if worst <= noise(before):
