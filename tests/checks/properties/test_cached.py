@@ -127,6 +127,12 @@ def test_every_way_to_cut_a_text_gives_the_same(target: Any, shown: str) -> None
     )
 
 
+def test_what_hides_no_future_is_compared_with_what_was_there() -> None:
+    full = REMEMBERS | {"keep": lambda m, T, S: torch.ones(T, S, dtype=torch.bool)}
+    verdict, sentence = said(Remembering(SMALL, causal=False, **full), CACHED)
+    assert (verdict, sentence[:24]) == ("passed", "With past_key_value=past")
+
+
 def step(m: Any, x: Tensor, past: Any, start: int) -> tuple[Tensor, Any]:
     past = past or []
     return m(x, past), past
