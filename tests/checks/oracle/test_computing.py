@@ -5,13 +5,17 @@ from dataclasses import replace
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
 from checks.support.layers import GROUPED, GROUPS, weights
 from compare import close
+from headway.checks.evidence.design import Design, Rotation
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.recipe import Recipe
+from headway.positions.rotary import Rotary, rotary_frequencies
+from headway.variants.sinks import sink_attention
 from sizes import D_IN, B, D, H, T, draw
 
 LAYERS = {"query": "W_query", "key": "W_key", "value": "W_value", "out": "out_proj"}
@@ -51,3 +55,40 @@ def test_of_grouped_heads_too(causal: bool) -> None:
     )
     loops = oracles.self_attention(x, state(same), causal=causal, num_heads=GROUPED)
     close(compute(x, p, causal, Recipe()), loops)
+
+
+def in_heads(x: Tensor, weight: Tensor, heads: int) -> Tensor:
+    return (x @ weight.T).unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_with_a_bias_groups_and_rotations_it_equals_pytorch_and_the_package(
+    causal: bool,
+) -> None:
+    x, p = draw(B, T, D_IN), weights(GROUPED, GROUPS, bias=False, width=4)
+    q, k, v = (
+        in_heads(x, one, heads)
+        for one, heads in ((p.query, GROUPED), (p.key, GROUPS), (p.value, GROUPS))
+    )
+    rotate = Rotary(4, base=70.0, halves=True)
+    q, k = (rotate(one, torch.arange(T)) for one in (q, k))
+    bias = draw(GROUPED, T, T)
+    hidden = torch.ones(T, T, dtype=torch.bool).triu(1) if causal else False
+    mask = bias.masked_fill(torch.as_tensor(hidden), -torch.inf)
+    context = scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, scale=0.3, enable_gqa=True
+    )
+    assert p.out is not None
+    table = torch.arange(T)[:, None] * rotary_frequencies(4, base=70.0)
+    design = Design(rotation=Rotation(table, "halves", "here"), bias=bias, scale=0.3)
+    expected = context.transpose(1, 2).flatten(2) @ p.out.T
+    close(compute(x, p, causal, Recipe(), design), expected)
+
+
+def test_with_sinks_it_equals_the_package() -> None:
+    x, p = draw(B, T, D_IN), weights(bias=False, out=False)
+    q, k, v = (in_heads(x, one, H) for one in (p.query, p.key, p.value))
+    sinks = draw(H)
+    context = sink_attention(q, k, v, sinks=sinks, causal=True)
+    expected = context.transpose(1, 2).flatten(2)
+    close(compute(x, p, True, Recipe(), Design(sinks=sinks)), expected)

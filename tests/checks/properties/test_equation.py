@@ -122,8 +122,8 @@ def test_what_is_inside_and_never_acts_is_a_mistake() -> None:
     outcome = equals(replace(evidence, designs=(SINKS, PLAIN)))
     assert outcome[:2] == (
         "failed",
-        "It is exactly what comes out when the sink is left out or hidden, or its share "
-        "handed back.",
+        "It is exactly what comes out when the sink is left out or hidden, or its "
+        "share handed back.",
     )
     assert outcome.section is not None
 

@@ -231,10 +231,11 @@ def _factor(comparison: Comparison, place: Place, recipe: Recipe) -> float | Non
 def _rounded(comparison: Comparison) -> Explanation | None:
     """Look whether the output is that of the equation, but for coarse rounding."""
     evidence = comparison.evidence
-    off = min(
-        comparison.glance(place, RIGHT)
-        for place in _places(evidence, evidence.causal, 4, 6)
+    nearest = min(
+        _places(evidence, evidence.causal, 4, 6),
+        key=lambda place: comparison.glance(place, RIGHT),
     )
+    off = comparison.difference(nearest, RIGHT)
     off /= max(largest(evidence.output), 1e-30)
     if off > _ROUNDED or not _is_rough(evidence, off):
         return None
