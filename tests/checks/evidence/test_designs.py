@@ -226,6 +226,12 @@ def test_slopes_without_a_buffer_are_the_usual_ones() -> None:
         ]
 
 
+def test_slopes_are_one_for_each_head() -> None:
+    module = designed.Biased()
+    module.slopes_of_others = torch.ones(HEADS + 1)
+    assert len([one for one in designs(module) if one.bias is not None]) == 1
+
+
 @pytest.mark.parametrize("value", [None, 0.0, float("inf"), True])
 def test_a_cap_is_a_number(value: Any) -> None:
     module = Base()
