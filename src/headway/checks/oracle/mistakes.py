@@ -507,6 +507,15 @@ _OF_WINDOWS = [
         "a hidden future and a window",
     ),
 ]
+_OF_WINDOWS += _all(
+    book.VISIBLE,
+    "mask",
+    {
+        "next, and the window": "the mask of the future is shifted by one place, and "
+        "not that of the window: the next token is seen"
+    },
+    "a hidden future and a window",
+)
 _OF_CAPS = [
     *_all(
         book.CAP,

@@ -1,6 +1,7 @@
 """The property that compares with the equation."""
 
 import math
+import re
 from dataclasses import replace
 
 from headway.checks import book
@@ -10,6 +11,13 @@ from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
 from headway.checks.oracle.mistakes import left_out
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.subject.names import read_names
+
+_ACTIVATION = re.compile(
+    r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
+    r"|activation(_fn)?|act(_fn)?|nonlinearity",
+    re.IGNORECASE,
+)
 
 
 def equals(evidence: Evidence) -> Outcome:
@@ -68,8 +76,27 @@ def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
             section=mistake.section,
             explains=consequences([mistake]),
         )
+    if said := _harmless(evidence, near, weights):
+        return note(said, near.difference)
     inside = f"{_besides(weights, near.design)}{_without(evidence)}"
     return passed(f"It is what the equation gives in 64 bits{inside}.", near.difference)
+
+
+def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
+    """Say what a reader should know of something that gives the equation."""
+    window = evidence.designs[0].window
+    if window is not None and near.design.window is None:
+        return (
+            f"A window of {window} is kept, and it hides nothing: it is never applied, "
+            "or left to a mask that the caller gives."
+        )
+    if weights.interleaved:
+        return (
+            "It is what the equation gives if heads are merged in another order than "
+            "they are split: trained so, it does no harm, but weights of other code "
+            "do not fit."
+        )
+    return ""
 
 
 def _without(evidence: Evidence) -> str:
@@ -99,6 +126,14 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
         return failed("Most of its numbers are nan or infinite.")
     if not math.isfinite(difference):
         return not_applicable("The shapes of its weights do not fit the equation.")
+    if used := sorted(read_names(evidence.subject.target)):
+        acts = next((one for one in used if _ACTIVATION.fullmatch(one)), None)
+        if acts is not None:
+            return note(
+                f"It is not what the equation gives. It uses {acts}, which the "
+                "equation does not have.",
+                difference,
+            )
     if source := evidence.designs[0].source:
         return note(
             f"It is not what the equation gives, with {source}, and no mistake known "
