@@ -34,6 +34,8 @@ _OF = {
     "key": re.compile(r"(^|_)(k|key|keys|qk|wk)(_|$)|^knorm|^normk|^qk", re.I),
 }
 _WINDOW = re.compile(r"(sliding_?|local_?|attention_?|attn_?)?window(_?size)?")
+_SCALED = re.compile(r"scaling|yarn|ntk|interpolat|rope_factor|partial", re.IGNORECASE)
+_USUAL = "the usual base"
 _MOST = 16
 Features = dict[str, Any]
 
@@ -121,6 +123,12 @@ def _rotations(known: _Known) -> Iterator[Features]:
             if width > 1
             for base, source in _bases(known)
         ]
+    elif named and known.width and not _SCALED.search(" ".join(_all_names(known))):
+        found += [
+            (_of_base(known.subject.T, 2 * tables[0].angles.shape[1], base), source)
+            for base, source in _bases(known)
+            if source != _USUAL
+        ]
     for angles, source in found:
         for pairing in _pairings(known, angles):
             rotation = Rotation(angles.angles, pairing, source)
@@ -136,7 +144,7 @@ def _bases(known: _Known) -> Iterator[tuple[float, str]]:
         if _BASE.fullmatch(name) and _is_number(value) and value > 1:
             yield float(value), name
             return
-    yield 10_000.0, "the usual base"
+    yield 10_000.0, _USUAL
 
 
 def _of_base(T: int, width: int, base: float) -> Angles:
@@ -305,13 +313,16 @@ def _named_windows(known: _Known) -> Iterator[tuple[int, str]]:
 
 def _is_named(known: _Known, pattern: re.Pattern[str]) -> bool:
     """Ask whether a name in the code, or in what it keeps, tells of something."""
+    return any(pattern.search(name) for name in _all_names(known))
+
+
+def _all_names(known: _Known) -> set[str]:
     target = known.subject.target
     names = intent.required(target) | used_names(target)
     names |= {
         name for name, one in stored(target) if one is not None and one is not False
     }
-    names |= {type(one).__name__ for one in parts(target)}
-    return any(pattern.search(name) for name in names)
+    return names | {type(one).__name__ for one in parts(target)}
 
 
 def _is_number(value: Any) -> bool:
