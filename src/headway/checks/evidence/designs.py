@@ -109,7 +109,7 @@ def _told(known: _Known) -> Features:
 def _rotations(known: _Known) -> Iterator[Features]:
     """Give the rotations that a call makes, or that names and a base tell of."""
     told = known.subject.options.rotary_base
-    tables = tables_in_use(known.subject)
+    tables = [_spread(one, known.width) for one in tables_in_use(known.subject)]
     kept = bool(_KEPT.search(intent.kept_positions(known.subject.target) or ""))
     named = kept or _is_named(known, _ROTARY)
     found = [(one, "angles that a call uses") for one in tables]
@@ -135,6 +135,13 @@ def _rotations(known: _Known) -> Iterator[Features]:
             yield {"rotation": rotation, "source": f"rotary positions, {pairing}"}
 
 
+def _spread(angles: Angles, width: int | None) -> Angles:
+    """Let the only angle of each position turn all pairs, as broadcasting does."""
+    if angles.angles.shape[1] > 1 or width is None or width < 4:
+        return angles
+    return angles._replace(angles=angles.angles.expand(-1, width // 2))
+
+
 def _bases(known: _Known) -> Iterator[tuple[float, str]]:
     told = known.subject.options.rotary_base
     if told is not None:
@@ -155,7 +162,7 @@ def _of_base(T: int, width: int, base: float) -> Angles:
 
 def _pairings(known: _Known, angles: Angles) -> list[Literal["pairs", "halves"]]:
     """Order the two pairings by what the table and the names in the code say."""
-    names = used_names(known.subject.target)
+    names = used_names(known.subject.target, called=True)
     halves = angles.layout == "twice" or any("half" in one for one in names)
     pairs = angles.layout in ("neighbours", "complex")
     if halves and not pairs:

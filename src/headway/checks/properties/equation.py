@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from headway.checks import book
 from headway.checks.evidence import Evidence
@@ -104,7 +105,7 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
             near.difference,
             section=book.ROTARY_SPEEDS,
         )
-    module = evidence.subject.module
+    module = evidence.fresh.module
     if module is not None and (said := fault_of_norms(module)):
         return failed(f"Its norm {said}", near.difference, section=book.QK_NORM)
     return None
@@ -118,6 +119,14 @@ def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
             "It is what the equation gives, with rotary positions counted from the "
             "end: one text more or less, as with a cache, changes them all."
         )
+    norm = near.design.query_norm
+    if near.design.norms_after == "rotation" and isinstance(norm, nn.Module):
+        if [*norm.parameters()]:
+            return (
+                "It is what the equation gives if the norms of queries and keys come "
+                "after the rotation: their weights do not turn with it, so that scores "
+                "depend on more than the distance."
+            )
     window = evidence.designs[0].window
     if window is not None and near.design.window is None:
         return (
@@ -162,7 +171,7 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
         return not_applicable("The shapes of its weights do not fit the equation.")
     if used := sorted(read_names(evidence.subject.target)):
         acts = next((one for one in used if _ACTIVATION.fullmatch(one)), None)
-        if acts is not None:
+        if acts is not None and evidence.designs[0].softcap is None:
             return note(
                 f"It is not what the equation gives. It uses {acts}, which the "
                 "equation does not have.",
