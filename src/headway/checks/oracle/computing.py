@@ -124,14 +124,18 @@ class Oracle:
             result = stage(recipe, result)
             if len(self._known) < _MOST_KEPT:  # single mistakes, which are asked first
                 self._known[key] = result
-        context = _summed(*result, recipe.summed)
+        context = _summed(result[0], result[1], recipe.summed)
         return context.transpose(1, 2) if recipe.attend_over == "heads" else context
 
     def _heads(self, recipe: Recipe, _: Any) -> tuple[Tensor, ...]:
         parts = zip(recipe.projections, "qkv", strict=True)
         three = tuple(self._head(role, letter, recipe) for role, letter in parts)
         if recipe.met == "all":
-            three = three[0], three[1].sum(1, keepdim=True).expand_as(three[1]), three[2]
+            three = (
+                three[0],
+                three[1].sum(1, keepdim=True).expand_as(three[1]),
+                three[2],
+            )
         if recipe.groups == "queries dealt":
             groups = self._groups()
             dealt = three[0].unflatten(1, (-1, groups)).transpose(1, 2).flatten(1, 2)
