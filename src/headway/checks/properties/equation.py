@@ -230,4 +230,8 @@ def _beyond_the_equation(evidence: Evidence) -> str:
 
 
 def _falls(angles: torch.Tensor) -> bool:
-    return len(angles) > 1 and bool((angles.diff(dim=0) < 0).all())
+    """Ask whether positions fall to zero; angles of tables are known but for turns."""
+    if len(angles) < 2 or float(angles[-1].abs().max()) > 1e-6:
+        return False
+    steps = (angles.diff(dim=0) + math.pi) % (2 * math.pi) - math.pi
+    return bool((steps < 0).all())
