@@ -104,7 +104,7 @@ def same(x: Tensor) -> Tensor:
     return x
 
 
-def rotations(pairing: str, pairs: int) -> Kind:
+def rotations(pairing: str, pairs: int) -> Kind:  # noqa: PLR0915  # small ones
     other = {"pairs": "halves", "halves": "pairs"}[pairing]
     n = 2 * pairs
     neighbours, halves = (lambda i: i // 2), (lambda i: i % pairs)
@@ -145,7 +145,9 @@ def rotations(pairing: str, pairs: int) -> Kind:
     def back(x: Tensor) -> Tensor:
         return turned(x, -angles(x.shape[2], pairs), pairing)
 
-    def second_number(x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+    def second_number(
+        x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]
+    ) -> Tensor:
         """Do something else with the second number of each pair."""
         right, a = turn(x), angles(x.shape[2], pairs)
         for i in range(n):
@@ -189,7 +191,6 @@ def rotations(pairing: str, pairs: int) -> Kind:
         Designed({"swapped": "q"}, share(quarter, turn)),
         Designed({"swapped": "k"}, share(turn, quarter)),
         Designed({"lost": ("imaginary part", "q")}, share(real, turn)),
-        Designed({"lost": ("imaginary part", "k")}, share(turn, real)),
         Designed({"lost": ("sine of the second", "qk")}, both(half_turned)),
         Designed({"lost": ("places of the second", "qk")}, both(mixed_up)),
         Designed({"positions": "keys rolled"}, share(turn, rolled)),
@@ -282,6 +283,7 @@ WINDOWS = Kind(
         Designed({"window": "none"}, seeing(None, 0)),
         Designed({"window": "both sides"}, seeing(WINDOW - 1, WINDOW - 1)),
         Designed({"window": "open"}, seeing(WINDOW - 1, LONGEST)),
+        Designed({"mask": "next, and the window"}, seeing(WINDOW - 1, 1)),
     ],
     futures=(True,),
 )
@@ -381,6 +383,20 @@ SINKS = Kind(
             {"softmax": sink(SCORES, first=True)},
         ),
     ],
+)
+
+
+# With four heads in two groups.
+FOUR = SCORES[:4]
+SINKS_OF_GROUPS = Kind(
+    Design(sinks=FOUR),
+    {"softmax": sink(FOUR, first=True, cut_first=True)},
+    [
+        Designed(
+            {"sinks": "by groups"}, {"softmax": sink(FOUR[[0, 2, 1, 3]])}, {"groups": 2}
+        ),
+    ],
+    futures=(),
 )
 
 
@@ -498,6 +514,7 @@ KINDS: dict[str, Kind] = {
     "window": WINDOWS,
     "cap": CAPS,
     "sinks": SINKS,
+    "sinks of groups": SINKS_OF_GROUPS,
     "one more": ONE_MORE,
     "sigmoid": SIGMOID,
     "scale": SCALE,

@@ -124,14 +124,18 @@ class Oracle:
             result = stage(recipe, result)
             if len(self._known) < _MOST_KEPT:  # single mistakes, which are asked first
                 self._known[key] = result
-        context = _summed(*result, recipe.summed)
+        context = _summed(result[0], result[1], recipe.summed)
         return context.transpose(1, 2) if recipe.attend_over == "heads" else context
 
     def _heads(self, recipe: Recipe, _: Any) -> tuple[Tensor, ...]:
         parts = zip(recipe.projections, "qkv", strict=True)
         three = tuple(self._head(role, letter, recipe) for role, letter in parts)
         if recipe.met == "all":
-            three = three[0], three[1].sum(1, keepdim=True).expand_as(three[1]), three[2]
+            three = (
+                three[0],
+                three[1].sum(1, keepdim=True).expand_as(three[1]),
+                three[2],
+            )
         if recipe.groups == "queries dealt":
             groups = self._groups()
             dealt = three[0].unflatten(1, (-1, groups)).transpose(1, 2).flatten(1, 2)
@@ -148,8 +152,8 @@ class Oracle:
         cut = self._positioned(projected, letter, heads, recipe)
         if heads < self.p.heads:
             times = self.p.heads // heads
-            if recipe.groups in (f"{letter} reversed", f"{letter} shifted"):
-                cut = cut.flip(1) if "reversed" in recipe.groups else cut.roll(1, 1)
+            if recipe.groups == f"{letter} reversed":
+                cut = cut.flip(1)
             if recipe.groups not in ("tile", f"{letter} tiled"):
                 cut = cut.repeat_interleave(times, dim=1)
             else:
@@ -279,7 +283,8 @@ def _apply(norm: Callable[[Tensor], Tensor], part: Tensor) -> Tensor:
     """Call a norm of the module, in the type of its weights."""
     stored = norm.parameters() if isinstance(norm, nn.Module) else ()
     dtype = next((one.dtype for one in stored), part.dtype)
-    return norm(part.to(dtype)).double()
+    alone = part.to(dtype).flatten(0, -2).unsqueeze(1)  # whatever it takes together
+    return norm(alone).double().view_as(part)
 
 
 def _is_rms(norm: Callable[[Tensor], Tensor]) -> bool:
