@@ -26,6 +26,7 @@ MODULES = [
     if isinstance(node, ast.ImportFrom) and node.module
 ]
 TOOLS = ["checks"]  # for readers: not imported with `headway`
+TABLES = ["published_models"]  # what the tools say of the code of others
 PARTS = [
     path.name
     for path in SOURCE.iterdir()
@@ -81,7 +82,7 @@ def test_chapters_and_modules_have_one_order() -> None:
 
 
 def test_reference_and_modules_have_one_order() -> None:
-    assert REFERENCE == MODULES + TOOLS
+    assert REFERENCE == MODULES + TOOLS + TABLES
 
 
 @pytest.mark.parametrize("part", PARTS)
