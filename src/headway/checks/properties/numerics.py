@@ -166,7 +166,8 @@ def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
                 rows = subject(x, **mask(table, dtype))
         except Exception as raised:  # whatever a reader's code may raise
             return failed(
-                f"With {mask.argument}, in {_short(dtype)} it raised {describe(raised)}."
+                f"With {mask.argument}, in {_short(dtype)} it raised "
+                f"{describe(raised)}."
             )
         with torch.no_grad():
             expected = evidence.subject.copy()(
