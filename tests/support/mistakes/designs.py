@@ -145,6 +145,34 @@ def rotations(pairing: str, pairs: int) -> Kind:
     def back(x: Tensor) -> Tensor:
         return turned(x, -angles(x.shape[2], pairs), pairing)
 
+    def second_number(x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+        """Do something else with the second number of each pair."""
+        right, a = turn(x), angles(x.shape[2], pairs)
+        for i in range(n):
+            if i % 2 == 1 if pairing == "pairs" else i >= pairs:
+                j = i - 1 if pairing == "pairs" else i - pairs
+                here = a[:, i // 2 if pairing == "pairs" else j]
+                right[..., i] = other(x[..., j], x[..., i], here)
+        return right
+
+    def real(x: Tensor) -> Tensor:
+        return second_number(x, lambda first, second, a: 0 * second)
+
+    def half_turned(x: Tensor) -> Tensor:
+        return second_number(x, lambda first, second, a: second * a.cos())
+
+    def mixed_up(x: Tensor) -> Tensor:
+        return second_number(
+            x, lambda first, second, a: first * a.cos() + second * a.sin()
+        )
+
+    def quarter(x: Tensor) -> Tensor:
+        """Turn by what is missing to a quarter: its cosine is the sine."""
+        return turned(x, torch.pi / 2 - angles(x.shape[2], pairs), pairing)
+
+    def rolled(x: Tensor) -> Tensor:
+        return turned(x, angles(x.shape[2], pairs).roll(1, 0), pairing)
+
     wrong = [
         Designed({"rotated": ""}, both(same)),
         Designed({"rotated": "q"}, share(turn, same)),
@@ -155,7 +183,18 @@ def rotations(pairing: str, pairs: int) -> Kind:
         Designed({"pairing": "other"}, both(of_tokens(other, pairs=pairs))),
         Designed({"layout": "other"}, both(by_number(laid_out))),
         Designed({"minus": False}, both(by_number(right, 1))),
-        Designed({"against": True}, share(back, turn)),
+        Designed({"against": "q"}, share(back, turn)),
+        Designed({"against": "k"}, share(turn, back)),
+        Designed({"swapped": "qk"}, both(quarter)),
+        Designed({"swapped": "q"}, share(quarter, turn)),
+        Designed({"swapped": "k"}, share(turn, quarter)),
+        Designed({"lost": ("imaginary part", "q")}, share(real, turn)),
+        Designed({"lost": ("imaginary part", "k")}, share(turn, real)),
+        Designed({"lost": ("sine of the second", "qk")}, both(half_turned)),
+        Designed({"lost": ("places of the second", "qk")}, both(mixed_up)),
+        Designed({"positions": "keys rolled"}, share(turn, rolled)),
+        Designed({"angles": "of the first"}, both(how(power=0.0))),
+        Designed({"angles": "inverse"}, both(how(power=-1.0))),
         Designed({"positions": "queries +1"}, share(how(first=1), turn)),
         Designed({"positions": "keys +1"}, share(turn, how(first=1))),
         Designed(
@@ -275,6 +314,7 @@ CAPS = Kind(
     [
         Designed({"cap": "left out"}, PLAIN),
         Designed({"cap": "clamped"}, capped(lambda m, s: s.clamp(-CAP, CAP))),
+        Designed({"cap": "not divided"}, capped(lambda m, s: CAP * torch.tanh(s))),
         Designed({"cap": "not multiplied"}, capped(lambda m, s: torch.tanh(s / CAP))),
         Designed({"cap": "before the scale"}, capped(cap_before)),
         Designed({"cap": "after the mask"}, {**PLAIN, "hide": cap_after_mask}),
@@ -304,6 +344,17 @@ def naked_sink(m: Any, s: Tensor) -> Tensor:
     return s.exp() / (s.exp().sum(-1, keepdim=True) + SCORES[:, None, None])
 
 
+def two_sinks(s: Tensor) -> Tensor:
+    return torch.cat([s, SCORES[:, None, None].expand(*s.shape[:3], 2)], -1)
+
+
+def sink_to_the_first(m: Any, s: Tensor) -> Tensor:
+    one = SCORES[:, None, None].expand(*s.shape[:3], 1)
+    shares = torch.cat([s, one], -1).softmax(-1)
+    first = torch.arange(s.shape[-1]) == 0
+    return shares[..., :-1] + first * shares[..., -1:]
+
+
 SINKS = Kind(
     Design(sinks=SCORES),
     {"softmax": sink(SCORES, first=True, cut_first=True)},
@@ -313,6 +364,12 @@ SINKS = Kind(
             {"sinks": "one for all heads"}, {"softmax": sink(SCORES[:1].expand(5))}
         ),
         Designed({"sinks": "heads reversed"}, {"softmax": sink(SCORES.flip(0))}),
+        Designed(
+            {"sinks": "twice"},
+            {"softmax": lambda m, s: two_sinks(s).softmax(-1)[..., :-2]},
+        ),
+        Designed({"sinks": "negated"}, {"softmax": sink(-SCORES)}),
+        Designed({"sinks": "to the first key"}, {"softmax": sink_to_the_first}),
         Designed({"sinks": "scaled"}, {"softmax": sink(SCORES / 6**0.5)}),
         Designed({"sinks": "not an exponent"}, {"softmax": naked_sink}),
         Designed(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -17,6 +18,7 @@ PLAIN = Design()
 
 
 _MOST_KEPT = 160
+_EPS = ("eps", "epsilon", "variance_epsilon")
 _STAGES = {
     "heads": attrgetter(*OF_HEADS),
     "scores": attrgetter(*OF_SCORES),
@@ -62,9 +64,11 @@ class Projected:
     def __call__(self, role: str, biased: bool) -> Tensor:
         """Give what the weights of a role make of the tokens, (B, T, heads D)."""
         name = {"q": "query", "k": "key", "v": "value"}[role]
-        if name not in self._known:
-            self._known[name] = self.x @ getattr(self.p, name).T
-        found = self._known[name]
+        weight = getattr(self.p, name)
+        kept = id(weight)  # candidates share weights, and keep them alive
+        if kept not in self._known:
+            self._known[kept] = self.x @ weight.T
+        found = self._known[kept]
         return (
             found + self.p.biases[name] if biased and name in self.p.biases else found
         )
@@ -100,7 +104,7 @@ class Oracle:
         Raises:
             RuntimeError: If shapes do not fit.
         """
-        merged = _merge(self.context(recipe), recipe)
+        merged = _merge(self.context(recipe), recipe, self._groups())
         result = self._out(merged, recipe, columns)
         return result.transpose(0, 1) if recipe.first_axis == "tokens" else result
 
@@ -120,13 +124,18 @@ class Oracle:
             result = stage(recipe, result)
             if len(self._known) < _MOST_KEPT:  # single mistakes, which are asked first
                 self._known[key] = result
-        weights, value = result
-        context: Tensor = weights @ value
+        context = _summed(*result, recipe.summed)
         return context.transpose(1, 2) if recipe.attend_over == "heads" else context
 
     def _heads(self, recipe: Recipe, _: Any) -> tuple[Tensor, ...]:
         parts = zip(recipe.projections, "qkv", strict=True)
         three = tuple(self._head(role, letter, recipe) for role, letter in parts)
+        if recipe.met == "all":
+            three = three[0], three[1].sum(1, keepdim=True).expand_as(three[1]), three[2]
+        if recipe.groups == "queries dealt":
+            groups = self._groups()
+            dealt = three[0].unflatten(1, (-1, groups)).transpose(1, 2).flatten(1, 2)
+            three = dealt, three[1], three[2]
         if recipe.attend_over == "heads":
             return tuple(one.transpose(1, 2) for one in three)
         return three
@@ -135,17 +144,20 @@ class Oracle:
         projected = self.tokens(role, role in recipe.biases)
         if recipe.first_axis == "tokens":
             projected = projected.transpose(0, 1)
-        heads = self.p.heads
-        if role != "q":
-            heads = self.p.key.shape[0] * heads // self.p.query.shape[0]
+        heads = self.p.heads if role == "q" else self._groups()
         cut = self._positioned(projected, letter, heads, recipe)
         if heads < self.p.heads:
             times = self.p.heads // heads
-            if recipe.groups == "interleave":
+            if recipe.groups in (f"{letter} reversed", f"{letter} shifted"):
+                cut = cut.flip(1) if "reversed" in recipe.groups else cut.roll(1, 1)
+            if recipe.groups not in ("tile", f"{letter} tiled"):
                 cut = cut.repeat_interleave(times, dim=1)
             else:
                 cut = cut.repeat(1, times, 1, 1)
         return cut[:, :1].expand_as(cut) if letter in recipe.shared else cut
+
+    def _groups(self) -> int:
+        return self.p.key.shape[0] * self.p.heads // self.p.query.shape[0]
 
     def _positioned(
         self, projected: Tensor, letter: str, heads: int, recipe: Recipe
@@ -176,6 +188,8 @@ class Oracle:
             return cut
         if (design.norm_of == "head") != (recipe.norm_over == "other"):
             return _apply(norm, cut)
+        if design.norm_of == "head" and _is_rms(norm):
+            return _apply(norm, cut) * _root_of_all_heads(norm, cut)
         whole = _apply(norm, cut.transpose(1, 2).flatten(2))
         return whole.unflatten(2, (cut.shape[1], -1)).transpose(1, 2)
 
@@ -186,7 +200,11 @@ class Oracle:
 
     def _weigh(self, recipe: Recipe, found: tuple[Any, ...]) -> tuple[Tensor, Tensor]:
         scores, value, factor = found
-        weights = weigh(scores, factor, recipe, self.design, self.causal)
+        design = self.design
+        if recipe.sinks == "by groups" and design.sinks is not None:
+            mixed = design.sinks.view(-1, self._groups()).T.flatten()
+            design = replace(design, sinks=mixed)
+        weights = weigh(scores, factor, recipe, design, self.causal)
         if recipe.scale_after_softmax != "1":
             weights = weights * self.scale(recipe.scale_after_softmax)
         return weights, value
@@ -240,9 +258,19 @@ def _split(projected: Tensor, heads: int, recipe: Recipe) -> Tensor:
     return projected.reshape(B, heads, T, -1)
 
 
-def _merge(context: Tensor, recipe: Recipe) -> Tensor:
+def _summed(weights: Tensor, value: Tensor, how: str) -> Tensor:
+    """Sum values by weights; a wrong letter in a sum takes others."""
+    if how == "right":
+        return weights @ value
+    whole = weights.sum(-1, keepdim=True)
+    return whole * (value if how == "own" else value.sum(-2, keepdim=True))
+
+
+def _merge(context: Tensor, recipe: Recipe, groups: int) -> Tensor:
     B, _, T, _ = context.shape
-    if recipe.merge == "right":
+    if recipe.merge == "groups":
+        context = context.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2)
+    if recipe.merge != "view":
         context = context.transpose(1, 2)
     return context.reshape(B, T, -1)
 
@@ -252,3 +280,14 @@ def _apply(norm: Callable[[Tensor], Tensor], part: Tensor) -> Tensor:
     stored = norm.parameters() if isinstance(norm, nn.Module) else ()
     dtype = next((one.dtype for one in stored), part.dtype)
     return norm(part.to(dtype)).double()
+
+
+def _is_rms(norm: Callable[[Tensor], Tensor]) -> bool:
+    return "rms" in type(norm).__name__.lower()
+
+
+def _root_of_all_heads(norm: Callable[[Tensor], Tensor], cut: Tensor) -> Tensor:
+    """Give by what a norm of each head is smaller if it runs over all of them."""
+    eps = next((e for n in _EPS if isinstance(e := getattr(norm, n, None), float)), 0.0)
+    squares = cut.square().mean(-1, keepdim=True)
+    return ((squares + eps) / (squares.mean(1, keepdim=True) + eps)).sqrt()

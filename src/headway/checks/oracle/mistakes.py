@@ -94,6 +94,9 @@ NEEDS: Mapping[str, Callable[[Setting], bool]] = {
         setting.causal and setting.design.softcap is not None
     ),
     "sinks": lambda setting: setting.design.sinks is not None,
+    "sinks and groups": lambda setting: (
+        _has_groups(setting) and setting.design.sinks is not None
+    ),
     "one more": lambda setting: setting.design.normalize == "softmax plus one",
     "a sigmoid": lambda setting: setting.design.normalize == "sigmoid",
     "norms": _has_norms,
@@ -282,8 +285,52 @@ PLAIN_MISTAKES = [
     *_all(
         book.HEADS,
         "groups",
-        {"tile": "heads of few keys are tiled, not repeated one by one"},
+        {
+            "tile": "heads of few keys are tiled, not repeated one by one",
+            "k tiled": "heads of keys are tiled, and those of values repeated one by "
+            "one",
+            "v tiled": "heads of values are tiled, and those of keys repeated one by "
+            "one",
+            "queries dealt": "heads of queries are dealt out to groups in turn, and "
+            "not group by group",
+        },
         "groups",
+    ),
+    *_all(
+        book.HEADS,
+        "groups",
+        {
+            "k reversed": "the groups of keys are in another order than those of "
+            "values: the last comes first",
+            "v reversed": "the groups of values are in another order than those of "
+            "keys: the last comes first",
+            "k shifted": "keys come from another group than values, the one before",
+            "v shifted": "values come from another group than keys, the one before",
+        },
+        "groups",
+    ),
+    *_all(
+        book.MERGING,
+        "merge",
+        {"groups": "heads are merged in another order than they were split: the "
+        "first of each group come first"},
+        "groups",
+    ),
+    *_all(
+        book.HEADS,
+        "met",
+        {"all": "queries meet the keys of all heads, summed, and not those of their "
+        "own head"},
+    ),
+    *_all(
+        book.WEIGHTED_MEAN,
+        "summed",
+        {
+            "own": "each token gets its own value, whatever its weights are: a letter "
+            "of the sum is wrong",
+            "all": "all values are summed, whatever the weights are: a letter of the "
+            "sum is wrong",
+        },
     ),
     *_all(
         book.HEADS_IN_MEMORY,
@@ -339,7 +386,36 @@ _OF_ROTATIONS = [
     *_all(
         book.ROTARY_DISTANCE,
         "against",
-        {True: "queries and keys are rotated in opposite directions"},
+        {
+            "q": "queries and keys are rotated in opposite directions",
+            "k": "keys are rotated the other way than queries, so that scores depend "
+            "on the sum of positions",
+        },
+        "a rotation",
+    ),
+    *_all(
+        book.WRONG_ROTATIONS,
+        "swapped",
+        {
+            "qk": "cosine and sine change places in the rotation",
+            "q": "cosine and sine change places in the rotation of queries",
+            "k": "cosine and sine change places in the rotation of keys",
+        },
+        "a rotation",
+    ),
+    *_all(
+        book.WRONG_ROTATIONS,
+        "lost",
+        {
+            ("imaginary part", "q"): "the second number of each pair of the rotated "
+            "queries is lost, their imaginary part",
+            ("imaginary part", "k"): "the second number of each pair of the rotated "
+            "keys is lost, their imaginary part",
+            ("sine of the second", "qk"): "half of the rotation is missing: the second "
+            "number of each pair gets no sine of the first",
+            ("places of the second", "qk"): "the numbers of a pair change places in "
+            "one half of the rotation",
+        },
         "a rotation",
     ),
     *_all(
@@ -348,6 +424,8 @@ _OF_ROTATIONS = [
         {
             "queries +1": "queries are rotated by one position more than keys",
             "keys +1": "keys are rotated by one position more than queries",
+            "keys rolled": "keys are rotated by the position of the token before, as "
+            "their table is shifted by one token",
         },
         "a rotation",
     ),
@@ -364,6 +442,9 @@ _OF_ROTATIONS = [
             "half the exponent": "the base has the exponent i/D, where 2i/D is meant",
             "twice the exponent": "the base has the exponent 4i/D, where 2i/D is meant",
             "turned twice": "angles are twice as large, or all is rotated twice",
+            "of the first": "all pairs are rotated at the speed of the first",
+            "inverse": "the sign of the exponent of the base is lost: the speeds of "
+            "the pairs grow",
         },
         "a rotation",
     ),
@@ -434,6 +515,7 @@ _OF_CAPS = [
             "left out": "scores are not capped",
             "clamped": "scores are cut off at the cap, and not bent by tanh",
             "not multiplied": "scores are not multiplied by the cap after tanh",
+            "not divided": "scores are not divided by the cap before tanh",
             "before the scale": "scores are capped before they are scaled",
             "after the softmax": "weights are capped, and not scores",
         },
@@ -455,6 +537,10 @@ _OF_SINKS = [
             "one for all heads": "all heads have the sink of the first",
             "heads reversed": "the heads have their sinks in reverse order",
             "scaled": "the sink is scaled as scores are",
+            "twice": "the sink counts twice in the sum",
+            "negated": "the sign of the sinks is lost",
+            "to the first key": "the weight of the sink goes to the value of the "
+            "first key",
             "not an exponent": "the sink is added to the sum of exponentials as it is",
             "last, and the first key cut": "the sink stands last, and the weight of "
             "the first key is cut off in place of its own",
@@ -480,6 +566,15 @@ _OF_SINKS = [
         "a sigmoid",
     ),
 ]
+_OF_SINKS += _all(
+    book.SINKS,
+    "sinks",
+    {
+        "by groups": "the heads have their sinks in another order: groups, and the "
+        "heads of a group, change places"
+    },
+    "sinks and groups",
+)
 _OF_NORMS = [
     *_all(
         book.QK_NORM,

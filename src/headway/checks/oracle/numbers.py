@@ -14,7 +14,8 @@ from headway.checks.oracle.rotation import base_of
 _RIGHT = Recipe()
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 36
-_LEAST = 1e-4
+_LEAST, _MOST = 1e-3, 1e3  # beyond these, no number says what was done
+_FELT = 1.01
 
 
 class _Number(NamedTuple):
@@ -41,9 +42,12 @@ def unknown_number(comparison: Comparison, place: Place) -> tuple[str, Section] 
             return comparison.glance(place, one.recipe(number))
 
         number = _smallest(off, one.guesses)
-        if one.section is book.SCALE and abs(number) < _LEAST:
+        if one.section is book.SCALE and not _LEAST < abs(number) < _MOST:
             continue  # all weights are equal, for whatever reason
-        if comparison.is_equal(place, one.recipe(number)):
+        if not comparison.is_equal(place, one.recipe(number)):
+            continue
+        # Where another number does as well, nothing tells which it is.
+        if off(number * _FELT) > comparison.tolerance:
             return one.sentence(number), one.section
     return None
 

@@ -16,6 +16,7 @@ class Recipe:
         biases: Whose biases act, as letters; `o` is that of the output projection.
         split: `view` splits heads without the transpose.
         groups: How the heads of fewer keys are repeated.
+        met: Whether queries meet the keys of their own head, or of all heads.
         shared: Which projections all heads share, as letters.
         attend_over: Whether tokens attend to each other, or the heads of each token.
         norms: Which of queries, keys and values are normalised, as letters.
@@ -26,7 +27,9 @@ class Recipe:
         pairing: `other` pairs neighbours if halves are right, and halves if not.
         layout: `other` lays the angles out as the other pairing needs them.
         minus: Whether one of the products of a rotation is subtracted, and not added.
-        against: Whether queries are turned the other way than keys.
+        against: Which of queries and keys are turned the other way, as letters.
+        swapped: Of which of them cosine and sine change places, as letters.
+        lost: Which part of a rotation is left out, and of what, as letters.
         angles: How fast the pairs turn.
         base: What their speeds are powers of; `None` is what is meant.
         positions: What is counted.
@@ -42,8 +45,10 @@ class Recipe:
         axis: Over which axis the softmax runs; `none` leaves it out.
         normalize: What makes weights of scores.
         sinks: What becomes of the sinks.
+        summed: Which values the weights of a row sum.
         scale_after_softmax: What weights are multiplied by, after the softmax.
-        merge: `view` merges heads without the transpose.
+        merge: `view` merges heads without the transpose, `groups` the first heads of
+            all groups first.
         out: Whether the output projection acts.
     """
 
@@ -52,6 +57,7 @@ class Recipe:
     biases: str = "qkvo"
     split: str = "right"
     groups: str = "interleave"
+    met: str = "own"
     shared: str = ""
     attend_over: str = "tokens"
     norms: str = "qk"
@@ -62,7 +68,9 @@ class Recipe:
     pairing: str = "right"
     layout: str = "right"
     minus: bool = True
-    against: bool = False
+    against: str = ""
+    swapped: str = ""
+    lost: tuple[str, str] = ("", "")
     angles: str = "right"
     base: float | None = None
     positions: str = "right"
@@ -78,6 +86,7 @@ class Recipe:
     axis: str = "keys"
     normalize: str = "right"
     sinks: str = "right"
+    summed: str = "right"
     scale_after_softmax: str = "1"
     merge: str = "right"
     out: bool = True
@@ -87,7 +96,8 @@ class Recipe:
 OF_HEADS = (
     *("first_axis", "projections", "biases", "split", "groups", "shared"),
     *("attend_over", "norms", "norm_of", "norm_over", "norm_place", "rotated"),
-    *("pairing", "layout", "minus", "against", "angles", "base", "positions", "turned"),
+    *("pairing", "layout", "minus", "against", "swapped", "lost", "angles"),
+    *("base", "positions", "turned", "met"),
 )
 OF_SCORES = ("scale", "factor")
 OF_WEIGHTS = (

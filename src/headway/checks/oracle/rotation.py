@@ -31,11 +31,16 @@ def rotate(part: Tensor, rotation: Rotation, recipe: Recipe, letter: str) -> Ten
     )
     layout = _other(pairing) if recipe.layout == "other" else pairing
     cos, sin = angles.cos(), angles.sin()
+    if letter in recipe.swapped:
+        cos, sin = sin, cos
     if not of_each:
         cos, sin = _lay_out(cos, layout), _lay_out(sin, layout)
-    if recipe.against and letter == "q":
+    if letter in recipe.against:
         sin = -sin
     turned = turned * cos + _partner(turned, pairing, recipe.minus) * sin
+    part_lost, letters = recipe.lost
+    if letter in letters:
+        turned = _without(turned, part[..., :width], (cos, sin), pairing, part_lost)
     return torch.cat([turned, rest], dim=-1)
 
 
@@ -69,6 +74,10 @@ def _speeds(rotation: Rotation, recipe: Recipe, width: int) -> Tensor | None:
         return steps**2
     if recipe.angles == "turned twice":
         return 2 * steps
+    if recipe.angles == "of the first":
+        return steps[:1].expand_as(steps)
+    if recipe.angles == "inverse":
+        return 1 / steps
     base = recipe.base or base_of(rotation)
     if base is None:
         raise RuntimeError("the speeds are powers of no base")
@@ -95,6 +104,8 @@ def _angles(
         start = 0.0 if speeds is not None else table[0]
         places = torch.arange(shift, count).to(table)
         found = start + places[:, None] * steps
+    if recipe.positions == "keys rolled" and letter == "k":
+        found = found.roll(1, 0)
     return found[:, None] if recipe.positions == "heads" else found
 
 
@@ -117,3 +128,21 @@ def _partner(x: Tensor, pairing: str, minus: bool) -> Tensor:
         return parts.flatten(-2)
     first, second = x.chunk(2, dim=-1)
     return torch.cat([-second if minus else second, first], dim=-1)
+
+
+def _without(
+    turned: Tensor, before: Tensor, table: tuple[Tensor, Tensor], pairing: str, lost: str
+) -> Tensor:
+    """Leave out what belongs to the second number of each pair."""
+    cos, sin = table
+    second = torch.zeros(turned.shape[-1], dtype=torch.bool, device=turned.device)
+    if pairing == "pairs":
+        second[1::2] = True
+    else:
+        second[len(second) // 2 :] = True
+    if lost == "imaginary part":
+        return torch.where(second, 0.0, turned)
+    if lost == "sine of the second":
+        return torch.where(second, before * cos, turned)
+    partner = _partner(before, pairing, minus=False)
+    return torch.where(second, partner * cos + before * sin, turned)

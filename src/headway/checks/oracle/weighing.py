@@ -8,6 +8,7 @@ from torch import Tensor
 from headway.checks.evidence.design import Design
 from headway.checks.oracle.recipe import Recipe
 
+_TWICE = 0.6931471805599453  # a score that counts twice is larger by log 2
 _AXES: dict[str, tuple[int, ...]] = {
     "queries": (2,),
     "heads": (1,),
@@ -53,6 +54,8 @@ def _capped(scores: Tensor, factor: float, how: str, design: Design) -> Tensor:
         return scores
     if how == "clamped":
         return scores.clamp(-cap, cap)
+    if how == "not divided":
+        return cap * scores.tanh()
     if how == "not multiplied":
         return (scores / cap).tanh()
     if how == "before the scale":
@@ -127,12 +130,18 @@ def _with_sinks(scores: Tensor, sinks: Tensor, factor: float, how: str) -> Tenso
         sinks = sinks[:, :1]
     elif how == "heads reversed":
         sinks = sinks.flip(1)
+    elif how == "twice":
+        sinks = sinks + _TWICE
+    elif how == "negated":
+        sinks = -sinks
     elif how == "scaled":
         sinks = sinks * factor
     sinks = sinks.expand(*scores.shape[:3], 1)
     if how == "first, and the last key cut":
         return torch.cat([sinks, scores], dim=-1).softmax(-1)[..., :-1]
     weights = torch.cat([scores, sinks], dim=-1).softmax(-1)
+    if how == "to the first key":
+        return torch.cat([weights[..., :1] + weights[..., -1:], weights[..., 1:-1]], -1)
     return (
         weights[..., 1:] if how == "last, and the first key cut" else weights[..., :-1]
     )
