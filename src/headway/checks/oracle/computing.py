@@ -131,7 +131,11 @@ class Oracle:
         parts = zip(recipe.projections, "qkv", strict=True)
         three = tuple(self._head(role, letter, recipe) for role, letter in parts)
         if recipe.met == "all":
-            three = three[0], three[1].sum(1, keepdim=True).expand_as(three[1]), three[2]
+            three = (
+                three[0],
+                three[1].sum(1, keepdim=True).expand_as(three[1]),
+                three[2],
+            )
         if recipe.groups == "queries dealt":
             groups = self._groups()
             dealt = three[0].unflatten(1, (-1, groups)).transpose(1, 2).flatten(1, 2)

@@ -312,15 +312,19 @@ PLAIN_MISTAKES = [
     *_all(
         book.MERGING,
         "merge",
-        {"groups": "heads are merged in another order than they were split: the "
-        "first of each group come first"},
+        {
+            "groups": "heads are merged in another order than they were split: the "
+            "first of each group come first"
+        },
         "groups",
     ),
     *_all(
         book.HEADS,
         "met",
-        {"all": "queries meet the keys of all heads, summed, and not those of their "
-        "own head"},
+        {
+            "all": "queries meet the keys of all heads, summed, and not those of their "
+            "own head"
+        },
     ),
     *_all(
         book.WEIGHTED_MEAN,

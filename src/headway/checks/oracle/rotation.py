@@ -131,7 +131,11 @@ def _partner(x: Tensor, pairing: str, minus: bool) -> Tensor:
 
 
 def _without(
-    turned: Tensor, before: Tensor, table: tuple[Tensor, Tensor], pairing: str, lost: str
+    turned: Tensor,
+    before: Tensor,
+    table: tuple[Tensor, Tensor],
+    pairing: str,
+    lost: str,
 ) -> Tensor:
     """Leave out what belongs to the second number of each pair."""
     cos, sin = table
