@@ -145,7 +145,9 @@ def rotations(pairing: str, pairs: int) -> Kind:
     def back(x: Tensor) -> Tensor:
         return turned(x, -angles(x.shape[2], pairs), pairing)
 
-    def second_number(x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+    def second_number(
+        x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]
+    ) -> Tensor:
         """Do something else with the second number of each pair."""
         right, a = turn(x), angles(x.shape[2], pairs)
         for i in range(n):

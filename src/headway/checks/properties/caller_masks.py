@@ -38,7 +38,9 @@ def obeyed(evidence: Evidence) -> Outcome:
     masks = evidence.masks
     for name, effect in masks.disobeyed.items():
         layer = evidence.weights.layer
-        if layer and effect not in _REASONS:
+        # In several layers, a mask of pairs that stands in for the mask of the future
+        # shows itself by what it hides of keys alone.
+        if layer and (effect not in _REASONS or effect == "the future"):
             return not_applicable(
                 f"It has several layers, and this holds of one: {layer}."
             )
