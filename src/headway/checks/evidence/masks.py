@@ -1,7 +1,8 @@
 """Which masks a piece of code takes, and what `True` means in them."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -186,6 +187,7 @@ class _Tried:
     def try_forms_of(self, argument: str) -> None:
         """Try the forms that the mask of this name may have, till one is obeyed."""
         effects: list[str] = []
+        without: list[Mask] = []
         errors: list[str] = []
         for form in _forms(argument):
             form = replace(form, dtype=self.plain.subject.dtype)
@@ -200,11 +202,26 @@ class _Tried:
                 self.refused.pop(argument, None)
                 return
             effects += [effect] if effect else []
+            without += [form] if effect == "nothing" else []
         if effects:
-            self.disobeyed[argument] = min(effects, key=_doubt)
+            effect = min(effects, key=_doubt)
+            if effect == "nothing" and _acts_in_training(self.plain.subject, without):
+                effect = "training"
+            self.disobeyed[argument] = effect
             self.refused.pop(argument, None)
         elif errors:
             self.refused.setdefault(argument, errors[0])
+
+
+def _acts_in_training(subject: Subject, forms: Sequence[Mask]) -> bool:
+    """Ask whether one of these, which change nothing in eval, does in training."""
+    training, x = subject.in_training(dropout=0.0), subject.tokens()
+    for form in forms:
+        given = form(example_table(form, subject.B, subject.T).clone(), x.dtype)
+        with suppress(Exception):  # it may not take it there
+            if max_difference(training(x, **given), training(x)) > tolerance(x):
+                return True
+    return False
 
 
 def _doubt(effect: str) -> int:
@@ -217,9 +234,13 @@ def _doubt(effect: str) -> int:
 def _arguments(subject: Subject) -> tuple[str, ...]:
     """List the names of arguments that may be masks."""
     option = subject.options.call
+    if isinstance(option, str) and re.search(r"\bmask\b", option):
+        return ("mask",)
+    told = isinstance(option, str) or option is None
+    known = arguments(subject.target if told else option)
     if isinstance(option, str):
-        return ("mask",) if "mask" in option else ()
-    known = arguments(subject.target if option is None else option)
+        taken = known if subject.call.packing is None else {}
+        return tuple(n for n in _NAMES if n in taken and n not in option)
     if not known and subject.module is None:
         return ("attn_mask", "mask")
     return tuple(name for name in _NAMES if name in known)
@@ -245,9 +266,18 @@ def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:
         wider = replace(mask, shape=shape)
         if wider.varies:
             with suppress(Exception):  # it does not take such a mask
-                if _try(plain, wider)[0] == wider:
+                if _try(plain, wider)[0] == wider and _of_any_number(plain, wider):
                     return wider
     return None
+
+
+def _of_any_number(plain: _Plain, mask: Mask) -> bool:
+    """Ask whether a mask is for texts; it may be for heads that are as many."""
+    T = plain.subject.T
+    several = plain.subject.B + 2
+    keep = example_table(mask, several, T).clone().to(plain.output.device)
+    x = plain.subject.tokens(several)
+    return plain.subject(x, **mask(keep, x.dtype)).shape[0] == several
 
 
 def example_table(mask: Mask, B: int, T: int, number: int = 1) -> Tensor:
@@ -316,6 +346,8 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     dead = torch.zeros(len(seen), dtype=torch.bool)
     keep = example_table(form, 1, subject.T)[0]
     tables = {"either": visible | keep, "either, reversed": visible | ~keep}
+    if form.hides_keys and _hides_rows(seen, visible, keep[0]):
+        return "rows"
     if form.hides_keys:
         tables |= {"the future": keep, "the future, reversed": ~keep}
     else:
@@ -344,6 +376,20 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     if near:
         return near[0]
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
+
+
+def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor) -> bool:
+    """Ask whether a mask of keys hides queries: their rows see all alike, or nothing.
+
+    A row moves with its own token whatever it sees.
+    """
+    others = ~torch.eye(len(seen), dtype=torch.bool)
+    for kept in (keep, ~keep):
+        right = torch.equal((seen & others)[kept], (visible & others)[kept])
+        rest = (seen | ~others)[~kept]
+        if right and (bool(rest.all()) or not bool((seen & others)[~kept].any())):
+            return True
+    return False
 
 
 def _agree(seen: Tensor, expected: Tensor, dead: Tensor) -> bool:
