@@ -285,18 +285,19 @@ def _windows(known: _Known) -> Iterator[Features]:
     for size, source in ((told, "window"), *_named_windows(known)):
         if size is not None:
             yield {"window": size, "source": f"a window of {size} ({source})"}
+            if told is None and measured is None:
+                yield {}  # it may be an option, or the caller's mask may do it
             return
     if measured is not None and intent.has_window(known.subject.target):
         yield {"window": measured, "source": f"a window of {measured}"}
 
 
 def _named_windows(known: _Known) -> Iterator[tuple[int, str]]:
-    """Give the numbers that name a window, if rows forget at all."""
-    if window_size(known.visible) is None:
-        return
+    """Give the numbers that name a window, if a text is longer than that."""
     for name, value in stored(known.subject.target):
         if _WINDOW.fullmatch(name) and _is_number(value) and value > 0:
-            yield int(value), name
+            if value < known.subject.T and int(value) == value:
+                yield int(value), name
 
 
 # Names
@@ -305,7 +306,8 @@ def _named_windows(known: _Known) -> Iterator[tuple[int, str]]:
 def _is_named(known: _Known, pattern: re.Pattern[str]) -> bool:
     """Ask whether a name in the code, or in what it keeps, tells of something."""
     target = known.subject.target
-    names = used_names(target) | {
+    names = intent.required(target) | used_names(target)
+    names |= {
         name for name, one in stored(target) if one is not None and one is not False
     }
     names |= {type(one).__name__ for one in parts(target)}

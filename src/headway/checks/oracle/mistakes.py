@@ -640,6 +640,8 @@ def left_out(meant: Design, found: Design) -> KnownMistake | None:
         meant: The likeliest design.
         found: The one that gives the output.
     """
+    if meant.rotation is not None and found.rotation is None:
+        return next(one for one in KNOWN_MISTAKES if one.change == {"rotated": ""})
     for part, field, value in (
         ("sinks", "sinks", "left out"),
         ("query_norm", "norms", ""),

@@ -33,6 +33,8 @@ _CONTEXT = re.compile(
     r"|^x_?\d$|^z$|cond",
     re.IGNORECASE,
 )
+# A call that brings tokens before texts itself.
+_TURNED = re.compile(r"(transpose|swapaxes|permute)\((0, ?1|1, ?0)")
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -40,7 +42,9 @@ _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._Bat
 OTHERS = "further_arguments"  # the name of those that are handed over beside a call
 _NOTHING = torch.empty(0)
 # Who writes this puts texts and tokens where the code has them.
-_TURNED = re.compile(r"transpose\((0, *1|1, *0)\)|swap(axes|dims)\((0, *1|1, *0)\)|movedim")
+_TURNED = re.compile(
+    r"transpose\((0, *1|1, *0)\)|swap(axes|dims)\((0, *1|1, *0)\)|movedim"
+)
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,8 @@ def possible_calls(
     if option is not None:
         text, invoke, takes_tokens = _from_option(option)
         if takes_tokens:
-            yield Call(text, invoke, None, time_first and not _TURNED.search(text))
+            turned = isinstance(option, str) and _TURNED.search(option)
+            yield Call(text, invoke, None, time_first and not turned)
         else:
             yield from _of_three(Call(text, invoke), target, num_heads)
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import Tensor, nn
 
-from headway.checks.subject.names import optional_flags, used_names
+from headway.checks.subject.names import optional_flags, read_names, used_names
 from headway.checks.subject.signature import Target, arguments, parts
 
 # A causal convolution says nothing of attention beside it.
@@ -94,7 +94,10 @@ def _flags(target: Target) -> Iterator[bool]:
     found = [given.get(name) for name in _FLAGS]
     if not any(_is_of_a_library(part) for part in parts(target)):
         found += [
-            getattr(part, name, None) for part in parts(target) for name in _FLAGS
+            getattr(part, name, None)
+            for part in parts(target)
+            for name in _FLAGS
+            if not (_is_given_a_mask(target) and name not in read_names(target))
         ]
     yield from (flag for flag in found if isinstance(flag, bool))
     for part in parts(target):
@@ -103,6 +106,14 @@ def _flags(target: Target) -> Iterator[bool]:
     known = arguments(target)
     if any(known[name].default is True for name in _FLAGS if name in known):
         yield True
+
+
+def _is_given_a_mask(target: Target) -> bool:
+    """Ask whether a caller may hand in a mask, which then is to hide the future.
+
+    A flag that no call reads only tells the caller so.
+    """
+    return any("mask" in name for name in arguments(target))
 
 
 def _is_of_a_library(part: object) -> bool:
@@ -132,7 +143,9 @@ def kept_positions(target: Target) -> str | None:
                 continue
             if value is False:
                 return None
-            is_table = isinstance(value, Tensor) and value.dtype.is_floating_point
+            is_table = isinstance(value, Tensor) and (
+                value.is_floating_point() or value.is_complex()
+            )
             is_maker = callable(value) and not isinstance(value, nn.Identity)
             if is_maker and _TABLE.search(name):
                 continue  # cosines may be taken for similarity
@@ -244,6 +257,12 @@ def is_triangle(tensor: Tensor) -> bool:
     )
 
 
+def required(target: Target) -> set[str]:
+    """Collect the arguments that a caller must give."""
+    known = arguments(target).items()
+    return {name for name, one in known if one.default is one.empty}
+
+
 def _mentions(target: Target, pattern: re.Pattern[str]) -> Iterator[str]:
     """Give the names that match, those of what is kept first."""
     stored = {name for name, _ in _tensors(target)}
@@ -251,6 +270,7 @@ def _mentions(target: Target, pattern: re.Pattern[str]) -> Iterator[str]:
         stored |= {name for name, _ in target.named_parameters()}
         stored |= {name for name, _ in target.named_modules()}
     used = used_names(target, called=True) | {*_class_names(target).split()}
+    used |= required(target)
     for name in (*sorted(stored), *sorted(used - stored)):
         if pattern.search(name):
             yield name

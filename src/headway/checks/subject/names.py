@@ -36,6 +36,17 @@ def used_names(target: Target, *, called: bool = False) -> set[str]:
     return found
 
 
+def read_names(target: Target) -> set[str]:
+    """Collect the names that code uses in calls, and not only where it is made."""
+    return {
+        name
+        for part in parts(target)
+        for function in _functions(part)
+        if function.__name__ != "__init__"
+        for name in _names(function.__code__)
+    }
+
+
 def optional_flags(target: Target) -> set[str]:
     """Collect the arguments of functions and methods that are `False` by default."""
     return {
