@@ -12,6 +12,7 @@ from headway.checks.tolerance import largest
 _SMALL = 1e-2  # so that rows change in proportion
 _QUIET = 0.05
 _NEAR = 1e-3
+_ALIKE = 0.3
 _COUNTS = 0.02
 _FILL = 3.0  # a score as near to zero as this may as well be zero
 
@@ -19,7 +20,13 @@ Given = Callable[[Tensor], Tensor]
 
 
 def fault(
-    masked: Given, plain: Given, x: Tensor, visible: Tensor, keep: Tensor
+    masked: Given,
+    plain: Given,
+    x: Tensor,
+    visible: Tensor,
+    keep: Tensor,
+    *,
+    either: bool = False,
 ) -> str | None:
     """Name what is wrong with a mask that moves no row from what it hides.
 
@@ -32,6 +39,8 @@ def fault(
         x: Tokens of shape (B, T, d_in).
         visible: Which row sees which token without the mask.
         keep: Which the mask shows.
+        either: Whether rows see what the mask shows and all that they saw without,
+            which then counts nearly as before.
     """
     others = visible & ~torch.eye(len(keep), dtype=torch.bool)
     hidden, shown = others & ~keep, others & keep
@@ -48,11 +57,15 @@ def fault(
     ratio = _ratio(share, hidden, shown)
     if abs(ratio - 1) < _NEAR or ratio <= 0:
         return None
+    if either and abs(math.log(ratio)) < _ALIKE:
+        return None
     # Where tokens are small, scores are near 0 in all heads, and fills are not.
     quiet = _ratio(
         _shares(_moves(masked, _QUIET * x), _moves(plain, _QUIET * x)), hidden, shown
     )
-    if quiet > _COUNTS and _equal(one[hidden], two[hidden]):
+    base = [_moves(plain, factor * x)[hidden] for factor in (1.0, 2.0)]
+    normed = _equal(*base)  # scores may stay as they are, which says nothing of heads
+    if not normed and quiet > _COUNTS and _equal(one[hidden], two[hidden]):
         return "some heads"
     if abs(math.log(max(quiet, 1e-30))) < _FILL:
         return "near zero"

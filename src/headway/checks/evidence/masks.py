@@ -346,7 +346,7 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     dead = torch.zeros(len(seen), dtype=torch.bool)
     keep = example_table(form, 1, subject.T)[0]
     tables = {"either": visible | keep, "either, reversed": visible | ~keep}
-    if form.hides_keys and _hides_rows(seen, visible, keep[0]):
+    if form.hides_keys and _hides_rows(seen, visible, keep[0], output):
         return "rows"
     if form.hides_keys:
         tables |= {"the future": keep, "the future, reversed": ~keep}
@@ -369,7 +369,7 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
             table = keep.expand(len(y), -1, -1).clone()
             return subject(y, **form(table.to(y.device), y.dtype))
 
-        if found := fault(masked, subject, subject.tokens(), visible, keep):
+        if found := fault(masked, subject, subject.tokens(), visible, keep, either=not same):
             return found
     if same:
         return "numbers"
@@ -378,17 +378,24 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
 
 
-def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor) -> bool:
-    """Ask whether a mask of keys hides queries: their rows see all alike, or nothing.
+def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> bool:
+    """Ask whether a mask of keys hides queries: their rows are equal, or see nothing.
 
     A row moves with its own token whatever it sees.
     """
     others = ~torch.eye(len(seen), dtype=torch.bool)
     for kept in (keep, ~keep):
-        right = torch.equal((seen & others)[kept], (visible & others)[kept])
-        rest = (seen | ~others)[~kept]
-        if right and (bool(rest.all()) or not bool((seen & others)[~kept].any())):
+        rest = seen[~kept]
+        if not torch.equal((seen & others)[kept], (visible & others)[kept]):
+            continue
+        if not bool((seen & others)[~kept].any()):
             return True
+        hidden = output[:, (~kept).to(output.device)]
+        alike = max_difference(hidden, hidden[:, :1].expand_as(hidden), equal_nan=True)
+        beyond = bool((rest & ~visible[~kept]).any())
+        if bool((rest | ~others[~kept]).all()):
+            if beyond or alike <= tolerance(output):
+                return True
     return False
 
 
