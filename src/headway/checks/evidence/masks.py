@@ -236,8 +236,10 @@ def _arguments(subject: Subject) -> tuple[str, ...]:
     option = subject.options.call
     if isinstance(option, str) and re.search(r"\bmask\b", option):
         return ("mask",)
-    told = isinstance(option, str) or option is None
-    known = arguments(subject.target if told else option)
+    told = option is None or isinstance(option, str)
+    code = subject.target if told else option
+    assert callable(code)  # noqa: S101  # for the types alone
+    known = arguments(code)
     if isinstance(option, str):
         taken = known if subject.call.packing is None else {}
         return tuple(n for n in _NAMES if n in taken and n not in option)
@@ -395,9 +397,9 @@ def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> 
         hidden = output[:, (~kept).to(output.device)]
         alike = max_difference(hidden, hidden[:, :1].expand_as(hidden), equal_nan=True)
         beyond = bool((rest & ~visible[~kept]).any())
-        if bool((rest | ~others[~kept]).all()):
-            if beyond or alike <= tolerance(output):
-                return True
+        unmoved = bool((rest | ~others[~kept]).all())
+        if unmoved and (beyond or alike <= tolerance(output)):
+            return True
     return False
 
 

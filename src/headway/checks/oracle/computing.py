@@ -124,7 +124,8 @@ class Oracle:
             result = stage(recipe, result)
             if len(self._known) < _MOST_KEPT:  # single mistakes, which are asked first
                 self._known[key] = result
-        context = _summed(*result, recipe.summed)
+        weights, value = result
+        context = _summed(weights, value, recipe.summed)
         return context.transpose(1, 2) if recipe.attend_over == "heads" else context
 
     def _heads(self, recipe: Recipe, _: Any) -> tuple[Tensor, ...]:

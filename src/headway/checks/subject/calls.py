@@ -34,7 +34,6 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 # A call that brings tokens before texts itself.
-_TURNED = re.compile(r"(transpose|swapaxes|permute)\((0, ?1|1, ?0)")
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -43,7 +42,7 @@ OTHERS = "further_arguments"  # the name of those that are handed over beside a 
 _NOTHING = torch.empty(0)
 # Who writes this puts texts and tokens where the code has them.
 _TURNED = re.compile(
-    r"transpose\((0, *1|1, *0)\)|swap(axes|dims)\((0, *1|1, *0)\)|movedim"
+    r"(transpose|swapaxes|swapdims|permute)\((0, *1|1, *0)[,)]|movedim"
 )
 
 
