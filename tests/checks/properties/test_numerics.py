@@ -234,6 +234,17 @@ def test_masks_must_work_in_half_precision() -> None:
     assert said(Filled(-1e4), HALF)[0] == "passed"
 
 
+def test_a_mask_that_64_bits_refuse_is_not_asked_in_16() -> None:
+    class Picky(Filled):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None and x.dtype == torch.float64:
+                raise TypeError("no 64 bits")
+            return super().forward(x, mask)
+
+    assert said(Filled(-1e9), HALF)[0] == "failed"
+    assert said(Picky(-1e9), HALF)[0] == "passed"
+
+
 def test_masks_may_not_be_nan_in_half_precision() -> None:
     class Wrong(PairMasked):
         def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:

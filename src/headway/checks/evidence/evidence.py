@@ -74,16 +74,6 @@ class Evidence:
     other: Other | None
 
     @property
-    def finite(self) -> bool:
-        """Whether every number of the output is finite."""
-        return bool(self.output.isfinite().all())
-
-    @property
-    def not_finite(self) -> str:
-        """Say which rows are not finite, such as "row 1 is nan"; empty if none."""
-        return _not_finite(self.output)
-
-    @property
     def wide(self) -> bool:
         """Whether tokens are so wide that a call takes long."""
         return self.subject.d_in > _WIDE
@@ -178,19 +168,6 @@ def _one_length(subject: Subject) -> str:
         else:
             return ""
     return first
-
-
-def _not_finite(rows: Tensor) -> str:
-    wrong = (~rows.isfinite().all(dim=-1)).any(dim=0)
-    if not bool(wrong.any()):
-        return ""
-    what = "nan" if bool(rows.isnan().any()) else "infinite"
-    places = [str(int(n) + 1) for n in wrong.nonzero()]
-    if len(places) == len(wrong):
-        return f"all rows are {what}"
-    if len(places) == 1:
-        return f"row {places[0]} is {what}"
-    return f"rows {', '.join(places[:-1])} and {places[-1]} are {what}"
 
 
 def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
