@@ -284,6 +284,7 @@ WINDOWS = Kind(
         Designed({"window": "none"}, seeing(None, 0)),
         Designed({"window": "both sides"}, seeing(WINDOW - 1, WINDOW - 1)),
         Designed({"window": "open"}, seeing(WINDOW - 1, LONGEST)),
+        Designed({"mask": "next, and the window"}, seeing(WINDOW - 1, 1)),
     ],
     futures=(True,),
 )

@@ -34,6 +34,8 @@ _OF = {
     "key": re.compile(r"(^|_)(k|key|keys|qk|wk)(_|$)|^knorm|^normk|^qk", re.I),
 }
 _WINDOW = re.compile(r"(sliding_?|local_?|attention_?|attn_?)?window(_?size)?")
+_SCALED = re.compile(r"scaling|yarn|ntk|interpolat|rope_factor|partial", re.IGNORECASE)
+_USUAL = "the usual base"
 _MOST = 16
 Features = dict[str, Any]
 
@@ -107,7 +109,7 @@ def _told(known: _Known) -> Features:
 def _rotations(known: _Known) -> Iterator[Features]:
     """Give the rotations that a call makes, or that names and a base tell of."""
     told = known.subject.options.rotary_base
-    tables = tables_in_use(known.subject)
+    tables = [_spread(one, known.width) for one in tables_in_use(known.subject)]
     kept = bool(_KEPT.search(intent.kept_positions(known.subject.target) or ""))
     named = kept or _is_named(known, _ROTARY)
     found = [(one, "angles that a call uses") for one in tables]
@@ -121,10 +123,23 @@ def _rotations(known: _Known) -> Iterator[Features]:
             if width > 1
             for base, source in _bases(known)
         ]
+    elif named and known.width and not _SCALED.search(" ".join(_all_names(known))):
+        found += [
+            (_of_base(known.subject.T, 2 * tables[0].angles.shape[1], base), source)
+            for base, source in _bases(known)
+            if source != _USUAL
+        ]
     for angles, source in found:
         for pairing in _pairings(known, angles):
             rotation = Rotation(angles.angles, pairing, source)
             yield {"rotation": rotation, "source": f"rotary positions, {pairing}"}
+
+
+def _spread(angles: Angles, width: int | None) -> Angles:
+    """Let the only angle of each position turn all pairs, as broadcasting does."""
+    if angles.angles.shape[1] > 1 or width is None or width < 4:
+        return angles
+    return angles._replace(angles=angles.angles.expand(-1, width // 2))
 
 
 def _bases(known: _Known) -> Iterator[tuple[float, str]]:
@@ -136,7 +151,7 @@ def _bases(known: _Known) -> Iterator[tuple[float, str]]:
         if _BASE.fullmatch(name) and _is_number(value) and value > 1:
             yield float(value), name
             return
-    yield 10_000.0, "the usual base"
+    yield 10_000.0, _USUAL
 
 
 def _of_base(T: int, width: int, base: float) -> Angles:
@@ -147,7 +162,7 @@ def _of_base(T: int, width: int, base: float) -> Angles:
 
 def _pairings(known: _Known, angles: Angles) -> list[Literal["pairs", "halves"]]:
     """Order the two pairings by what the table and the names in the code say."""
-    names = used_names(known.subject.target)
+    names = used_names(known.subject.target, called=True)
     halves = angles.layout == "twice" or any("half" in one for one in names)
     pairs = angles.layout in ("neighbours", "complex")
     if halves and not pairs:
@@ -309,13 +324,16 @@ def _named_windows(known: _Known) -> Iterator[tuple[int, str]]:
 
 def _is_named(known: _Known, pattern: re.Pattern[str]) -> bool:
     """Ask whether a name in the code, or in what it keeps, tells of something."""
+    return any(pattern.search(name) for name in _all_names(known))
+
+
+def _all_names(known: _Known) -> set[str]:
     target = known.subject.target
     names = intent.required(target) | used_names(target)
     names |= {
         name for name, one in stored(target) if one is not None and one is not False
     }
-    names |= {type(one).__name__ for one in parts(target)}
-    return any(pattern.search(name) for name in names)
+    return names | {type(one).__name__ for one in parts(target)}
 
 
 def _is_number(value: Any) -> bool:

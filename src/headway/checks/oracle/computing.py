@@ -284,7 +284,8 @@ def _apply(norm: Callable[[Tensor], Tensor], part: Tensor) -> Tensor:
     """Call a norm of the module, in the type of its weights."""
     stored = norm.parameters() if isinstance(norm, nn.Module) else ()
     dtype = next((one.dtype for one in stored), part.dtype)
-    return norm(part.to(dtype)).double()
+    alone = part.to(dtype).flatten(0, -2).unsqueeze(1)  # whatever it takes together
+    return norm(alone).double().view_as(part)
 
 
 def _is_rms(norm: Callable[[Tensor], Tensor]) -> bool:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import torch
+
 from headway.checks import book
 from headway.checks.book import Section
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.recipe import Recipe
-from headway.checks.oracle.rotation import base_of
+from headway.checks.oracle.rotation import base_of, steps_of
 
 
 class Setting(NamedTuple):
@@ -511,6 +513,15 @@ _OF_WINDOWS = [
         "a hidden future and a window",
     ),
 ]
+_OF_WINDOWS += _all(
+    book.VISIBLE,
+    "mask",
+    {
+        "next, and the window": "the mask of the future is shifted by one place, and "
+        "not that of the window: the next token is seen"
+    },
+    "a hidden future and a window",
+)
 _OF_CAPS = [
     *_all(
         book.CAP,
@@ -641,12 +652,42 @@ def left_out(meant: Design, found: Design) -> KnownMistake | None:
         found: The one that gives the output.
     """
     if meant.rotation is not None and found.rotation is None:
-        return next(one for one in KNOWN_MISTAKES if one.change == {"rotated": ""})
+        return _with(rotated="")
+    if meant.scale is not None and found.scale is None:
+        return _with(scale="1/sqrt(D)")
     for part, field, value in (
         ("sinks", "sinks", "left out"),
         ("query_norm", "norms", ""),
         ("softcap", "cap", "left out"),
     ):
         if getattr(meant, part) is not None and getattr(found, part) is None:
-            return next(one for one in KNOWN_MISTAKES if one.change == {field: value})
+            return _with(**{field: value})
     return None
+
+
+def other_speeds(meant: Design, found: Design) -> KnownMistake | None:
+    """Give the mistake that made the speeds of a rotation, if it is a known one.
+
+    Args:
+        meant: The design of which names and numbers tell.
+        found: The one that gives the output.
+    """
+    one, other = meant.rotation, found.rotation
+    if one is None or other is None:
+        return None
+    right, steps = steps_of(one), steps_of(other)
+    if right.shape != steps.shape or torch.allclose(right, steps, rtol=1e-4):
+        return None
+    for name, wrong in (
+        ("half the exponent", right.sqrt()),
+        ("twice the exponent", right**2),
+        ("of the first", right[:1].expand_as(right)),
+        ("inverse", 1 / right),
+    ):
+        if torch.allclose(steps, wrong, rtol=1e-4):
+            return _with(angles=name)
+    return None
+
+
+def _with(**change: Any) -> KnownMistake:
+    return next(one for one in KNOWN_MISTAKES if one.change == change)

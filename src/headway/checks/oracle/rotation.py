@@ -46,7 +46,7 @@ def rotate(part: Tensor, rotation: Rotation, recipe: Recipe, letter: str) -> Ten
 
 def base_of(rotation: Rotation) -> float | None:
     """Give the base of the angles, if their speeds are powers of one."""
-    steps = _steps(rotation)
+    steps = steps_of(rotation)
     if len(steps) < 2 or bool((steps <= 0).any()):
         return None
     i = torch.arange(len(steps)).to(steps)
@@ -56,7 +56,7 @@ def base_of(rotation: Rotation) -> float | None:
     return float((-slope * len(steps)).exp())
 
 
-def _steps(rotation: Rotation) -> Tensor:
+def steps_of(rotation: Rotation) -> Tensor:
     """Give the angle by which each pair turns from a token to the next."""
     angles = rotation.angles.double()
     return angles[1] - angles[0]
@@ -64,7 +64,7 @@ def _steps(rotation: Rotation) -> Tensor:
 
 def _speeds(rotation: Rotation, recipe: Recipe, width: int) -> Tensor | None:
     """Give the speeds of the pairs, if they are not those that are meant."""
-    steps = _steps(rotation)
+    steps = steps_of(rotation)
     pairs = width // 2 if recipe.turned == "all heads" else len(steps)
     if pairs == len(steps) and recipe.angles == "right" and recipe.base is None:
         return None
@@ -100,7 +100,7 @@ def _angles(
     if speeds is None and count <= len(table):
         found = table[shift:count]
     else:
-        steps = _steps(rotation) if speeds is None else speeds
+        steps = steps_of(rotation) if speeds is None else speeds
         start = 0.0 if speeds is not None else table[0]
         places = torch.arange(shift, count).to(table)
         found = start + places[:, None] * steps

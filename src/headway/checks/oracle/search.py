@@ -23,6 +23,7 @@ from headway.checks.tolerance import largest, max_difference
 RIGHT = Recipe()
 _SIMPLE = (2.0, 3.0, 4.0, 5.0, 8.0, 10.0, 16.0)
 _MOST_PAIRS = 5000  # half a second
+_MOST_RARE = 24  # layouts
 _ROUNDED = 1e-2  # of the largest number; what is farther off is not rounded
 
 
@@ -156,6 +157,21 @@ def _single(comparison: Comparison) -> Explanation | None:
         ]
         if fitting:
             return _either(comparison, place, fitting)
+    return _scaled(comparison)
+
+
+def _scaled(comparison: Comparison) -> Explanation | None:
+    """Look for a wrong scale alone in layouts that are not the common ones."""
+    evidence = comparison.evidence
+    rare = [n for n, one in enumerate(evidence.weights.candidates) if not one.certain]
+    for number in rare[:_MOST_RARE]:
+        place = Place(number, 0, evidence.causal)
+        for one in KNOWN_MISTAKES:
+            scale = one.change.keys() <= {"scale", "scale_after_softmax"}
+            if not scale or not one.is_possible(comparison.setting(place)):
+                continue
+            if comparison.is_equal(place, one(RIGHT)):
+                return _either(comparison, place, [one])
     return None
 
 

@@ -174,6 +174,9 @@ def _hidden(
         allowed = _allowed(-distance, causal, *window)
     elif mask == "next":
         allowed = _allowed(distance + 1, causal, *window)
+    elif mask == "next, and the window":
+        allowed = _allowed(distance + 1, causal, "none", None)
+        allowed &= _allowed(distance, False, *window)
     elif mask == "not itself":
         allowed = allowed & (distance != 0)
     return ~allowed

@@ -1,15 +1,27 @@
 """The property that compares with the equation."""
 
 import math
+import re
 from dataclasses import replace
+
+import torch
+from torch import nn
 
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
+from headway.checks.evidence.norms import fault_of_norms
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
-from headway.checks.oracle.mistakes import left_out
+from headway.checks.oracle.mistakes import left_out, other_speeds
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.subject.names import read_names
+
+_ACTIVATION = re.compile(
+    r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
+    r"|activation(_fn)?|act(_fn)?|nonlinearity",
+    re.IGNORECASE,
+)
 
 
 def equals(evidence: Evidence) -> Outcome:
@@ -68,8 +80,66 @@ def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
             section=mistake.section,
             explains=consequences([mistake]),
         )
+    if outcome := _not_as_promised(evidence, near):
+        return outcome
+    if said := _harmless(evidence, near, weights):
+        return note(said, near.difference)
     inside = f"{_besides(weights, near.design)}{_without(evidence)}"
     return passed(f"It is what the equation gives in 64 bits{inside}.", near.difference)
+
+
+def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
+    """Hold what was read off the code's own tables and norms against their names."""
+    found = near.design.rotation
+    for design in evidence.designs if found is not None else ():
+        if mistake := other_speeds(design, near.design):
+            return failed(
+                f"It is exactly what comes out when {mistake.sentence}.",
+                near.difference,
+                section=mistake.section,
+            )
+    steps = found.angles[1] - found.angles[0] if found is not None else torch.zeros(0)
+    if len(steps) > 1 and torch.allclose(steps, steps[:1].expand_as(steps)):
+        return failed(
+            "All pairs of numbers are rotated at one speed.",
+            near.difference,
+            section=book.ROTARY_SPEEDS,
+        )
+    module = evidence.fresh.module
+    if module is not None and (said := fault_of_norms(module)):
+        return failed(f"Its norm {said}", near.difference, section=book.QK_NORM)
+    return None
+
+
+def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
+    """Say what a reader should know of something that gives the equation."""
+    rotation = near.design.rotation
+    if rotation is not None and bool((rotation.angles[0] > rotation.angles[1]).all()):
+        return (
+            "It is what the equation gives, with rotary positions counted from the "
+            "end: one text more or less, as with a cache, changes them all."
+        )
+    norm = near.design.query_norm
+    if near.design.norms_after == "rotation" and isinstance(norm, nn.Module):
+        if [*norm.parameters()]:
+            return (
+                "It is what the equation gives if the norms of queries and keys come "
+                "after the rotation: their weights do not turn with it, so that scores "
+                "depend on more than the distance."
+            )
+    window = evidence.designs[0].window
+    if window is not None and near.design.window is None:
+        return (
+            f"A window of {window} is kept, and it hides nothing: it is never applied, "
+            "or left to a mask that the caller gives."
+        )
+    if weights.interleaved:
+        return (
+            "It is what the equation gives if heads are merged in another order than "
+            "they are split: trained so, it does no harm, but weights of other code "
+            "do not fit."
+        )
+    return ""
 
 
 def _without(evidence: Evidence) -> str:
@@ -99,6 +169,14 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
         return failed("Most of its numbers are nan or infinite.")
     if not math.isfinite(difference):
         return not_applicable("The shapes of its weights do not fit the equation.")
+    if used := sorted(read_names(evidence.subject.target)):
+        acts = next((one for one in used if _ACTIVATION.fullmatch(one)), None)
+        if acts is not None and evidence.designs[0].softcap is None:
+            return note(
+                f"It is not what the equation gives. It uses {acts}, which the "
+                "equation does not have.",
+                difference,
+            )
     if source := evidence.designs[0].source:
         return note(
             f"It is not what the equation gives, with {source}, and no mistake known "

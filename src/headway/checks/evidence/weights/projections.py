@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +25,7 @@ from headway.checks.subject.calls import Packing
 
 Three = tuple[Tensor, Tensor, Tensor]
 _MOST_HEADS = 64
+_FIRST_NUMBERS = re.compile(r"\[\.\.\., ?:(\d+)\]")  # such as x[..., :20]
 _MOST_CANDIDATES = 400
 
 
@@ -40,6 +42,7 @@ class Projections:
         heads: Number of heads of the queries.
         names: Which weights these are.
         certain: Whether names tell so; what only fits by its shape may be wrong.
+        interleaved: Whether heads are merged in another order than they are split.
     """
 
     query: Tensor
@@ -50,6 +53,7 @@ class Projections:
     heads: int
     names: str
     certain: bool = True
+    interleaved: bool = False
 
     @property
     def fits(self) -> bool:
@@ -170,10 +174,23 @@ class _Reading:
                 for layout, one in matrices(self.module, names, width // heads).items()
             }
         found = matrices(self.module, names, width)
+        part = self._part_of_a_token(role)
+        if part is not None and not found and before is None:
+            found = {
+                layout: nn.functional.pad(one, (0, d_in - part))
+                for layout, one in matrices(self.module, names, part).items()
+            }
         found |= _blocks(self.module, names, width)
         if before is None:
             return found
         return {layout: one @ before for layout, one in found.items()}
+
+    def _part_of_a_token(self, role: str) -> int | None:
+        """Give how many numbers of a token a call hands to keys and values, if told."""
+        told = _FIRST_NUMBERS.search(self.subject.call.text)
+        if told is None or role not in ("key", "value", "key_value"):
+            return None
+        return int(told[1]) if int(told[1]) < self.subject.d_in else None
 
     def _before(self, d_in: int) -> Tensor | None:
         if self.before is None:
@@ -287,7 +304,7 @@ def _relabelled(found: Projections, *, common: bool) -> Iterator[Projections]:
     if not common:
         if found.out is not None:
             out = innermost(found.out.T, found.heads).T
-            yield replace(found, out=out, certain=False)
+            yield replace(found, out=out, certain=False, interleaved=True)
         return
     turned = functools.partial(innermost, heads=found.heads)
     three = turned(found.query), turned(found.key), turned(found.value)
@@ -298,10 +315,10 @@ def _relabelled(found: Projections, *, common: bool) -> Iterator[Projections]:
     uncertain = replace(found, certain=False)
     query, key, value = three
     other = replace(uncertain, query=query, key=key, value=value, biases=biases)
-    yield other
+    yield replace(other, interleaved=found.out is not None)
     if found.out is not None:
         out = turned(found.out.T).T
-        yield replace(uncertain, out=out)
+        yield replace(uncertain, out=out, interleaved=True)
         yield replace(other, out=out)
 
 
@@ -333,7 +350,7 @@ def _threes(
     given = {role: one for role, one in known.items() if role in ROLES[:3]}
     if {"query", "key", "value"} <= named.keys():
         for layout, query in found["query"].items():
-            if layout in found["key"] and layout in found["value"]:
+            if layout in found.get("key", {}) and layout in found.get("value", {}):
                 three = query, found["key"][layout], found["value"][layout]
                 yield three, given, not layout.startswith("own part")
     elif {"query", "key_value"} <= named.keys():
