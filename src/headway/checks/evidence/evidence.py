@@ -1,6 +1,6 @@
 """What all properties need to know about a subject, found out once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -9,6 +9,7 @@ from headway.checks.errors import describe
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
+    faint_future,
     pattern_name,
     visible_tokens,
     window_size,
@@ -134,8 +135,9 @@ def gather(subject: Subject) -> Evidence:
         moved = influence(subject, x, together=together)
         visible = visible_tokens(moved, noise(output))
         masks = find_masks(subject, visible, together=together)
+        subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
         other = find_other(subject, x)
-    causal, known_from = _intent(subject, visible)
+    causal, known_from = _intent(subject, visible, moved)
     named_window = intent.has_window(subject.target)
     weights = find_weights(subject)
     designs = find_designs(subject, weights, visible)
@@ -193,7 +195,7 @@ def _not_finite(rows: Tensor) -> str:
     return f"rows {', '.join(places[:-1])} and {places[-1]} are {what}"
 
 
-def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
+def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, str]:
     """Decide whether the future is to be hidden: as asked, as named or as seen."""
     if subject.options.causal is not None:
         return subject.options.causal, "as asked"
@@ -201,6 +203,8 @@ def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
     if named is not None:
         return named, "as its names say"
     name = pattern_name(visible)
+    if named is None and faint_future(moved):
+        return True, "as it behaves: later tokens count, and hardly"
     past = "the past" in name or "the future" in name
     if past or window_size(visible) is not None:
         return True, "as it behaves"

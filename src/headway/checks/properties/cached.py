@@ -1,6 +1,8 @@
 """The property of a cache: any calls make one text."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,6 +11,7 @@ from torch import Tensor
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.properties.cache_causes import Run, cause
 from headway.checks.subject.caches import Way, ways_to_cache
 from headway.checks.subject.signature import Target
 from headway.checks.tolerance import max_difference
@@ -118,10 +121,23 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     row = int((~(off <= evidence.tolerance)).nonzero()[0])
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
+    reason = ""
+    with suppress(Exception):  # whatever a reader's code may raise
+        reason = cause(_runs(evidence, way), evidence.subject, evidence.x)
+    reason = reason or _reason(evidence, cut, row)
     return failed(
-        f"{where}what one call without a cache gives: {_reason(evidence, cut, row)}.",
+        f"{where}what one call without a cache gives: {reason}.",
         figure,
     )
+
+
+def _runs(evidence: Evidence, way: Way) -> Run:
+    """Give rows for other tokens, with a cache."""
+
+    def run(x: Tensor, cut: Cut) -> Tensor:
+        return _in_calls(replace(evidence, x=x), way, cut)
+
+    return run
 
 
 def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
@@ -137,8 +153,11 @@ def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
     if row > cut[0]:
         return "the first step is right, and a later one lacks some of the past"
     if evidence.positions:
-        return "new tokens are counted from position zero, or keys are turned anew"
-    return "keys or values of the past are lost, or do not stay beside each other"
+        return (
+            "all values are there, and it is the positions that differ, such as new "
+            "tokens that are counted from zero again, or keys that are turned twice"
+        )
+    return "something of the past is lost"
 
 
 def _shown(cut: Sequence[int]) -> str:

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
-from headway.checks.tolerance import max_difference
+from headway.checks.tolerance import max_difference, noise
 
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
@@ -61,8 +61,10 @@ def in_training(evidence: Evidence) -> Outcome:
 
 def dropout(evidence: Evidence) -> Outcome:
     """Ask that dropout acts in training, and that its mean is the answer of eval."""
-    subject = evidence.subject
-    x, expected = evidence.x, evidence.output
+    subject, others = _without_others(evidence)
+    x = evidence.x
+    with torch.no_grad():
+        expected = subject(x)
     calls, copies = _CALLS, _COPIES
     if evidence.wide:
         x, expected = x[:1], expected[:1]
@@ -81,6 +83,11 @@ def dropout(evidence: Evidence) -> Outcome:
         return failed(
             "It has a rate of dropout, and in training nothing is dropped.", 0
         )
+    if _shared(dropping, x):
+        return note(
+            "All texts of a batch lose the same: what is dropped is drawn once and not "
+            "for each text."
+        )
     at_rest = _near(none, expected)
     if not _near(few, expected) and (at_rest or _near(most, expected)):
         return failed(
@@ -96,7 +103,7 @@ def dropout(evidence: Evidence) -> Outcome:
     count = calls * copies  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
         return passed("Dropout acts in training, and keeps the mean of many.", count)
-    if others := evidence.weights.without_role:
+    if others:
         return not_applicable(
             f"Besides attention it has {others[0]}, which may move the mean."
         )
@@ -105,6 +112,31 @@ def dropout(evidence: Evidence) -> Outcome:
         "scores, or what is kept does not grow by 1 / (1 - p).",
         count,
     )
+
+
+def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
+    """Take off what stands around attention and may move the mean of what is dropped.
+
+    Returns:
+        The code, and the names of the weights that are still in it and have no role.
+    """
+    others = tuple(evidence.weights.without_role)
+    for bare in evidence.bare if others else ():
+        left = [
+            name
+            for name in others
+            if not any(name == one or name.startswith(f"{one}.") for one in bare.removed)
+        ]
+        if not left:
+            return bare.subject, ()
+    return evidence.subject, others
+
+
+@torch.no_grad()
+def _shared(dropping: Subject, x: Tensor) -> bool:
+    """Ask whether equal texts of a batch lose the same."""
+    rows = dropping(x[:1].repeat(4, 1, 1))
+    return max_difference(rows, rows[:1].expand_as(rows)) <= noise(rows)
 
 
 def _near(rows: Tensor, expected: Tensor) -> bool:
