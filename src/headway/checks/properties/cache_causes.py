@@ -28,6 +28,9 @@ def cause(run: Run, plain: Plain, x: Tensor) -> str:
             "a new token sees the first key alone: the mask begins at the first key "
             "instead of ending at the last"
         )
+    lost = [int(s) + 1 for s in (expected & ~seen).nonzero()]
+    if lost and bool(seen.any()):
+        return f"a new token does not see key {lost[0]} of the past: it is lost, or another overwrites it"
     equal = x[:, :1].expand_as(x).contiguous()
     if _differ(run(equal, cut)[:, -1], plain(equal)[:, -1]):
         return (

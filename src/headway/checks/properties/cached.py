@@ -10,7 +10,7 @@ from torch import Tensor
 
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.properties.cache_causes import Run, cause
 from headway.checks.subject.caches import Way, ways_to_cache
 from headway.checks.subject.signature import Target
@@ -37,7 +37,10 @@ def cached(evidence: Evidence) -> Outcome:
                 return _of_all_cuts(evidence, way)
             if way.handed_on and isinstance(past, (tuple, list, dict)):
                 ignored = way.shown
-            error = error or f"With {way.shown} a later call does not see the past."
+            error = error or (
+                f"With {way.shown} a later call does not see the past: only the newest "
+                "tokens are read."
+            )
     if ignored:
         return failed(
             f"With {ignored}, a call returns its keys and values, and a later one that "
@@ -109,6 +112,16 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             "caches are one, such as a default that all calls share.",
             difference,
         )
+    if way.without_positions is not None:
+        with suppress(Exception):  # they must be given
+            cut = (T - 2, 1, 1)
+            rows = _in_calls(evidence, way.without_positions, cut)
+            worst = max_difference(rows, _expected(evidence, cut))
+            if worst > evidence.tolerance:
+                return note(
+                    f"With {way.shown}, and with no positions handed over, new tokens "
+                    "are counted from position zero again."
+                )
     but = f", but refuses {_shown(refused[0])}" if refused else ""
     counted = len(cuts) - len(refused)
     return passed(
@@ -141,10 +154,16 @@ def _runs(evidence: Evidence, way: Way) -> Run:
 
 
 def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
-    if len(cut) == 1:
-        return "the first call with a cache computes something else"
     if row < cut[0]:
-        return "already the first call computes something else"
+        first = "the first call" if len(cut) == 1 else "already the first call"
+        with_a_cache = " with a cache" if len(cut) == 1 else ""
+        if evidence.positions and row:
+            return (
+                f"{first}{with_a_cache} computes something else, though it has no past: "
+                "the first row is right, so look at the positions of keys, such as "
+                "keys that are turned twice"
+            )
+        return f"{first}{with_a_cache} computes something else"
     if max(cut[1:]) > 1:  # what was cut finer was right
         return (
             "one token at a time is right, and several at once are not, as when the "
@@ -154,8 +173,9 @@ def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
         return "the first step is right, and a later one lacks some of the past"
     if evidence.positions:
         return (
-            "all values are there, and it is the positions that differ, such as new "
-            "tokens that are counted from zero again, or keys that are turned twice"
+            "all of the past is seen and its values are there, so look at positions, "
+            "such as new tokens that are counted from zero again or keys that are "
+            "turned twice, and at whether keys and values stay beside each other"
         )
     return "something of the past is lost"
 
