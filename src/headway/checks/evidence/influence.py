@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+_FAINT = 0.05
+
 
 def row_differences(one: Tensor, other: Tensor) -> Tensor:
     """Give the largest difference in each row; what is not finite counts as zero."""
@@ -74,3 +76,13 @@ def window_size(visible: Tensor) -> int | None:
         if torch.equal(visible, past.triu(1 - size)):
             return size
     return None
+
+
+def faint_future(influence: Tensor) -> bool:
+    """Ask whether later tokens count, and hardly, as where a score of -10 hides them."""
+    own = influence.diagonal(dim1=0, dim2=2).movedim(-1, 0).mean(dim=0)
+    places = torch.ones_like(own, dtype=torch.bool)
+    future, past = own[places.triu(1)], own[places.tril(-1)]
+    if len(past) < 2 or not float(future.min()) > 0:
+        return False
+    return float(future.max()) < _FAINT * float(past.median())

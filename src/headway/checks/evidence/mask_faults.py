@@ -46,10 +46,11 @@ def fault(
     hidden, shown = others & ~keep, others & keep
     if not bool(hidden.any()) or not bool(shown.any()):
         return None
-    counts = (visible & keep).sum(-1) / visible.sum(-1)
     sums = _sums_of_weights(masked, plain, x)
-    if bool(((sums - counts).abs() < _NEAR).all()):
-        return "after the softmax"
+    for marked in (keep, ~keep):
+        counts = (visible & marked).sum(-1) / visible.sum(-1)
+        if bool(((sums - counts).abs() < _NEAR).all()):
+            return "after the softmax"
     one, two = (_moves(masked, factor * x) for factor in (1.0, 2.0))
     share = _shares(one, _moves(plain, x))
     if not bool(share[shown].isfinite().all()) or bool((share[shown] <= 0).any()):
@@ -65,7 +66,9 @@ def fault(
     )
     base = [_moves(plain, factor * x)[hidden] for factor in (1.0, 2.0)]
     normed = _equal(*base)  # scores may stay as they are, which says nothing of heads
-    if not normed and quiet > _COUNTS and _equal(one[hidden], two[hidden]):
+    if normed:
+        return "counts"
+    if quiet > _COUNTS and _equal(one[hidden], two[hidden]):
         return "some heads"
     if abs(math.log(max(quiet, 1e-30))) < _FILL:
         return "near zero"

@@ -54,6 +54,9 @@ _TYPES: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
 }
 
 
+_LOW = {"too near", "after the softmax"}
+
+
 @dataclass(frozen=True)
 class Mask:
     """One mask that a piece of code takes.
@@ -110,6 +113,7 @@ class Masks:
         of_texts: A mask of pairs that may differ from text to text.
         disobeyed: Arguments that are taken and not obeyed, each with what happens.
         refused: Arguments of which every form was refused, each with its first error.
+        kept: Whether a call without a mask gets the mask of an earlier call.
     """
 
     arguments: tuple[str, ...]
@@ -118,6 +122,7 @@ class Masks:
     of_texts: Mask | None
     disobeyed: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
+    kept: bool = False
 
     @property
     def obeyed(self) -> list[Mask]:
@@ -153,7 +158,9 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
     names = _arguments(subject)
     if not names:
         return Masks((), None, None, None, {})
-    tried = _Tried(_Plain(subject, subject(subject.tokens()), visible, together))
+    subject = subject.copy()  # a mask may be kept, and is to disturb no other call
+    plain = _Plain(subject, subject(subject.tokens()), visible, together)
+    tried = _Tried(plain)
     for argument in names:
         tried.try_forms_of(argument)
     if tried.refused and subject.dtype == torch.float64:
@@ -171,7 +178,17 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
         tried.of_texts,
         tried.disobeyed,
         tried.refused,
+        _is_kept(plain),
     )
+
+
+def _is_kept(plain: _Plain) -> bool:
+    """Ask whether a call without a mask gets something else after calls with one."""
+    try:
+        rows = plain.subject(plain.subject.tokens())
+    except Exception:  # a mask that fitted another batch
+        return True
+    return max_difference(rows, plain.output, equal_nan=True) > noise(plain.output)
 
 
 @dataclass
@@ -196,6 +213,8 @@ class _Tried:
             except Exception as raised:  # it does not take such a mask
                 errors.append(describe(raised))
                 continue
+            if mask is not None and form.type == "float" and _LOW & {*effects}:
+                continue  # where (1 - mask) * -10 is, it hides by accident
             if mask is not None:
                 self.found.setdefault(mask.hides_keys, mask)
                 self.of_texts = self.of_texts or _for_texts(self.plain, mask)
@@ -228,7 +247,7 @@ def _doubt(effect: str) -> int:
     """Say how little an effect tells: the form may be wrong, and not the mask."""
     if effect.startswith("shows"):
         return 2
-    return {"near zero": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
+    return {"near zero": 1, "counts": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _REASONS = {
     "transposed": "{} is transposed: it hides queries from keys, and should hide keys "
     "from queries.",
     "either": "With {}, a row sees what the mask shows, and all that it saw without: "
-    "both must allow a token, not one of them.",
+    "a token must be allowed by one and the other, not by one or the other.",
     "the future": "With {}, rows see the future: the mask takes the place of the one "
     "that hides it.",
     "after the softmax": "{} hides weights after the softmax: those that are left do "
@@ -32,6 +32,8 @@ _REASONS = {
     "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill "
     "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
     "infinity.",
+    "counts": "What {} hides still counts: hidden scores are not low enough. Fill with "
+    "minus infinity.",
     "too near": "What {} hides still counts a little: hidden scores are not low "
     "enough, as of a fill of -10. Fill with minus infinity.",
 }
@@ -52,6 +54,11 @@ def obeyed(evidence: Evidence) -> Outcome:
         return failed(reason.format(name, name))
     if not masks.arguments:
         return not_applicable("It takes no mask.")
+    if masks.kept:
+        return failed(
+            "A call without a mask gets something else after calls with one: the mask "
+            "of an earlier call is kept."
+        )
     if not masks.obeyed:
         return _none_is_taken(evidence)
     for mask in masks.obeyed:

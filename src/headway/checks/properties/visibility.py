@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
-from headway.checks.evidence.influence import pattern_name, side_of_window
+from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
 from headway.checks.evidence.together import moved_rows
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
@@ -75,6 +75,11 @@ def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> flo
 
 def _reason_of_leak(evidence: Evidence) -> str:
     name = pattern_name(evidence.visible)
+    if name == "every token" and faint_future(evidence.influence):
+        return (
+            "Later tokens count a little: hidden scores are not low enough, as of a "
+            "fill of -10."
+        )
     if name == "itself and the past":
         return "Large tokens get through, so hidden scores are not low enough."
     if reason := _reason_of_pattern(evidence):
