@@ -150,7 +150,8 @@ class Report:
             The lines of the table.
         """
         lines = [f"Checked {self.subject}"]
-        lines += [f"  {name:8}  {fact}" for name, fact in self.facts.items()]
+        width = max([8, *map(len, self.facts)])
+        lines += [f"  {name:{width}}  {fact}" for name, fact in self.facts.items()]
         lines.append("")
         for row in _causes_first(self.rows):
             lines += row._lines(colour=colour, below=True)
