@@ -104,6 +104,10 @@ def same(x: Tensor) -> Tensor:
     return x
 
 
+def both(one: Any) -> dict[str, Step]:
+    return share(one, one)
+
+
 def rotations(pairing: str, pairs: int) -> Kind:
     other = {"pairs": "halves", "halves": "pairs"}[pairing]
     n = 2 * pairs
@@ -133,17 +137,11 @@ def rotations(pairing: str, pairs: int) -> Kind:
         flat = turned(flat, angles(x.shape[2], flat.shape[2] // 2), pairing)
         return flat.unflatten(2, (x.shape[1], -1)).transpose(1, 2)
 
-    def both(one: Any) -> dict[str, Step]:
-        return share(one, one)
-
     def how(**changed: Any) -> Any:
         return of_tokens(pairing, pairs=pairs, **changed)
 
-    def twice(x: Tensor) -> Tensor:
-        return turn(turn(x))
-
-    def back(x: Tensor) -> Tensor:
-        return turned(x, -angles(x.shape[2], pairs), pairing)
+    def by(change: Callable[[Tensor], Tensor]) -> Any:
+        return lambda x: turned(x, change(angles(x.shape[2], pairs)), pairing)
 
     def second_number(
         x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -168,13 +166,8 @@ def rotations(pairing: str, pairs: int) -> Kind:
             x, lambda first, second, a: first * a.cos() + second * a.sin()
         )
 
-    def quarter(x: Tensor) -> Tensor:
-        """Turn by what is missing to a quarter: its cosine is the sine."""
-        return turned(x, torch.pi / 2 - angles(x.shape[2], pairs), pairing)
-
-    def rolled(x: Tensor) -> Tensor:
-        return turned(x, angles(x.shape[2], pairs).roll(1, 0), pairing)
-
+    back, rolled = by(lambda a: -a), by(lambda a: a.roll(1, 0))
+    quarter = by(lambda a: torch.pi / 2 - a)  # so that its cosine is the sine
     wrong = [
         Designed({"rotated": ""}, both(same)),
         Designed({"rotated": "q"}, share(turn, same)),
@@ -204,7 +197,7 @@ def rotations(pairing: str, pairs: int) -> Kind:
         ),
         Designed({"angles": "half the exponent"}, both(how(power=0.5))),
         Designed({"angles": "twice the exponent"}, both(how(power=2.0))),
-        Designed({"angles": "turned twice"}, both(twice)),
+        Designed({"angles": "turned twice"}, both(by(lambda a: 2 * a))),
         Designed({"angles": "of each number"}, both(of_each)),
         Designed({"turned": "all heads"}, both(whole)),
     ]

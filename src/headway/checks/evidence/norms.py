@@ -20,7 +20,7 @@ def fault_of_norms(module: nn.Module) -> str:
             continue
         try:
             said = _fault(norm, weights[0].detach())
-        except Exception:  # noqa: BLE001, S112  # whatever a reader's code may raise
+        except Exception:  # noqa: S112  # whatever a reader's code may raise
             continue
         if said:
             return f"{place or type(norm).__name__} {said}"

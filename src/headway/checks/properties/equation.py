@@ -120,13 +120,13 @@ def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
             "end: one text more or less, as with a cache, changes them all."
         )
     norm = near.design.query_norm
-    if near.design.norms_after == "rotation" and isinstance(norm, nn.Module):
-        if [*norm.parameters()]:
-            return (
-                "It is what the equation gives if the norms of queries and keys come "
-                "after the rotation: their weights do not turn with it, so that scores "
-                "depend on more than the distance."
-            )
+    weighs = isinstance(norm, nn.Module) and bool([*norm.parameters()])
+    if near.design.norms_after == "rotation" and weighs:
+        return (
+            "It is what the equation gives if the norms of queries and keys come "
+            "after the rotation: their weights do not turn with it, so that scores "
+            "depend on more than the distance."
+        )
     window = evidence.designs[0].window
     if window is not None and near.design.window is None:
         return (
