@@ -388,7 +388,9 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
             table = keep.expand(len(y), -1, -1).clone()
             return subject(y, **form(table.to(y.device), y.dtype))
 
-        if found := fault(masked, subject, subject.tokens(), visible, keep, either=not same):
+        if found := fault(
+            masked, subject, subject.tokens(), visible, keep, either=not same
+        ):
             return found
     if same:
         return "numbers"

@@ -93,7 +93,11 @@ def _uncommon(mask: Mask) -> str:
             "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
             "who hands that over has it inverted, and padding is seen."
         )
-    if name == "attention_mask" and mask.hides_keys and mask.meaning == "True is hidden":
+    if (
+        name == "attention_mask"
+        and mask.hides_keys
+        and mask.meaning == "True is hidden"
+    ):
         return (
             "In its attention_mask, ones are hidden. In most libraries ones are tokens "
             "and zeros padding: who hands that over has it inverted, and padding is "

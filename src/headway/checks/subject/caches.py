@@ -12,7 +12,20 @@ from headway.checks.subject.signature import Target, arguments
 from headway.checks.subject.subject import Subject
 from headway.decoding.kv_cache import KeyValueCache
 
-_PASTS = ["past_key_value", "past_key_values", "layer_past", "past", "past_kv", "past_kvs", "kv_cache", "cache", "kv", "prev_kv", "incremental_state", "state"]
+_PASTS = [
+    "past_key_value",
+    "past_key_values",
+    "layer_past",
+    "past",
+    "past_kv",
+    "past_kvs",
+    "kv_cache",
+    "cache",
+    "kv",
+    "prev_kv",
+    "incremental_state",
+    "state",
+]
 _STARTS = ["start_pos", "start_position", "position_offset", "offset", "cache_pos"]
 _POSITIONS = ["cache_position", "input_pos", "position_ids", "positions"]
 _FLAGS = ["use_cache", "return_cache", "return_kv", "return_past", "store_cache"]

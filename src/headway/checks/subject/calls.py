@@ -40,7 +40,9 @@ _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._Bat
 OTHERS = "further_arguments"  # the name of those that are handed over beside a call
 _NOTHING = torch.empty(0)
 # Who writes this puts texts and tokens where the code has them.
-_TURNED = re.compile(r"transpose\((0, *1|1, *0)\)|swap(axes|dims)\((0, *1|1, *0)\)|movedim")
+_TURNED = re.compile(
+    r"transpose\((0, *1|1, *0)\)|swap(axes|dims)\((0, *1|1, *0)\)|movedim"
+)
 
 
 @dataclass(frozen=True)
