@@ -1,6 +1,7 @@
 """Properties of training and eval, and of one call after another."""
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +10,7 @@ from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
 from headway.checks.subject.dropout import rate_attributes
-from headway.checks.tolerance import max_difference, noise
+from headway.checks.tolerance import max_difference, noise, tolerance
 
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
@@ -84,7 +85,7 @@ def dropout(evidence: Evidence) -> Outcome:
         return failed(
             "It has a rate of dropout, and in training nothing is dropped.", 0
         )
-    if _shared(dropping, x):
+    if _shared(subject, x):
         return note(
             "All texts of a batch lose the same: what is dropped is drawn once and not "
             "for each text."
@@ -143,10 +144,26 @@ def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
 
 
 @torch.no_grad()
-def _shared(dropping: Subject, x: Tensor) -> bool:
-    """Ask whether equal texts of a batch lose the same."""
-    rows = dropping(x[:1].repeat(4, 1, 1))
-    return max_difference(rows, rows[:1].expand_as(rows)) <= noise(rows)
+def _shared(subject: Subject, x: Tensor) -> bool:
+    """Ask whether equal texts of a batch lose the same in one of the places."""
+    if not rate_attributes(subject.target):
+        return False
+    equal = x[:1].repeat(4, 1, 1)
+    for training in _one_at_a_time(subject):
+        rows = training(equal)
+        alike = max_difference(rows, rows[:1].expand_as(rows)) <= noise(rows)
+        if alike and max_difference(rows, subject(equal)) > tolerance(rows):
+            return True
+    return False
+
+
+def _one_at_a_time(subject: Subject) -> Iterator[Subject]:
+    """Give copies in training, each of which drops in one place alone."""
+    for n in range(len(rate_attributes(subject.target))):
+        training = subject.in_training(dropout=0.0)
+        part, name = rate_attributes(training.target)[n]
+        setattr(part, name, _RATE)
+        yield training
 
 
 def _large_rate(subject: Subject) -> float:
@@ -161,16 +178,14 @@ def _unused(subject: Subject, x: Tensor) -> str:
     places = rate_attributes(subject.target)
     if not all(isinstance(part, nn.Dropout) for part, _ in places):
         return ""
-    layers = len(places)
-    for n in range(layers if layers > 1 else 0):
-        training = subject.in_training(dropout=0.0)
-        expected = training(x)
-        part, name = rate_attributes(training.target)[n]
-        setattr(part, name, _RATE)
+    if len(places) < 2:
+        return ""
+    expected = subject.in_training(dropout=0.0)(x)
+    for n, training in enumerate(_one_at_a_time(subject)):
         if max_difference(training(x), expected) <= noise(expected):
             modules = training.module.named_modules() if training.module else ()
             named = {one: path for path, one in modules}
-            return named.get(part, "A layer of dropout")
+            return named[rate_attributes(training.target)[n][0]]
     return ""
 
 
