@@ -184,7 +184,6 @@ def rotations(pairing: str, pairs: int) -> Kind:
         Designed({"swapped": "q"}, share(quarter, turn)),
         Designed({"swapped": "k"}, share(turn, quarter)),
         Designed({"lost": ("imaginary part", "q")}, share(real, turn)),
-        Designed({"lost": ("imaginary part", "k")}, share(turn, real)),
         Designed({"lost": ("sine of the second", "qk")}, both(half_turned)),
         Designed({"lost": ("places of the second", "qk")}, both(mixed_up)),
         Designed({"positions": "keys rolled"}, share(turn, rolled)),
@@ -380,6 +379,20 @@ SINKS = Kind(
 )
 
 
+# With four heads in two groups.
+FOUR = SCORES[:4]
+SINKS_OF_GROUPS = Kind(
+    Design(sinks=FOUR),
+    {"softmax": sink(FOUR, first=True, cut_first=True)},
+    [
+        Designed(
+            {"sinks": "by groups"}, {"softmax": sink(FOUR[[0, 2, 1, 3]])}, {"groups": 2}
+        ),
+    ],
+    futures=(),
+)
+
+
 def one_more(m: Any, s: Tensor) -> Tensor:
     return s.exp() / (1 + s.exp().sum(-1, keepdim=True))
 
@@ -494,6 +507,7 @@ KINDS: dict[str, Kind] = {
     "window": WINDOWS,
     "cap": CAPS,
     "sinks": SINKS,
+    "sinks of groups": SINKS_OF_GROUPS,
     "one more": ONE_MORE,
     "sigmoid": SIGMOID,
     "scale": SCALE,

@@ -246,10 +246,11 @@ def _slopes(known: _Known, heads: int) -> Iterator[Tensor]:
             kept = True
             yield value.detach().double().flatten()
     if not kept:
-        yield _standard_slopes(heads)
+        yield standard_slopes(heads)
 
 
-def _standard_slopes(heads: int) -> Tensor:
+def standard_slopes(heads: int) -> Tensor:
+    """Give the slope of each head: powers of two, between which more are put."""
     n = 1 << (heads.bit_length() - 1)
     slopes = [2.0 ** (-8 * h / n) for h in range(1, n + 1)]
     between = [2.0 ** (-4 * h / n) for h in range(1, 2 * n, 2)]

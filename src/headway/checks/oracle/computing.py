@@ -153,8 +153,8 @@ class Oracle:
         cut = self._positioned(projected, letter, heads, recipe)
         if heads < self.p.heads:
             times = self.p.heads // heads
-            if recipe.groups in (f"{letter} reversed", f"{letter} shifted"):
-                cut = cut.flip(1) if "reversed" in recipe.groups else cut.roll(1, 1)
+            if recipe.groups == f"{letter} reversed":
+                cut = cut.flip(1)
             if recipe.groups not in ("tile", f"{letter} tiled"):
                 cut = cut.repeat_interleave(times, dim=1)
             else:

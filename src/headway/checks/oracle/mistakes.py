@@ -306,8 +306,6 @@ PLAIN_MISTAKES = [
             "values: the last comes first",
             "v reversed": "the groups of values are in another order than those of "
             "keys: the last comes first",
-            "k shifted": "keys come from another group than values, the one before",
-            "v shifted": "values come from another group than keys, the one before",
         },
         "groups",
     ),
@@ -414,9 +412,7 @@ _OF_ROTATIONS = [
         "lost",
         {
             ("imaginary part", "q"): "the second number of each pair of the rotated "
-            "queries is lost, their imaginary part",
-            ("imaginary part", "k"): "the second number of each pair of the rotated "
-            "keys is lost, their imaginary part",
+            "queries or keys is lost, their imaginary part",
             ("sine of the second", "qk"): "half of the rotation is missing: the second "
             "number of each pair gets no sine of the first",
             ("places of the second", "qk"): "the numbers of a pair change places in "

@@ -291,6 +291,8 @@ def _in_some_heads(comparison: Comparison) -> Explanation | None:
 
 def _number(comparison: Comparison) -> Explanation | None:
     """Look whether a number is another than it should be, and find which."""
+    if _is_same_for_all_queries(comparison):
+        return None
     for place in _likely_places(comparison.evidence, 2, 2, 4):
         if found := unknown_number(comparison, place):
             sentence, section = found
@@ -298,8 +300,16 @@ def _number(comparison: Comparison) -> Explanation | None:
     return None
 
 
+def _is_same_for_all_queries(comparison: Comparison) -> bool:
+    """Ask whether weights are equal, for whatever reason: many mistakes give that."""
+    rows = comparison.some
+    return float((rows - rows[:, :1]).abs().max()) <= comparison.tolerance
+
+
 def _pair(comparison: Comparison) -> Explanation | None:
     """Look for two mistakes at once."""
+    if _is_same_for_all_queries(comparison):
+        return None
     left = _MOST_PAIRS
     for place in _likely_places(comparison.evidence, 4, 2, 8):
         setting = comparison.setting(place)

@@ -10,6 +10,7 @@ from torch import nn
 from headway.checks import book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
+from headway.checks.evidence.designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
@@ -17,6 +18,7 @@ from headway.checks.oracle.mistakes import left_out, other_speeds
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject.names import read_names
 
+_SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _ACTIVATION = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
     r"|activation(_fn)?|act(_fn)?|nonlinearity",
@@ -119,6 +121,17 @@ def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
             "It is what the equation gives, with rotary positions counted from the "
             "end: one text more or less, as with a cache, changes them all."
         )
+    if near.design.source == "ALiBi" and (bias := near.design.bias) is not None:
+        slopes = (bias[:, 1, 0] - bias[:, 0, 0]).abs()
+        usual = standard_slopes(len(slopes))
+        learned = any(_SLOPES.search(one) for one in evidence.weights.without_role)
+        if not learned and not torch.allclose(slopes, usual, rtol=1e-3):
+            here, there = (", ".join(f"{x:.3g}" for x in one) for one in (slopes, usual))
+            return (
+                "It is what the equation gives with the slopes that are kept, "
+                f"{here}; the usual ones of so many heads are the powers {there}, and "
+                "weights of other code do not fit."
+            )
     norm = near.design.query_norm
     weighs = isinstance(norm, nn.Module) and bool([*norm.parameters()])
     if near.design.norms_after == "rotation" and weighs:
