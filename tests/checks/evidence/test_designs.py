@@ -33,7 +33,9 @@ def designs(target: Any, **options: Any) -> tuple[Design, ...]:
 @pytest.mark.parametrize("style", STYLES)
 def test_the_equation_is_asked_with_what_is_inside(style: str, causal: bool) -> None:
     rows = rows_of(STYLES[style](causal=causal), EQUATION, SUM, ORDER)
-    assert rows[0].verdict == "passed"
+    afterwards = style == "normed afterwards"
+    assert rows[0].verdict == ("note" if afterwards else "passed")
+    assert ("come after the rotation" in rows[0].sentence) is afterwards
     assert not [one.sentence for one in rows if one.verdict == "failed"]
 
 
@@ -63,7 +65,10 @@ OWN = {
 
 @pytest.mark.parametrize("name", OWN)
 def test_the_equation_is_asked_of_the_packages_own(name: str) -> None:
-    assert said(grouped(**OWN[name]), EQUATION)[0] == "passed"
+    verdict, sentence = said(grouped(**OWN[name]), EQUATION)
+    afterwards = name == "norms after rotary"
+    assert verdict == ("note" if afterwards else "passed")
+    assert ("come after the rotation" in sentence) is afterwards
 
 
 def test_norms_in_the_layers_of_queries_and_keys_are_found() -> None:
@@ -267,4 +272,7 @@ def test_a_window_is_told_or_named_or_measured() -> None:
     assert first(module) == 4
     full = Base()
     full.sliding_window = 4
-    assert first(full) is None
+    assert [one.window for one in designs(full)] == [4, None]
+    verdict, sentence = said(full, EQUATION)
+    assert verdict == "note"
+    assert sentence.startswith("A window of 4 is kept, and it hides nothing: it is nev")

@@ -18,7 +18,7 @@ def test_padding_upside_down_is_found() -> None:
             return super().forward(x, key_padding_mask)
 
     verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "failed"
+    assert verdict == "note"
     assert sentence.startswith("In its key_padding_mask, True may look.")
     assert said(HidesPadding(SMALL), OBEYED)[0] == "passed"
 

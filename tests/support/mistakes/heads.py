@@ -122,7 +122,11 @@ HEADS: dict[str, Mistake] = {
     },
     **{
         f"groups: {change}": Mistake(
-            EQUATION, {"share": step}, {"groups": change}, {"groups": True}, function=False
+            EQUATION,
+            {"share": step},
+            {"groups": change},
+            {"groups": True},
+            function=False,
         )
         for change, step in [
             ("k tiled", lambda m, q, k, v: (q, tile(m, each(m, k)), v)),

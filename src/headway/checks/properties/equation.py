@@ -126,7 +126,9 @@ def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
         usual = standard_slopes(len(slopes))
         learned = any(_SLOPES.search(one) for one in evidence.weights.without_role)
         if not learned and not torch.allclose(slopes, usual, rtol=1e-3):
-            here, there = (", ".join(f"{x:.3g}" for x in one) for one in (slopes, usual))
+            here, there = (
+                ", ".join(f"{x:.3g}" for x in one) for one in (slopes, usual)
+            )
             return (
                 "It is what the equation gives with the slopes that are kept, "
                 f"{here}; the usual ones of so many heads are the powers {there}, and "
