@@ -64,8 +64,9 @@ def fault(
     quiet = _ratio(
         _shares(_moves(masked, _QUIET * x), _moves(plain, _QUIET * x)), hidden, shown
     )
-    base = [_moves(plain, factor * x)[hidden] for factor in (1.0, 2.0)]
-    normed = _equal(*base)  # scores may stay as they are, which says nothing of heads
+    zero = plain(0.0 * x)
+    normed = _equal(plain(x) - zero, plain(2.0 * x) - zero)
+    # Then scores stay as they are, which says nothing of heads.
     if normed:
         return "counts"
     if quiet > _COUNTS and _equal(one[hidden], two[hidden]):
