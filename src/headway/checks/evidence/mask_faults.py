@@ -64,8 +64,10 @@ def fault(
     quiet = _ratio(
         _shares(_moves(masked, _QUIET * x), _moves(plain, _QUIET * x)), hidden, shown
     )
-    unlike = [_moves(plain, factor * x, equal=False) for factor in (1.0, 2.0)]
-    if _equal(*unlike):  # scores stay as they are, as of norms, and tell nothing
+    zero = plain(0.0 * x)
+    normed = _equal(plain(x) - zero, plain(2.0 * x) - zero)
+    # Then scores stay as they are, which says nothing of heads.
+    if normed:
         return "counts"
     if quiet > _COUNTS and _equal(one[hidden], two[hidden]):
         return "some heads"
@@ -100,16 +102,15 @@ def _sums_of_weights(masked: Given, plain: Given, x: Tensor) -> Tensor:
     return (moved * whole).sum(-1) / whole.square().sum(-1).clamp(min=1e-30)
 
 
-def _moves(call: Given, x: Tensor, *, equal: bool = True) -> Tensor:
-    """Give how each row moves with each token, where all may be equal: (T, S, ·)."""
-    first = x[:1, :1].expand(1, x.shape[1], -1) if equal else x[:1]
-    tokens = first.contiguous()
+def _moves(call: Given, x: Tensor) -> Tensor:
+    """Give how each row moves with each token, where all are equal: (T, S, ·)."""
+    equal = x[:1, :1].expand(1, x.shape[1], -1).contiguous()
     versions = []
     for s in range(x.shape[1]):
-        changed = tokens.clone()
+        changed = equal.clone()
         changed[:, s] += _SMALL * x[-1, -1]
         versions.append(changed)
-    return moved_vectors(call, tokens, versions)[:, 0].transpose(0, 1).double().cpu()
+    return moved_vectors(call, equal, versions)[:, 0].transpose(0, 1).double().cpu()
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

@@ -31,8 +31,8 @@ def cause(run: Run, plain: Plain, x: Tensor) -> str:
     lost = [int(s) + 1 for s in (expected & ~seen).nonzero()]
     if lost and bool(seen.any()):
         return (
-            f"a new token does not see key {lost[0]} of the past: it is lost, or "
-            "another overwrites it"
+            f"a new token does not see key {lost[0]} of the past, which is lost or "
+            "overwritten"
         )
     equal = x[:, :1].expand_as(x).contiguous()
     if _differ(run(equal, cut)[:, -1], plain(equal)[:, -1]):

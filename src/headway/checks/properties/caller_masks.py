@@ -18,8 +18,8 @@ _REASONS = {
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
     "or it is added where it should exclude.",
     "training": "{} acts in training alone: in eval {} is left out.",
-    "rows": "{} hides queries and not keys: the rows of padding are hidden, and "
-    "padding is still seen by the others.",
+    "rows": "{} hides queries and not keys: rows of padding are hidden, and padding "
+    "is still seen by the others.",
     "transposed": "{} is transposed: it hides queries from keys, and should hide keys "
     "from queries.",
     "either": "With {}, a row sees what the mask shows, and all that it saw without: "

@@ -41,9 +41,8 @@ def asking_others(subject: Subject, *others: Tensor) -> Subject | None:
         return _as_told(subject, option, others)
     if option is not None:
         return None
-    if (
-        isinstance(call.invoke, FilledIn)
-        and (places := _places(subject.target, call.invoke)) is not None
+    if isinstance(call.invoke, FilledIn) and (
+        places := _places(subject.target, call.invoke)
     ):
         return _called(subject, replace(call.invoke, **places), others)
     for name, one in arguments(subject.target).items():
