@@ -179,3 +179,20 @@ def test_numbers_that_are_none_are_told_first_and_shapes_are_no_alarm() -> None:
         "not applicable",
         "The shapes of its weights do not fit the equation.",
     )
+
+
+def test_a_window_that_hides_nothing_is_told() -> None:
+    module = Attention(SMALL)
+    module.sliding_window = 3
+    verdict, sentence = said(module, EQUATION)
+    assert verdict == "note"
+    assert sentence.startswith("A window of 3 is kept, and it hides nothing")
+
+
+def test_heads_that_are_merged_in_another_order_are_told() -> None:
+    steps = {"merge": lambda m, c: c.permute(0, 2, 3, 1).flatten(2)}
+    module = Attention(SMALL, **steps)
+    module.num_heads = SMALL.heads
+    verdict, sentence = said(module, EQUATION)
+    assert verdict == "note"
+    assert "merged in another order than they are split" in sentence

@@ -104,11 +104,7 @@ def same(x: Tensor) -> Tensor:
     return x
 
 
-def both(one: Any) -> dict[str, Step]:
-    return share(one, one)
-
-
-def rotations(pairing: str, pairs: int) -> Kind:
+def rotations(pairing: str, pairs: int) -> Kind:  # noqa: PLR0915  # small ones
     other = {"pairs": "halves", "halves": "pairs"}[pairing]
     n = 2 * pairs
     neighbours, halves = (lambda i: i // 2), (lambda i: i % pairs)
@@ -142,6 +138,9 @@ def rotations(pairing: str, pairs: int) -> Kind:
 
     def by(change: Callable[[Tensor], Tensor]) -> Any:
         return lambda x: turned(x, change(angles(x.shape[2], pairs)), pairing)
+
+    def back(x: Tensor) -> Tensor:
+        return turned(x, -angles(x.shape[2], pairs), pairing)
 
     def second_number(
         x: Tensor, other: Callable[[Tensor, Tensor, Tensor], Tensor]

@@ -311,12 +311,9 @@ def _windows(known: _Known) -> Iterator[Features]:
 def _named_windows(known: _Known) -> Iterator[tuple[int, str]]:
     """Give the numbers that name a window, if a text is longer than that."""
     for name, value in stored(known.subject.target):
-        if (
-            _WINDOW.fullmatch(name)
-            and _is_number(value)
-            and 0 < value < known.subject.T
-            and int(value) == value
-        ):
+        if not (_WINDOW.fullmatch(name) and _is_number(value)):
+            continue
+        if 0 < value < known.subject.T and int(value) == value:
             yield int(value), name
 
 

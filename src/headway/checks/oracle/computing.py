@@ -124,8 +124,7 @@ class Oracle:
             result = stage(recipe, result)
             if len(self._known) < _MOST_KEPT:  # single mistakes, which are asked first
                 self._known[key] = result
-        weights, value = result
-        context = _summed(weights, value, recipe.summed)
+        context = _summed(result[0], result[1], recipe.summed)
         return context.transpose(1, 2) if recipe.attend_over == "heads" else context
 
     def _heads(self, recipe: Recipe, _: Any) -> tuple[Tensor, ...]:

@@ -100,7 +100,7 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
                 near.difference,
                 section=mistake.section,
             )
-    steps = found.angles[1] - found.angles[0] if found is not None else torch.zeros(0)
+    steps = torch.zeros(0) if found is None else found.angles[-1] - found.angles[0]
     if len(steps) > 1 and torch.allclose(steps, steps[:1].expand_as(steps)):
         return failed(
             "All pairs of numbers are rotated at one speed.",
@@ -115,33 +115,6 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
 
 def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
     """Say what a reader should know of something that gives the equation."""
-    rotation = near.design.rotation
-    if rotation is not None and bool((rotation.angles[0] > rotation.angles[1]).all()):
-        return (
-            "It is what the equation gives, with rotary positions counted from the "
-            "end: one text more or less, as with a cache, changes them all."
-        )
-    if near.design.source == "ALiBi" and (bias := near.design.bias) is not None:
-        slopes = (bias[:, 1, 0] - bias[:, 0, 0]).abs()
-        usual = standard_slopes(len(slopes))
-        learned = any(_SLOPES.search(one) for one in evidence.weights.without_role)
-        if not learned and not torch.allclose(slopes, usual, rtol=1e-3):
-            here, there = (
-                ", ".join(f"{x:.3g}" for x in one) for one in (slopes, usual)
-            )
-            return (
-                "It is what the equation gives with the slopes that are kept, "
-                f"{here}; the usual ones of so many heads are the powers {there}, and "
-                "weights of other code do not fit."
-            )
-    norm = near.design.query_norm
-    weighs = isinstance(norm, nn.Module) and bool([*norm.parameters()])
-    if near.design.norms_after == "rotation" and weighs:
-        return (
-            "It is what the equation gives if the norms of queries and keys come "
-            "after the rotation: their weights do not turn with it, so that scores "
-            "depend on more than the distance."
-        )
     window = evidence.designs[0].window
     if window is not None and near.design.window is None:
         return (
@@ -154,7 +127,42 @@ def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
             "they are split: trained so, it does no harm, but weights of other code "
             "do not fit."
         )
-    return ""
+    return _of_positions(evidence, near.design)
+
+
+def _of_positions(evidence: Evidence, design: Design) -> str:
+    """Say what is unusual in positions, slopes and norms, though it may be meant."""
+    rotation, norm = design.rotation, design.query_norm
+    if rotation is not None and _falls(rotation.angles):
+        return (
+            "It is what the equation gives, with rotary positions counted from the "
+            "end: one text more or less, as with a cache, changes them all."
+        )
+    weighted = isinstance(norm, nn.Module) and bool([*norm.parameters()])
+    if design.norms_after == "rotation" and weighted:
+        return (
+            "It is what the equation gives if the norms of queries and keys come "
+            "after the rotation: their weights do not turn with it, so that scores "
+            "depend on more than the distance."
+        )
+    return _of_slopes(evidence, design)
+
+
+def _of_slopes(evidence: Evidence, design: Design) -> str:
+    """Say that slopes are kept that are neither learned nor the usual ones."""
+    learned = any(_SLOPES.search(one) for one in evidence.weights.without_role)
+    if design.source != "ALiBi" or design.bias is None or learned:
+        return ""
+    slopes = (design.bias[:, 1, 0] - design.bias[:, 0, 0]).abs()
+    usual = standard_slopes(len(slopes))
+    if torch.allclose(slopes, usual, rtol=1e-3):
+        return ""
+    here, there = (", ".join(f"{x:.3g}" for x in one) for one in (slopes, usual))
+    return (
+        f"It is what the equation gives with the slopes that are kept, {here}; the "
+        f"usual ones of so many heads are the powers {there}, and weights of other "
+        "code do not fit."
+    )
 
 
 def _without(evidence: Evidence) -> str:
@@ -219,3 +227,11 @@ def _beyond_the_equation(evidence: Evidence) -> str:
     if not any(one.certain for one in weights.candidates):
         return "No names tell which of its weights make queries, keys and values."
     return ""
+
+
+def _falls(angles: torch.Tensor) -> bool:
+    """Ask whether positions fall to zero; angles of tables are known but for turns."""
+    if len(angles) < 2 or float(angles[-1].abs().max()) > 1e-6:
+        return False
+    steps = (angles.diff(dim=0) + math.pi) % (2 * math.pi) - math.pi
+    return bool((steps < 0).all())
