@@ -133,11 +133,14 @@ def rotations(pairing: str, pairs: int) -> Kind:  # noqa: PLR0915  # small ones
         flat = turned(flat, angles(x.shape[2], flat.shape[2] // 2), pairing)
         return flat.unflatten(2, (x.shape[1], -1)).transpose(1, 2)
 
+    def both(one: Any) -> dict[str, Step]:
+        return share(one, one)
+
     def how(**changed: Any) -> Any:
         return of_tokens(pairing, pairs=pairs, **changed)
 
-    def by(change: Callable[[Tensor], Tensor]) -> Any:
-        return lambda x: turned(x, change(angles(x.shape[2], pairs)), pairing)
+    def twice(x: Tensor) -> Tensor:
+        return turn(turn(x))
 
     def back(x: Tensor) -> Tensor:
         return turned(x, -angles(x.shape[2], pairs), pairing)
@@ -165,8 +168,13 @@ def rotations(pairing: str, pairs: int) -> Kind:  # noqa: PLR0915  # small ones
             x, lambda first, second, a: first * a.cos() + second * a.sin()
         )
 
-    back, rolled = by(lambda a: -a), by(lambda a: a.roll(1, 0))
-    quarter = by(lambda a: torch.pi / 2 - a)  # so that its cosine is the sine
+    def quarter(x: Tensor) -> Tensor:
+        """Turn by what is missing to a quarter: its cosine is the sine."""
+        return turned(x, torch.pi / 2 - angles(x.shape[2], pairs), pairing)
+
+    def rolled(x: Tensor) -> Tensor:
+        return turned(x, angles(x.shape[2], pairs).roll(1, 0), pairing)
+
     wrong = [
         Designed({"rotated": ""}, both(same)),
         Designed({"rotated": "q"}, share(turn, same)),
@@ -195,7 +203,7 @@ def rotations(pairing: str, pairs: int) -> Kind:  # noqa: PLR0915  # small ones
         ),
         Designed({"angles": "half the exponent"}, both(how(power=0.5))),
         Designed({"angles": "twice the exponent"}, both(how(power=2.0))),
-        Designed({"angles": "turned twice"}, both(by(lambda a: 2 * a))),
+        Designed({"angles": "turned twice"}, both(twice)),
         Designed({"angles": "of each number"}, both(of_each)),
         Designed({"turned": "all heads"}, both(whole)),
     ]
