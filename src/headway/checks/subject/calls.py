@@ -33,7 +33,6 @@ _CONTEXT = re.compile(
     r"|^x_?\d$|^z$|cond",
     re.IGNORECASE,
 )
-# A call that brings tokens before texts itself.
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
