@@ -153,7 +153,7 @@ def test_how_a_cache_is_taken_can_be_told(cached: Any) -> None:
             "(m(x)[:, 0], past)",
             "With (m(x)[:, 0], past) it raised TypeError: it",
         ),
-        ("(m(x), past)", "With (m(x), past) a later call does not see the past."),
+        ("(m(x), past)", "With (m(x), past) a later call does not see the past: "),
     ],
 )
 def test_what_was_told_must_work(cached: str, sentence: str) -> None:
@@ -166,7 +166,10 @@ def test_what_was_told_must_work(cached: str, sentence: str) -> None:
     ("name", "sentence"),
     [
         ("the past is not looked at", "is handed them does not see the past."),
-        ("values beside other keys", "are lost, or do not stay beside each other."),
+        (
+            "values beside other keys",
+            "keys and values no longer stand beside each other.",
+        ),
         (
             "aligned to the first key",
             "begins at the first key instead of ending at the last.",
@@ -184,7 +187,7 @@ def test_what_goes_wrong_is_named(name: str, sentence: str) -> None:
     [
         (
             {"last": 5},
-            "the first step is right, and a later one lacks some of the past.",
+            "does not see key 1 of the past, which is lost or overwritten.",
         ),
         (
             {"first": 2.0},
@@ -232,7 +235,7 @@ def test_positions_that_begin_anew_are_named() -> None:
 
     verdict, seen = said(Rotary(), CACHED, d_in=WIDTH)
     assert verdict == "failed"
-    assert seen.endswith("counted from position zero, or keys are turned anew.")
+    assert "counted from zero again or keys that are turned twice" in seen
 
 
 def test_what_takes_one_token_at_a_time_may_refuse_more() -> None:

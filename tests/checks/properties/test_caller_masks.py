@@ -2,8 +2,9 @@
 
 from typing import Any
 
+import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
@@ -18,7 +19,7 @@ def test_padding_upside_down_is_found() -> None:
             return super().forward(x, key_padding_mask)
 
     verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "failed"
+    assert verdict == "note"
     assert sentence.startswith("In its key_padding_mask, True may look.")
     assert said(HidesPadding(SMALL), OBEYED)[0] == "passed"
 
@@ -225,3 +226,53 @@ def test_a_fully_masked_row_may_not_change_others() -> None:
         "failed",
         "A fully masked row changes other rows.",
     )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "asked", "sentence"),
+    [
+        ("first", PADDING, "key_padding_mask of the first text is used for all texts"),
+        ("any", PADDING, "what key_padding_mask hides in one text is hidden in all"),
+        ("next", PADDING, "a text gets key_padding_mask of another text"),
+        ("training", OBEYED, "In training key_padding_mask is left out."),
+        ("eval", OBEYED, "key_padding_mask acts in training alone"),
+    ],
+)
+def test_whose_mask_a_text_gets_and_when_is_told(
+    wrong: str, asked: str, sentence: str
+) -> None:
+    class Wrong(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            hidden = key_padding_mask
+            if wrong == ("training" if self.training else "eval"):
+                hidden = None
+            if hidden is not None and wrong == "first":
+                hidden = hidden[:1].expand(len(x), -1)
+            if hidden is not None and wrong == "any":
+                hidden = hidden.any(dim=0).expand(len(x), -1)
+            if hidden is not None and wrong == "next":
+                hidden = hidden.roll(1, dims=0)
+            return super().forward(x, hidden)
+
+    verdict, seen = said(Wrong(SMALL), asked)
+    assert verdict == "failed"
+    assert sentence in seen
+
+
+def test_masks_are_found_beside_a_call_that_is_told() -> None:
+    class Narrow(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = nn.MultiheadAttention(12, 2, kdim=7, vdim=7, batch_first=True)
+
+        def forward(
+            self, x: Tensor, context: Tensor, key_padding_mask: Tensor | None = None
+        ) -> Tensor:
+            rows = self.module(x, context, context, key_padding_mask=key_padding_mask)
+            return rows[0]
+
+    told = {"call": "m(x, x[..., :7])", "d_in": 12}
+    assert said(Narrow(), OBEYED, **told)[0] == "passed"
+    assert said(Narrow(), "queries see other keys", **told)[0] == "passed"
+    assert said(Narrow(), OBEYED)[0] == "passed"
+    assert said(nn.MultiheadAttention(12, 2, kdim=7, vdim=5), OBEYED)[0] == "passed"

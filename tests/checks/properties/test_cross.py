@@ -76,6 +76,17 @@ def test_what_hides_the_future_is_not_asked() -> None:
     )
 
 
+class OfOneText(OfTwo):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        if len(x) != 1:
+            raise ValueError("one text at a time")
+        return super().forward(x, y)
+
+
+def test_one_text_at_a_time_is_asked_too() -> None:
+    assert said(OfOneText(), OTHERS, d_in=WIDTH) == SEES
+
+
 class Wrong(Attend):
     """It goes wrong in some way."""
 

@@ -1,5 +1,7 @@
 """Rows that are no numbers are told first, and explain what is made of them."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -79,3 +81,12 @@ def test_what_a_row_that_is_nan_explains_are_properties() -> None:
     known = {one.name for one in PROPERTIES}
     assert {*_MADE_OF_ROWS} < known
     assert known - {*_MADE_OF_ROWS} >= {NUMBERS, SIZE, EVAL}
+
+
+def test_a_token_of_zeros_is_no_division_by_zero() -> None:
+    def call(m: Attention, run: Any, x: Tensor) -> Tensor:
+        return run(x / x.square().mean(dim=-1, keepdim=True).sqrt())  # type: ignore[no-any-return]
+
+    verdict, sentence = said(Attention(SIZES["two heads"], call=call), NUMBERS)
+    assert verdict == "failed"
+    assert sentence.startswith("A token of zeros gets nan")

@@ -149,10 +149,9 @@ def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
             raise TypeError("32 bits, please")
         return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
 
-    assert said(attend, "types and half precision") == (
-        "not applicable",
-        "It works in float32 alone.",
-    )
+    verdict, sentence = said(attend, "types and half precision")
+    assert verdict == "note"
+    assert sentence.startswith("It works in float32 alone: in bfloat16 it raised")
 
 
 def test_gradients_must_reach_every_vector() -> None:
@@ -232,6 +231,17 @@ def test_masks_must_work_in_half_precision() -> None:
     assert verdict == "failed"
     assert sentence.startswith("With mask, in float16 it raised RuntimeError: ")
     assert said(Filled(-1e4), HALF)[0] == "passed"
+
+
+def test_a_mask_that_64_bits_refuse_is_not_asked_in_16() -> None:
+    class Picky(Filled):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None and x.dtype == torch.float64:
+                raise TypeError("no 64 bits")
+            return super().forward(x, mask)
+
+    assert said(Filled(-1e9), HALF)[0] == "failed"
+    assert said(Picky(-1e9), HALF)[0] == "passed"
 
 
 def test_masks_may_not_be_nan_in_half_precision() -> None:

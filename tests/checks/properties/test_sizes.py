@@ -124,6 +124,19 @@ def test_a_view_of_what_is_elsewhere_in_memory_is_said_to_be_one() -> None:
     )
 
 
+def test_a_size_that_is_refused_is_told() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[:2] == (2, 2):
+            raise ValueError("not two times two")
+        return run(x)
+
+    assert said(calling(call), SIZE) == (
+        "failed",
+        "With tokens of shape (2, 2, 13) it raised ValueError: not two times two: an "
+        "axis is taken for another, or a size is fixed.",
+    )
+
+
 @pytest.mark.parametrize("count", [2, 5, 8])
 def test_a_text_gets_the_same_among_any_number(count: int) -> None:
     def call(m: Any, run: Any, x: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """What all properties need to know about a subject, found out once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -9,6 +9,7 @@ from headway.checks.errors import describe
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
+    faint_future,
     pattern_name,
     visible_tokens,
     window_size,
@@ -74,16 +75,6 @@ class Evidence:
     other: Other | None
 
     @property
-    def finite(self) -> bool:
-        """Whether every number of the output is finite."""
-        return bool(self.output.isfinite().all())
-
-    @property
-    def not_finite(self) -> str:
-        """Say which rows are not finite, such as "row 1 is nan"; empty if none."""
-        return _not_finite(self.output)
-
-    @property
     def wide(self) -> bool:
         """Whether tokens are so wide that a call takes long."""
         return self.subject.d_in > _WIDE
@@ -134,8 +125,9 @@ def gather(subject: Subject) -> Evidence:
         moved = influence(subject, x, together=together)
         visible = visible_tokens(moved, noise(output))
         masks = find_masks(subject, visible, together=together)
+        subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
         other = find_other(subject, x)
-    causal, known_from = _intent(subject, visible)
+    causal, known_from = _intent(subject, visible, moved)
     named_window = intent.has_window(subject.target)
     weights = find_weights(subject)
     designs = find_designs(subject, weights, visible)
@@ -180,20 +172,7 @@ def _one_length(subject: Subject) -> str:
     return first
 
 
-def _not_finite(rows: Tensor) -> str:
-    wrong = (~rows.isfinite().all(dim=-1)).any(dim=0)
-    if not bool(wrong.any()):
-        return ""
-    what = "nan" if bool(rows.isnan().any()) else "infinite"
-    places = [str(int(n) + 1) for n in wrong.nonzero()]
-    if len(places) == len(wrong):
-        return f"all rows are {what}"
-    if len(places) == 1:
-        return f"row {places[0]} is {what}"
-    return f"rows {', '.join(places[:-1])} and {places[-1]} are {what}"
-
-
-def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
+def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, str]:
     """Decide whether the future is to be hidden: as asked, as named or as seen."""
     if subject.options.causal is not None:
         return subject.options.causal, "as asked"
@@ -201,6 +180,8 @@ def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
     if named is not None:
         return named, "as its names say"
     name = pattern_name(visible)
+    if named is None and faint_future(moved):
+        return True, "as it behaves: later tokens count, and hardly"
     past = "the past" in name or "the future" in name
     if past or window_size(visible) is not None:
         return True, "as it behaves"

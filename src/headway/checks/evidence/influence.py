@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+_FAINT = 0.05
+
 
 def row_differences(one: Tensor, other: Tensor) -> Tensor:
     """Give the largest difference in each row; what is not finite counts as zero."""
@@ -39,7 +41,32 @@ def pattern_name(visible: Tensor) -> str:
     }.items():
         if torch.equal(visible, table):
             return name
+    return _name_of_window(visible)
+
+
+def _name_of_window(visible: Tensor) -> str:
+    """Name what is wrong with a table that shows a window of the latest tokens."""
+    T = len(visible)
+    full = torch.ones_like(visible)
+    own = full.tril().triu()
+    first = bool(visible[0].all()) or not bool(visible[0].any())
+    for size in range(2, T):
+        shifted = full.tril(1).triu(1 - size)
+        if torch.equal(visible, shifted) and size < T - 1:
+            return "the past, itself and the next token"
+        past = full.tril().triu(1 - size) & ~own
+        if first and torch.equal((visible & ~own)[1:], past[1:]):
+            return "the past and not itself"
     return ""
+
+
+def side_of_window(visible: Tensor) -> int | None:
+    """Give how many tokens a row sees on each side, if that is a fixed number."""
+    full = torch.ones_like(visible)
+    for size in range(2, len(visible) - 1):
+        if torch.equal(visible, full.tril(size).triu(-size)):
+            return size
+    return None
 
 
 def window_size(visible: Tensor) -> int | None:
@@ -49,3 +76,13 @@ def window_size(visible: Tensor) -> int | None:
         if torch.equal(visible, past.triu(1 - size)):
             return size
     return None
+
+
+def faint_future(influence: Tensor) -> bool:
+    """Ask whether later tokens count, and hardly: a score of -10 may hide them."""
+    own = influence.diagonal(dim1=0, dim2=2).movedim(-1, 0).mean(dim=0)
+    places = torch.ones_like(own, dtype=torch.bool)
+    future, past = own[places.triu(1)], own[places.tril(-1)]
+    if len(past) < 2 or not float(future.min()) > 0:
+        return False
+    return float(future.max()) < _FAINT * float(past.median())

@@ -10,7 +10,9 @@ from headway.checks.evidence.together import moved_vectors
 from headway.checks.tolerance import largest
 
 _SMALL = 1e-2  # so that rows change in proportion
+_QUIET = 0.05
 _NEAR = 1e-3
+_ALIKE = 0.3
 _COUNTS = 0.02
 _FILL = 3.0  # a score as near to zero as this may as well be zero
 
@@ -18,7 +20,13 @@ Given = Callable[[Tensor], Tensor]
 
 
 def fault(
-    masked: Given, plain: Given, x: Tensor, visible: Tensor, keep: Tensor
+    masked: Given,
+    plain: Given,
+    x: Tensor,
+    visible: Tensor,
+    keep: Tensor,
+    *,
+    either: bool = False,
 ) -> str | None:
     """Name what is wrong with a mask that moves no row from what it hides.
 
@@ -31,28 +39,46 @@ def fault(
         x: Tokens of shape (B, T, d_in).
         visible: Which row sees which token without the mask.
         keep: Which the mask shows.
+        either: Whether rows see what the mask shows and all that they saw without,
+            which then counts nearly as before.
     """
     others = visible & ~torch.eye(len(keep), dtype=torch.bool)
     hidden, shown = others & ~keep, others & keep
     if not bool(hidden.any()) or not bool(shown.any()):
         return None
-    counts = (visible & keep).sum(-1) / visible.sum(-1)
     sums = _sums_of_weights(masked, plain, x)
-    if bool(((sums - counts).abs() < _NEAR).all()):
-        return "after the softmax"
+    for marked in (keep, ~keep):
+        counts = (visible & marked).sum(-1) / visible.sum(-1)
+        if bool(((sums - counts).abs() < _NEAR).all()):
+            return "after the softmax"
     one, two = (_moves(masked, factor * x) for factor in (1.0, 2.0))
-    base = _moves(plain, x)
-    share = (one * base).sum(-1) / base.square().sum(-1).clamp(min=1e-30)
+    share = _shares(one, _moves(plain, x))
     if not bool(share[shown].isfinite().all()) or bool((share[shown] <= 0).any()):
         return None
     ratio = _ratio(share, hidden, shown)
     if abs(ratio - 1) < _NEAR or ratio <= 0:
         return None
-    if ratio > _COUNTS and _equal(one[hidden], two[hidden]):
+    if either and abs(math.log(ratio)) < _ALIKE:
+        return None
+    # Where tokens are small, scores are near 0 in all heads, and fills are not.
+    quiet = _ratio(
+        _shares(_moves(masked, _QUIET * x), _moves(plain, _QUIET * x)), hidden, shown
+    )
+    zero = plain(0.0 * x)
+    normed = _equal(plain(x) - zero, plain(2.0 * x) - zero)
+    # Then scores stay as they are, which says nothing of heads.
+    if normed:
+        return "counts"
+    if quiet > _COUNTS and _equal(one[hidden], two[hidden]):
         return "some heads"
-    if abs(math.log(ratio)) < _FILL:
+    if abs(math.log(max(quiet, 1e-30))) < _FILL:
         return "near zero"
     return "too near"
+
+
+def _shares(moves: Tensor, base: Tensor) -> Tensor:
+    """Give how far rows move, in shares of how far they move without a mask."""
+    return (moves * base).sum(-1) / base.square().sum(-1).clamp(min=1e-30)
 
 
 def _ratio(share: Tensor, hidden: Tensor, shown: Tensor) -> float:

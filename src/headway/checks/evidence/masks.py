@@ -1,7 +1,8 @@
 """Which masks a piece of code takes, and what `True` means in them."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -51,6 +52,9 @@ _TYPES: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
         ~keep, torch.finfo(dtype).min
     ),
 }
+
+
+_LOW = {"too near", "after the softmax"}
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,7 @@ class Masks:
         of_texts: A mask of pairs that may differ from text to text.
         disobeyed: Arguments that are taken and not obeyed, each with what happens.
         refused: Arguments of which every form was refused, each with its first error.
+        kept: Whether a call without a mask gets the mask of an earlier call.
     """
 
     arguments: tuple[str, ...]
@@ -117,6 +122,7 @@ class Masks:
     of_texts: Mask | None
     disobeyed: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
+    kept: bool = False
 
     @property
     def obeyed(self) -> list[Mask]:
@@ -152,7 +158,9 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
     names = _arguments(subject)
     if not names:
         return Masks((), None, None, None, {})
-    tried = _Tried(_Plain(subject, subject(subject.tokens()), visible, together))
+    subject = subject.copy()  # a mask may be kept, and is to disturb no other call
+    plain = _Plain(subject, subject(subject.tokens()), visible, together)
+    tried = _Tried(plain)
     for argument in names:
         tried.try_forms_of(argument)
     if tried.refused and subject.dtype == torch.float64:
@@ -170,7 +178,17 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
         tried.of_texts,
         tried.disobeyed,
         tried.refused,
+        _is_kept(plain),
     )
+
+
+def _is_kept(plain: _Plain) -> bool:
+    """Ask whether a call without a mask gets something else after calls with one."""
+    try:
+        rows = plain.subject(plain.subject.tokens())
+    except Exception:  # a mask that fitted another batch
+        return True
+    return max_difference(rows, plain.output, equal_nan=True) > noise(plain.output)
 
 
 @dataclass
@@ -186,6 +204,7 @@ class _Tried:
     def try_forms_of(self, argument: str) -> None:
         """Try the forms that the mask of this name may have, till one is obeyed."""
         effects: list[str] = []
+        without: list[Mask] = []
         errors: list[str] = []
         for form in _forms(argument):
             form = replace(form, dtype=self.plain.subject.dtype)
@@ -194,32 +213,55 @@ class _Tried:
             except Exception as raised:  # it does not take such a mask
                 errors.append(describe(raised))
                 continue
+            if mask is not None and form.type == "float" and _LOW & {*effects}:
+                continue  # where (1 - mask) * -10 is, it hides by accident
             if mask is not None:
                 self.found.setdefault(mask.hides_keys, mask)
                 self.of_texts = self.of_texts or _for_texts(self.plain, mask)
                 self.refused.pop(argument, None)
                 return
             effects += [effect] if effect else []
+            without += [form] if effect == "nothing" else []
         if effects:
-            self.disobeyed[argument] = min(effects, key=_doubt)
+            effect = min(effects, key=_doubt)
+            if effect == "nothing" and _acts_in_training(self.plain.subject, without):
+                effect = "training"
+            self.disobeyed[argument] = effect
             self.refused.pop(argument, None)
         elif errors:
             self.refused.setdefault(argument, errors[0])
+
+
+def _acts_in_training(subject: Subject, forms: Sequence[Mask]) -> bool:
+    """Ask whether one of these, which change nothing in eval, does in training."""
+    training, x = subject.in_training(dropout=0.0), subject.tokens()
+    for form in forms:
+        given = form(example_table(form, subject.B, subject.T).clone(), x.dtype)
+        with suppress(Exception):  # it may not take it there
+            if max_difference(training(x, **given), training(x)) > tolerance(x):
+                return True
+    return False
 
 
 def _doubt(effect: str) -> int:
     """Say how little an effect tells: the form may be wrong, and not the mask."""
     if effect.startswith("shows"):
         return 2
-    return {"near zero": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
+    return {"near zero": 1, "counts": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:
     """List the names of arguments that may be masks."""
     option = subject.options.call
+    if isinstance(option, str) and re.search(r"\bmask\b", option):
+        return ("mask",)
+    told = option is None or isinstance(option, str)
+    code = subject.target if told else option
+    assert callable(code)  # noqa: S101  # for the types alone
+    known = arguments(code)
     if isinstance(option, str):
-        return ("mask",) if "mask" in option else ()
-    known = arguments(subject.target if option is None else option)
+        taken = known if subject.call.packing is None else {}
+        return tuple(n for n in _NAMES if n in taken and n not in option)
     if not known and subject.module is None:
         return ("attn_mask", "mask")
     return tuple(name for name in _NAMES if name in known)
@@ -245,9 +287,18 @@ def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:
         wider = replace(mask, shape=shape)
         if wider.varies:
             with suppress(Exception):  # it does not take such a mask
-                if _try(plain, wider)[0] == wider:
+                if _try(plain, wider)[0] == wider and _of_any_number(plain, wider):
                     return wider
     return None
+
+
+def _of_any_number(plain: _Plain, mask: Mask) -> bool:
+    """Ask whether a mask is for texts; it may be for heads that are as many."""
+    T = plain.subject.T
+    several = plain.subject.B + 2
+    keep = example_table(mask, several, T).clone().to(plain.output.device)
+    x = plain.subject.tokens(several)
+    return plain.subject(x, **mask(keep, x.dtype)).shape[0] == several
 
 
 def example_table(mask: Mask, B: int, T: int, number: int = 1) -> Tensor:
@@ -316,6 +367,8 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
     dead = torch.zeros(len(seen), dtype=torch.bool)
     keep = example_table(form, 1, subject.T)[0]
     tables = {"either": visible | keep, "either, reversed": visible | ~keep}
+    if form.hides_keys and _hides_rows(seen, visible, keep[0], output):
+        return "rows"
     if form.hides_keys:
         tables |= {"the future": keep, "the future, reversed": ~keep}
     else:
@@ -337,13 +390,36 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
             table = keep.expand(len(y), -1, -1).clone()
             return subject(y, **form(table.to(y.device), y.dtype))
 
-        if found := fault(masked, subject, subject.tokens(), visible, keep):
+        if found := fault(
+            masked, subject, subject.tokens(), visible, keep, either=not same
+        ):
             return found
     if same:
         return "numbers"
     if near:
         return near[0]
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
+
+
+def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> bool:
+    """Ask whether a mask of keys hides queries: their rows are equal, or see nothing.
+
+    A row moves with its own token whatever it sees.
+    """
+    others = ~torch.eye(len(seen), dtype=torch.bool)
+    for kept in (keep, ~keep):
+        rest = seen[~kept]
+        if not torch.equal((seen & others)[kept], (visible & others)[kept]):
+            continue
+        if not bool((seen & others)[~kept].any()):
+            return True
+        hidden = output[:, (~kept).to(output.device)]
+        alike = max_difference(hidden, hidden[:, :1].expand_as(hidden), equal_nan=True)
+        beyond = bool((rest & ~visible[~kept]).any())
+        unmoved = bool((rest | ~others[~kept]).all())
+        if unmoved and (beyond or alike <= tolerance(output)):
+            return True
+    return False
 
 
 def _agree(seen: Tensor, expected: Tensor, dead: Tensor) -> bool:

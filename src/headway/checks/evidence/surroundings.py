@@ -13,7 +13,7 @@ from headway.checks.evidence.weights import Weights, bias_of
 from headway.checks.subject import Subject
 from headway.checks.tolerance import largest, max_difference, tolerance
 
-Neutral = Callable[[Tensor], Tensor]
+Neutral = Callable[[Tensor], Tensor] | None  # None: weights stay as they are
 _NORM = re.compile(r"norm|^ln_?\d*$|^rms", re.IGNORECASE)
 _NEVER = -1e4
 _GATE = re.compile(r"gate|gating", re.IGNORECASE)
@@ -56,7 +56,7 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
     if subject.module is None or not weights.candidates:
         return ()
     found: list[Bare] = []
-    for neutral in (_as_it_is, _zeros, _same_heads, _ones, _low):
+    for neutral in (None, _zeros, _same_heads, _ones, _low):
         with suppress(Exception):  # whatever a reader's code may raise
             found += [
                 one
@@ -95,10 +95,8 @@ def _copy_without(
     module = copied.module or nn.Identity()
     removed = [*_without_norms(module)]
     inside = {id(p) for norm in norms_inside(module) for p in norm.parameters()}
-    for name, parameter in (
-        _parameters(copied).items() if neutral is not _as_it_is else ()
-    ):
-        if id(parameter) in inside or "sink" in name.lower():
+    for name, parameter in _parameters(copied).items():
+        if neutral is None or id(parameter) in inside or "sink" in name.lower():
             continue
         if name in weights.without_role:
             parameter.copy_(neutral(parameter))
@@ -117,10 +115,6 @@ def _without_norms(module: nn.Module) -> Iterator[str]:
             owner = module.get_submodule(place.rpartition(".")[0])
             setattr(owner, name, _Through())
             yield place
-
-
-def _as_it_is(weight: Tensor) -> Tensor:
-    return weight
 
 
 def _zeros(weight: Tensor) -> Tensor:

@@ -1,6 +1,8 @@
 """The property of a cache: any calls make one text."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -8,7 +10,8 @@ from torch import Tensor
 
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.properties.cache_causes import Run, cause
 from headway.checks.subject.caches import Way, ways_to_cache
 from headway.checks.subject.signature import Target
 from headway.checks.tolerance import max_difference
@@ -34,7 +37,10 @@ def cached(evidence: Evidence) -> Outcome:
                 return _of_all_cuts(evidence, way)
             if way.handed_on and isinstance(past, (tuple, list, dict)):
                 ignored = way.shown
-            error = error or f"With {way.shown} a later call does not see the past."
+            error = error or (
+                f"With {way.shown} a later call does not see the past: only the newest "
+                "tokens are read."
+            )
     if ignored:
         return failed(
             f"With {ignored}, a call returns its keys and values, and a later one that "
@@ -106,6 +112,16 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             "caches are one, such as a default that all calls share.",
             difference,
         )
+    if way.without_positions is not None:
+        with suppress(Exception):  # they must be given
+            cut = (T - 2, 1, 1)
+            rows = _in_calls(evidence, way.without_positions, cut)
+            worst = max_difference(rows, _expected(evidence, cut))
+            if worst > evidence.tolerance:
+                return note(
+                    f"With {way.shown}, and with no positions handed over, new tokens "
+                    "are counted from position zero again."
+                )
     but = f", but refuses {_shown(refused[0])}" if refused else ""
     counted = len(cuts) - len(refused)
     return passed(
@@ -118,17 +134,36 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     row = int((~(off <= evidence.tolerance)).nonzero()[0])
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
+    reason = ""
+    with suppress(Exception):  # whatever a reader's code may raise
+        reason = cause(_runs(evidence, way), evidence.subject, evidence.x)
+    reason = reason or _reason(evidence, cut, row)
     return failed(
-        f"{where}what one call without a cache gives: {_reason(evidence, cut, row)}.",
+        f"{where}what one call without a cache gives: {reason}.",
         figure,
     )
 
 
+def _runs(evidence: Evidence, way: Way) -> Run:
+    """Give rows for other tokens, with a cache."""
+
+    def run(x: Tensor, cut: Cut) -> Tensor:
+        return _in_calls(replace(evidence, x=x), way, cut)
+
+    return run
+
+
 def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
-    if len(cut) == 1:
-        return "the first call with a cache computes something else"
     if row < cut[0]:
-        return "already the first call computes something else"
+        first = "the first call" if len(cut) == 1 else "already the first call"
+        with_a_cache = " with a cache" if len(cut) == 1 else ""
+        if evidence.positions and row:
+            return (
+                f"{first}{with_a_cache} computes something else, though it has no "
+                "past: the first row is right, so look at the positions of keys, such "
+                "as keys that are turned twice"
+            )
+        return f"{first}{with_a_cache} computes something else"
     if max(cut[1:]) > 1:  # what was cut finer was right
         return (
             "one token at a time is right, and several at once are not, as when the "
@@ -137,8 +172,12 @@ def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
     if row > cut[0]:
         return "the first step is right, and a later one lacks some of the past"
     if evidence.positions:
-        return "new tokens are counted from position zero, or keys are turned anew"
-    return "keys or values of the past are lost, or do not stay beside each other"
+        return (
+            "all of the past is seen and its values are there, so look at positions, "
+            "such as new tokens that are counted from zero again or keys that are "
+            "turned twice, and at whether keys and values stay beside each other"
+        )
+    return "something of the past is lost"
 
 
 def _shown(cut: Sequence[int]) -> str:

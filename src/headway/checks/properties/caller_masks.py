@@ -9,6 +9,7 @@ from torch import Tensor
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.properties.mask_causes import in_training, whose_mask
 from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3
@@ -16,10 +17,13 @@ _REASONS = {
     "nothing": "It takes {}, and {} changes nothing.",
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
     "or it is added where it should exclude.",
+    "training": "{} acts in training alone: in eval {} is left out.",
+    "rows": "{} hides queries and not keys: rows of padding are hidden, and padding "
+    "is still seen by the others.",
     "transposed": "{} is transposed: it hides queries from keys, and should hide keys "
     "from queries.",
     "either": "With {}, a row sees what the mask shows, and all that it saw without: "
-    "both must allow a token, not one of them.",
+    "a token must be allowed by one and the other, not by one or the other.",
     "the future": "With {}, rows see the future: the mask takes the place of the one "
     "that hides it.",
     "after the softmax": "{} hides weights after the softmax: those that are left do "
@@ -28,6 +32,8 @@ _REASONS = {
     "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill "
     "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
     "infinity.",
+    "counts": "What {} hides still counts: hidden scores are not low enough. Fill with "
+    "minus infinity.",
     "too near": "What {} hides still counts a little: hidden scores are not low "
     "enough, as of a fill of -10. Fill with minus infinity.",
 }
@@ -38,7 +44,9 @@ def obeyed(evidence: Evidence) -> Outcome:
     masks = evidence.masks
     for name, effect in masks.disobeyed.items():
         layer = evidence.weights.layer
-        if layer and effect not in _REASONS:
+        # In several layers, a mask of pairs that stands in for the mask of the future
+        # shows itself by what it hides of keys alone.
+        if layer and (effect not in _REASONS or effect == "the future"):
             return not_applicable(
                 f"It has several layers, and this holds of one: {layer}."
             )
@@ -46,19 +54,24 @@ def obeyed(evidence: Evidence) -> Outcome:
         return failed(reason.format(name, name))
     if not masks.arguments:
         return not_applicable("It takes no mask.")
+    if masks.kept:
+        return failed(
+            "A call without a mask gets something else after calls with one: the mask "
+            "of an earlier call is kept."
+        )
     if not masks.obeyed:
         return _none_is_taken(evidence)
-    for mask in masks.obeyed:
-        if mask.argument == "key_padding_mask" and mask.meaning == "True may look":
-            return failed(
-                "In its key_padding_mask, True may look. In PyTorch's, True is "
-                "padding: who hands that over sees padding and nothing else."
-            )
     for mask in masks.obeyed:
         if wrong := _wrong_with(_in_its_type(evidence, mask), mask):
             return wrong
     if wrong := _both(evidence):
         return wrong
+    for mask in masks.obeyed:
+        if wrong := in_training(_in_its_type(evidence, mask), mask):
+            return wrong
+    for mask in masks.obeyed:
+        if said_otherwise := _uncommon(mask):
+            return note(said_otherwise)
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
     for mask in masks.obeyed:
         if mask.instead:
@@ -67,6 +80,32 @@ def obeyed(evidence: Evidence) -> Outcome:
                 "must hide the future in it as well."
             )
     return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _uncommon(mask: Mask) -> str:
+    """Say what a mask means, if by its name and shape others expect something else."""
+    name = mask.argument
+    if mask.shape == "(B, S)" and mask.type == "float":
+        return (
+            f"{name} is added to the scores as it is: one of ones and zeros, or of "
+            "booleans, hides nothing. Hand over minus infinity where it hides."
+        )
+    if name == "key_padding_mask" and mask.meaning == "True may look":
+        return (
+            "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
+            "who hands that over has it inverted, and padding is seen."
+        )
+    if (
+        name == "attention_mask"
+        and mask.hides_keys
+        and mask.meaning == "True is hidden"
+    ):
+        return (
+            "In its attention_mask, ones are hidden. In most libraries ones are tokens "
+            "and zeros padding: who hands that over has it inverted, and padding is "
+            "seen."
+        )
+    return ""
 
 
 def _none_is_taken(evidence: Evidence) -> Outcome:
@@ -170,6 +209,8 @@ def padding(evidence: Evidence) -> Outcome:
     mask = masks.of_keys or masks.of_texts or masks.of_pairs
     if mask is None:
         return not_applicable("It takes no mask that could hide padding.")
+    if evidence.one_length:
+        return not_applicable("It takes texts of one length only.")
     evidence = _in_its_type(evidence, mask)
     subject = evidence.subject
     heads = min(subject.num_heads or subject.B, 16)
@@ -181,9 +222,11 @@ def padding(evidence: Evidence) -> Outcome:
                 among = (
                     f" With {texts} texts, as many as heads, one is taken for another."
                 )
+            why = whose_mask(evidence, mask) if mask.varies else ""
+            why = why or "padding is seen, or hidden only in part"
             return failed(
                 "In a padded batch the real tokens get something else than alone: "
-                f"padding is seen, or hidden only in part.{among}",
+                f"{why}.{among}",
                 worst,
             )
     return passed("A padded batch gets what each text gets alone.", worst)

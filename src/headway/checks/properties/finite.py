@@ -1,5 +1,7 @@
 """The property that all rows are numbers."""
 
+import torch
+
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, passed
 
@@ -33,6 +35,11 @@ def finite(evidence: Evidence) -> Outcome:
     """Ask that ordinary tokens get rows of finite numbers."""
     bad = (~evidence.output.isfinite()).any(dim=-1).any(dim=0)
     count = int(bad.sum())
+    if not count and _of_zeros(evidence):
+        return failed(
+            "A token of zeros gets nan: something is divided by its size, and no eps "
+            "is added, as in a norm without one."
+        )
     if not count:
         return passed("Ordinary tokens get rows of finite numbers.", 0)
     kind = "nan" if bool(evidence.output.isnan().any()) else "infinite"
@@ -43,6 +50,14 @@ def finite(evidence: Evidence) -> Outcome:
         count,
         explains=_MADE_OF_ROWS,
     )
+
+
+@torch.no_grad()
+def _of_zeros(evidence: Evidence) -> bool:
+    """Ask whether a token of zeros gets a row that is not finite."""
+    x = evidence.x.clone()
+    x[:, 1 % x.shape[1]] = 0.0
+    return not bool(evidence.subject(x).isfinite().all())
 
 
 def _subject(rows: list[int], T: int) -> str:

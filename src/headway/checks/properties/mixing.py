@@ -87,8 +87,7 @@ def _excused(
     if not evidence.weights.without_role:
         return None
     for bare in evidence.bare:
-        if measure(evidence, bare.subject) <= evidence.tolerance:
-            own = [one for one in bare.removed if one in evidence.weights.without_role]
-            if own:
-                return f"It has weights of its own that change this: {own[0]}."
+        own = [one for one in bare.removed if one in evidence.weights.without_role]
+        if own and measure(evidence, bare.subject) <= evidence.tolerance:
+            return f"It has weights of its own that change this: {own[0]}."
     return None

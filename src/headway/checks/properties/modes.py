@@ -1,14 +1,16 @@
 """Properties of training and eval, and of one call after another."""
 
 import math
+from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.checks.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
-from headway.checks.tolerance import max_difference
+from headway.checks.subject.dropout import rate_attributes
+from headway.checks.tolerance import max_difference, noise, tolerance
 
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
@@ -61,8 +63,10 @@ def in_training(evidence: Evidence) -> Outcome:
 
 def dropout(evidence: Evidence) -> Outcome:
     """Ask that dropout acts in training, and that its mean is the answer of eval."""
-    subject = evidence.subject
-    x, expected = evidence.x, evidence.output
+    subject, others = _without_others(evidence)
+    x = evidence.x
+    with torch.no_grad():
+        expected = subject(x)
     calls, copies = _CALLS, _COPIES
     if evidence.wide:
         x, expected = x[:1], expected[:1]
@@ -81,6 +85,18 @@ def dropout(evidence: Evidence) -> Outcome:
         return failed(
             "It has a rate of dropout, and in training nothing is dropped.", 0
         )
+    if _shared(subject, x):
+        return note(
+            "All texts of a batch lose the same: what is dropped is drawn once and not "
+            "for each text."
+        )
+    if unused := _unused(evidence.subject, evidence.x):
+        return note(f"{unused} has a rate, and drops nothing: it has no effect.")
+    if rate := _large_rate(evidence.subject):
+        return note(
+            f"It drops at a rate of {rate:.3g}, more than it keeps; a rate is the "
+            "probability to drop."
+        )
     at_rest = _near(none, expected)
     if not _near(few, expected) and (at_rest or _near(most, expected)):
         return failed(
@@ -96,7 +112,7 @@ def dropout(evidence: Evidence) -> Outcome:
     count = calls * copies  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
         return passed("Dropout acts in training, and keeps the mean of many.", count)
-    if others := evidence.weights.without_role:
+    if others:
         return not_applicable(
             f"Besides attention it has {others[0]}, which may move the mean."
         )
@@ -105,6 +121,72 @@ def dropout(evidence: Evidence) -> Outcome:
         "scores, or what is kept does not grow by 1 / (1 - p).",
         count,
     )
+
+
+def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
+    """Take off what stands around attention and may move the mean of what is dropped.
+
+    Returns:
+        The code, and the names of the weights that are still in it and have no role.
+    """
+    others = tuple(evidence.weights.without_role)
+    for bare in evidence.bare if others else ():
+        left = [
+            name
+            for name in others
+            if not any(
+                name == one or name.startswith(f"{one}.") for one in bare.removed
+            )
+        ]
+        if not left:
+            return bare.subject, ()
+    return evidence.subject, others
+
+
+@torch.no_grad()
+def _shared(subject: Subject, x: Tensor) -> bool:
+    """Ask whether equal texts of a batch lose the same in one of the places."""
+    if not rate_attributes(subject.target):
+        return False
+    equal = x[:1].repeat(4, 1, 1)
+    for training in _one_at_a_time(subject):
+        rows = training(equal)
+        alike = max_difference(rows, rows[:1].expand_as(rows)) <= noise(rows)
+        if alike and max_difference(rows, subject(equal)) > tolerance(rows):
+            return True
+    return False
+
+
+def _one_at_a_time(subject: Subject) -> Iterator[Subject]:
+    """Give copies in training, each of which drops in one place alone."""
+    for n in range(len(rate_attributes(subject.target))):
+        training = subject.in_training(dropout=0.0)
+        part, name = rate_attributes(training.target)[n]
+        setattr(part, name, _RATE)
+        yield training
+
+
+def _large_rate(subject: Subject) -> float:
+    """Give a rate at which more is dropped than kept; 0 if none is so large."""
+    rates = [getattr(part, name) for part, name in rate_attributes(subject.target)]
+    return max((float(one) for one in rates if 0.5 < one < 1), default=0.0)
+
+
+@torch.no_grad()
+def _unused(subject: Subject, x: Tensor) -> str:
+    """Name a layer of dropout that drops nothing, if layers alone hold rates."""
+    places = rate_attributes(subject.target)
+    if not all(isinstance(part, nn.Dropout) for part, _ in places):
+        return ""
+    if len(places) < 2:
+        return ""
+    expected = subject.in_training(dropout=0.0)(x)
+    for n, training in enumerate(_one_at_a_time(subject)):
+        if max_difference(training(x), expected) <= noise(expected):
+            modules = training.module.named_modules() if training.module else ()
+            named = {one: path for path, one in modules}
+            return named[rate_attributes(training.target)[n][0]]
+    return ""
 
 
 def _near(rows: Tensor, expected: Tensor) -> bool:

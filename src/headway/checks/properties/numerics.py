@@ -11,7 +11,7 @@ from headway.checks.evidence.masks import example_table
 from headway.checks.oracle import match
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.recipe import Recipe
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
 from headway.checks.tolerance import largest, max_difference
 
@@ -101,7 +101,10 @@ def half(evidence: Evidence) -> Outcome:
             if dtype == torch.float16 and "not implemented" in str(raised):
                 continue
             if widest != torch.float64:
-                return not_applicable(f"It works in {_short(widest)} alone.")
+                return note(
+                    f"It works in {_short(widest)} alone: in {_short(dtype)} it "
+                    f"raised {describe(raised)}."
+                )
             return failed(f"In {_short(dtype)} it raised {describe(raised)}.")
         if output.dtype != dtype:
             return failed(
@@ -165,8 +168,11 @@ def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
             with torch.no_grad():
                 rows = subject(x, **mask(table, dtype))
         except Exception as raised:  # whatever a reader's code may raise
-            return failed(
-                f"With {mask.argument}, in {_short(dtype)} it raised {describe(raised)}."
+            said = describe(raised)
+            # A mask of another type than the tokens is the caller's to change.
+            of_types = "expected scalar type" in said or "same dtype" in said
+            return (note if of_types else failed)(
+                f"With {mask.argument}, in {_short(dtype)} it raised {said}."
             )
         with torch.no_grad():
             expected = evidence.subject.copy()(

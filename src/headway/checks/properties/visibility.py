@@ -4,10 +4,11 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
-from headway.checks.evidence.influence import pattern_name
+from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
 from headway.checks.evidence.together import moved_rows
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
+from headway.checks.subject.intent import has_window
 from headway.checks.tolerance import noise
 
 _LARGE = 1e3
@@ -74,6 +75,11 @@ def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> flo
 
 def _reason_of_leak(evidence: Evidence) -> str:
     name = pattern_name(evidence.visible)
+    if name == "every token" and faint_future(evidence.influence):
+        return (
+            "Later tokens count a little: hidden scores are not low enough, as of a "
+            "fill of -10."
+        )
     if name == "itself and the past":
         return "Large tokens get through, so hidden scores are not low enough."
     if reason := _reason_of_pattern(evidence):
@@ -100,6 +106,12 @@ def past(evidence: Evidence) -> Outcome:
     window = evidence.window
     if window and not bool(evidence.visible.triu(1).any()):
         return passed(f"A row sees the latest {window} tokens: a window.", window)
+    side = side_of_window(evidence.visible)
+    if side and has_window(evidence.subject.target) and not evidence.causal:
+        return note(
+            f"A row sees {side} tokens on both sides: the window reaches into the "
+            "future as well. Say causal=True if that is wrong."
+        )
     unseen = evidence.allowed & ~evidence.visible
     count = int(unseen.sum())
     if not count:

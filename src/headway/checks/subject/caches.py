@@ -43,12 +43,14 @@ class Way:
         step: Gives the rows of some tokens and the next cache, from the code, the
             tokens, the cache and how many tokens were before.
         handed_on: Whether a call returns the cache for the next.
+        without_positions: The same way where the code has to count positions itself.
     """
 
     shown: str
     begin: Callable[[], Any]
     step: Step
     handed_on: bool = False
+    without_positions: "Way | None" = None
 
 
 class Layers:
@@ -91,12 +93,19 @@ def ways_to_cache(subject: Subject) -> Iterator[Way]:
         return
     known = arguments(subject.target)
     extra = {name: True for name in _FLAGS if name in known}
-    places = {name: False for name in _STARTS if name in known}
-    places |= {name: True for name in _POSITIONS if name in known}
+    starts = dict.fromkeys((name for name in _STARTS if name in known), 0)
+    asked = [name for name in _POSITIONS if name in known]
+    places = starts | dict.fromkeys(asked, 1)
     for name in (name for name in _PASTS if name in known):
         shown = f"{name}=past"
-        handed = _calling(subject, extra, places, name, handed_on=True)
-        yield Way(shown, lambda: None, handed, handed_on=True)
+        own = _calling(subject, extra, starts, name, handed_on=True)
+        counting = Way(shown, lambda: None, own, handed_on=True) if asked else None
+        for axes in (1, 2) if asked else (0,):
+            given = starts | dict.fromkeys(asked, axes)
+            handed = _calling(subject, extra, given, name, handed_on=True)
+            yield Way(shown, lambda: None, handed, True, counting)
+        if counting:
+            yield counting
         kept = _calling(subject, extra, places, name, handed_on=False)
         for words, make in _OBJECTS.items():
             yield Way(f"{name}={words}", make, kept)
@@ -109,19 +118,22 @@ def ways_to_cache(subject: Subject) -> Iterator[Way]:
 def _calling(
     subject: Subject,
     extra: Mapping[str, Any],
-    places: Mapping[str, bool],
+    places: Mapping[str, int],
     name: str | None,
     *,
     handed_on: bool,
 ) -> Step:
-    """Make a step that hands over a cache by name, and says where new tokens stand."""
+    """Make a step that hands over a cache by name, and says where new tokens stand.
+
+    A position has no axis if it is that of the first token, one or two if of each.
+    """
     first = subject.call.time_first
 
     def step(target: Target, x: Tensor, past: Any, start: int) -> tuple[Tensor, Any]:
         given = {**subject.extra, **extra}
-        for argument, every in places.items():
+        for argument, axes in places.items():
             here = torch.arange(start, start + x.shape[1], device=x.device)
-            given[argument] = here if every else start
+            given[argument] = (start, here, here.repeat(len(x), 1))[axes]
         if name is not None:
             given[name] = past
         invoke = subject.call.moved(start).invoke

@@ -1,11 +1,13 @@
 """How a piece of attention code wants to be called."""
 
+import ast
 import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
+from types import CodeType
 from typing import Any, cast
 
 import torch
@@ -31,13 +33,16 @@ _CONTEXT = re.compile(
     r"|^x_?\d$|^z$|cond",
     re.IGNORECASE,
 )
-# A call that brings tokens before texts itself.
-_TURNED = re.compile(r"(transpose|swapaxes|permute)\((0, ?1|1, ?0)")
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
+OTHERS = "further_arguments"  # the name of those that are handed over beside a call
 _NOTHING = torch.empty(0)
+# Who writes this puts texts and tokens where the code has them.
+_TURNED = re.compile(
+    r"(transpose|swapaxes|swapdims|permute)\((0, *1|1, *0)[,)]|movedim"
+)
 
 
 @dataclass(frozen=True)
@@ -177,6 +182,7 @@ def possible_calls(
         for inputs in _inputs(known):
             yield from _filled(target, known, inputs, told, time_first=time_first)
         yield from _layouts(target)
+    yield from _of_other_widths(target, known)
 
 
 def _names_texts_first(target: Target) -> bool:
@@ -349,6 +355,29 @@ def _layouts(target: Target) -> Iterator[Call]:
     yield _laid_out("torch.stack([m(one) for one in x])")
 
 
+def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator[Call]:
+    """Give calls of code whose keys and values are made of tokens of other widths."""
+    if not isinstance(target, nn.Module):
+        return
+    three, places = three_of(known), [*known]
+    if len(three) == 3 and places[:3] == [*three]:
+        widths = [getattr(target, name, None) for name in ("kdim", "vdim")]
+        if all(isinstance(width, int) for width in widths):
+            parts = [_as_wide(cast("int", width)) for width in widths]
+            yield _laid_out(f"m(x, {parts[0]}, {parts[1]})")
+        return
+    if len(places) < 2 or not _CONTEXT.search(places[1]):
+        return
+    layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
+    for width in dict.fromkeys(layer.in_features for layer in layers[1:]):
+        yield _laid_out(f"m(x, {_as_wide(width)})")
+
+
+def _as_wide(width: int) -> str:
+    """Write tokens of another width, made of the numbers of the usual ones."""
+    return f"torch.cat([x] * {width}, -1)[..., :{width}]"
+
+
 def _laid_out(text: str) -> Call:
     """Read a call, so that what is shown is what is done."""
     return Call(text, _from_option(text)[1])
@@ -395,17 +424,36 @@ def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
     except SyntaxError as error:
         raise ValueError(f"call must be an expression; got call={option!r}.") from error
     takes_tokens = "x" in code.co_names
+    widened = _with_others(option)
 
-    def invoke(m: Target, *inputs: Tensor, mask: Any = None) -> Any:
-        names: dict[str, Any] = {"mask": mask}
+    def invoke(m: Target, *inputs: Tensor, **others: Any) -> Any:
+        names: dict[str, Any] = {"mask": None, OTHERS: others}
+        if "mask" in code.co_names:
+            names["mask"] = others.pop("mask", None)
         if takes_tokens:
             names |= dict.fromkeys("xyz", inputs[0])
         else:
             names |= zip(("q", "k", "v"), inputs, strict=True)
             names |= zip(("query", "key", "value"), inputs, strict=True)
-        return call_with_names(code, m, names)
+        return call_with_names(widened if others else code, m, names)
 
     return option.strip(), invoke, takes_tokens
+
+
+def _with_others(option: str) -> CodeType:
+    """Let further arguments, such as a mask, go where the tokens go."""
+    tree = ast.parse(option.strip(), mode="eval")
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Call) and _is_of_code(one.func):
+            one.keywords.append(ast.keyword(None, ast.Name(OTHERS, ast.Load())))
+    return compile(ast.fix_missing_locations(tree), "<call>", "eval")
+
+
+def _is_of_code(called: ast.expr) -> bool:
+    """Ask whether the code itself is called, or something inside of it."""
+    while isinstance(called, (ast.Attribute, ast.Subscript)):
+        called = called.value
+    return isinstance(called, ast.Name) and called.id in ("m", "f")
 
 
 def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:

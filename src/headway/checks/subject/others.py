@@ -8,7 +8,12 @@ from typing import Any
 
 from torch import Tensor
 
-from headway.checks.subject.calls import FilledIn, call_with_names, three_of
+from headway.checks.subject.calls import (
+    CallOption,
+    FilledIn,
+    call_with_names,
+    three_of,
+)
 from headway.checks.subject.signature import Target, arguments
 from headway.checks.subject.subject import Subject
 
@@ -31,14 +36,15 @@ def asking_others(subject: Subject, *others: Tensor) -> Subject | None:
         others = tuple(one.transpose(0, 1) for one in others)
     if call.packing is not None:
         return _of_function(subject, others)
-    option = subject.options.call
+    option = _written(subject)
     if isinstance(option, str):
         return _as_told(subject, option, others)
     if option is not None:
         return None
-    if isinstance(call.invoke, FilledIn):
-        if (places := _places(subject.target, call.invoke)) is not None:
-            return _called(subject, replace(call.invoke, **places), others)
+    if isinstance(call.invoke, FilledIn) and (
+        places := _places(subject.target, call.invoke)
+    ):
+        return _called(subject, replace(call.invoke, **places), others)
     for name, one in arguments(subject.target).items():
         if _CONTEXT.search(name) and one.default is None:
             extra = {**subject.extra, name: others[0]}
@@ -46,9 +52,16 @@ def asking_others(subject: Subject, *others: Tensor) -> Subject | None:
     return None
 
 
+def _written(subject: Subject) -> CallOption | None:
+    """Give the call that the reader wrote, or that was written for other widths."""
+    if subject.options.call is None and "torch.cat" in subject.call.text:
+        return subject.call.text
+    return subject.options.call
+
+
 def hands_over_values(subject: Subject) -> bool:
     """Ask whether a call hands over values apart from keys."""
-    call, option = subject.call, subject.options.call
+    call, option = subject.call, _written(subject)
     if call.packing is not None:
         return True
     if isinstance(option, str):
@@ -125,9 +138,21 @@ def _with_others(option: str) -> str | None:
         if not isinstance(called, ast.Call):
             continue
         given = [*called.args, *(one.value for one in called.keywords)]
-        tokens = [one for one in given if isinstance(one, ast.Name) and one.id == "x"]
+        tokens = [found for one in given if (found := _tokens_in(one))]
         if len(tokens) in (2, 3):
-            for one, letter in zip(tokens[1:], "yz", strict=False):
-                one.id = letter
+            for places, letter in zip(tokens[1:], "yz", strict=False):
+                for one in places:
+                    one.id = letter
             return ast.unparse(tree)
     return None
+
+
+def _tokens_in(given: ast.expr) -> list[ast.Name]:
+    """Find the tokens in an argument that is nothing else, or some of their numbers."""
+    if isinstance(given, ast.Subscript) and not isinstance(given.value, ast.Name):
+        inside = [*ast.walk(given)]
+        tokens = [one for one in inside if isinstance(one, ast.Name) and one.id == "x"]
+        return tokens if "torch.cat" in ast.unparse(given) else []
+    if isinstance(given, ast.Subscript):
+        given = given.value
+    return [given] if isinstance(given, ast.Name) and given.id == "x" else []

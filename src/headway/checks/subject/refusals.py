@@ -83,21 +83,22 @@ def explain(target: Target, options: Options, failures: Sequence[Failure]) -> st
             f"d_in must be given for {name}, such as d_in=12, or --d-in 12; "
             "got d_in=None."
         )
+    failure = _farthest(failures)
     if options.call is None:
-        failure = _farthest(failures)
         for explained in (_of_copies, _of_numpy, _of_unknown, _of_forward):
             if sentence := explained(target, name, failure):
                 return sentence
     return (
         f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
-        f"got call={options.call!r}, and {failures[0]}."
+        f"got call={options.call!r}, and {failure}."
     )
 
 
 def _farthest(failures: Sequence[Failure]) -> Failure:
     """Choose the failure of the likeliest call that came farthest.
 
-    With a wrong width the first layer raises, and tells nothing of the code.
+    With a wrong width the first layer raises, and tells nothing of the code. What
+    returned something came to its end.
     """
     first = failures[0]
     alike = [
@@ -106,7 +107,11 @@ def _farthest(failures: Sequence[Failure]) -> Failure:
         if one.text == first.text and (one.shape or ())[:2] == (first.shape or ())[:2]
     ]
     return max(
-        alike, key=lambda one: [frame.lineno or 0 for frame in frames(one.error)][:1]
+        alike,
+        key=lambda one: (
+            str(one.error).startswith("it returned"),
+            [frame.lineno or 0 for frame in frames(one.error)][:1],
+        ),
     )
 
 

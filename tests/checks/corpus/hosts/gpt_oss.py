@@ -14,8 +14,9 @@ class RotaryEmbedding(nn.Module):
 
     def forward(self, query, key):
         """Turn (batch, length, heads, head_dim); the length is the second axis."""
-        steps = torch.arange(0, self.head_dim, 2, device=query.device).to(query.dtype)
+        steps = torch.arange(0, self.head_dim, 2, device=query.device).double()
         inv_freq = self.base ** (-steps / self.head_dim)
+        inv_freq = inv_freq.to(query.dtype)
         t = torch.arange(query.shape[1], device=query.device).to(query.dtype)
         freqs = torch.einsum("i,j->ij", t, inv_freq)
         cos, sin = freqs.cos()[:, None, :], freqs.sin()[:, None, :]

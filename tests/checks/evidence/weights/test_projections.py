@@ -600,6 +600,14 @@ def test_a_packed_weight_that_is_no_three_is_left_out() -> None:
     assert find_weights(subject_of(Two(), num_heads=4)).candidates == ()
 
 
+def test_of_very_many_readings_the_first_are_kept() -> None:
+    module = nn.ParameterDict({f"part_{n}": weight(12, 12) for n in range(8)})
+    found = find_weights(subject_of(module, 12)).candidates
+    assert len(found) == 400
+    assert not any(one.certain for one in found)
+    assert found[0].names.startswith("part_0, part_1, part_2")
+
+
 def subject_of(module: Any, d_in: int = D_IN, **given: Any) -> Subject:
     call = Call("m(x)", lambda m, x: m(x))
     place = torch.device("cpu")

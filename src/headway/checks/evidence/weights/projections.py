@@ -360,13 +360,14 @@ def _threes(
             both = found["key_value"][layout]
             for cut, common in _cuts_of_two(reading.subject, both.shape[0], heads):
                 key, value = cut(both)
-                own = _cut(known.get("key_value"), ("key", "value"), cut)
+                bias = _beside(both, known.get("key_value"))
+                own = _cut(bias, ("key", "value"), cut)
                 yield (query, key, value), given | own, common
     for packed in found.get("packed", {}).values():
         groups = intent.num_kv_heads(reading.subject.target)
         for cut, common in cuts(packed.shape[0], 3, heads, groups):
             query, key, value = cut(packed)
-            own = _cut(known.get("packed"), ROLES[:3], cut)
+            own = _cut(_beside(packed, known.get("packed")), ROLES[:3], cut)
             yield (query, key, value), given | own, common
 
 
@@ -374,6 +375,11 @@ def _cuts_of_two(subject: Subject, rows: int, heads: int) -> Iterator[tuple[Cut,
     groups = intent.num_kv_heads(subject.target) or heads
     for number, (cut, _) in enumerate(cuts(rows, 2, groups, None)):
         yield cut, number == 0
+
+
+def _beside(weight: Tensor, bias: Tensor | None) -> Tensor | None:
+    """Give the bias, if it is one of this weight: shapes may have been guessed."""
+    return bias if bias is not None and len(bias) == len(weight) else None
 
 
 def _cut(packed: Tensor | None, names: Sequence[str], cut: Cut) -> dict[str, Tensor]:
