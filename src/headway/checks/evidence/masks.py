@@ -414,9 +414,9 @@ def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> 
         hidden = output[:, (~kept).to(output.device)]
         alike = max_difference(hidden, hidden[:, :1].expand_as(hidden), equal_nan=True)
         beyond = bool((rest & ~visible[~kept]).any())
-        if bool((rest | ~others[~kept]).all()):
-            if beyond or alike <= tolerance(output):
-                return True
+        every = bool((rest | ~others[~kept]).all())
+        if every and (beyond or alike <= tolerance(output)):
+            return True
     return False
 
 

@@ -368,7 +368,13 @@ def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator
     if len(places) < 2 or not _CONTEXT.search(places[1]):
         return
     layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
-    for width in dict.fromkeys(layer.in_features for layer in layers[1:]):
+    found = [layer.in_features for layer in layers[1:]]
+    found += [
+        part.kdim
+        for part in target.modules()
+        if isinstance(part, nn.MultiheadAttention)
+    ]
+    for width in dict.fromkeys(found):
         yield _laid_out(f"m(x, {_as_wide(width)})")
 
 
