@@ -181,7 +181,8 @@ def possible_calls(
         for inputs in _inputs(known):
             yield from _filled(target, known, inputs, told, time_first=time_first)
         yield from _layouts(target)
-    yield from _of_other_widths(target, known)
+    for call in _of_other_widths(target, known):
+        yield replace(call, time_first=time_first)
 
 
 def _names_texts_first(target: Target) -> bool:
