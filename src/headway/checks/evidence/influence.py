@@ -79,7 +79,7 @@ def window_size(visible: Tensor) -> int | None:
 
 
 def faint_future(influence: Tensor) -> bool:
-    """Ask whether later tokens count, and hardly: a score of -10 may hide them."""
+    """Ask whether later tokens hardly count, as where a score of -10 hides them."""
     own = influence.diagonal(dim1=0, dim2=2).movedim(-1, 0).mean(dim=0)
     places = torch.ones_like(own, dtype=torch.bool)
     future, past = own[places.triu(1)], own[places.tril(-1)]

@@ -416,8 +416,8 @@ def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> 
         hidden = output[:, (~kept).to(output.device)]
         alike = max_difference(hidden, hidden[:, :1].expand_as(hidden), equal_nan=True)
         beyond = bool((rest & ~visible[~kept]).any())
-        unmoved = bool((rest | ~others[~kept]).all())
-        if unmoved and (beyond or alike <= tolerance(output)):
+        every = bool((rest | ~others[~kept]).all())
+        if every and (beyond or alike <= tolerance(output)):
             return True
     return False
 

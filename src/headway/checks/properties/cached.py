@@ -159,8 +159,8 @@ def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
         with_a_cache = " with a cache" if len(cut) == 1 else ""
         if evidence.positions and row:
             return (
-                f"{first}{with_a_cache} computes something else, though it has no "
-                "past: the first row is right, so look at the positions of keys, such "
+                f"{first}{with_a_cache} computes something else, with no past "
+                "yet: the first row is right, so look at the positions of keys, such "
                 "as keys that are turned twice"
             )
         return f"{first}{with_a_cache} computes something else"

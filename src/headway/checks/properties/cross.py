@@ -124,9 +124,12 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
     y, output = _tokens(evidence)
     x = evidence.x
     if worst := _other_queries_move(evidence, x, y):
+        why = _cause(evidence)
+        if evidence.subject.call.packing is not None:  # values are handed over
+            why = "weights hang on other queries, as of a softmax over queries"
         return failed(
             "With other tokens for keys and values, a row still moves with the tokens "
-            f"of other queries: {_cause(evidence)}.",
+            f"of other queries: {why}.",
             worst,
         )
     if len(x) > 1:

@@ -182,7 +182,8 @@ def possible_calls(
         for inputs in _inputs(known):
             yield from _filled(target, known, inputs, told, time_first=time_first)
         yield from _layouts(target)
-    yield from _of_other_widths(target, known)
+    for call in _of_other_widths(target, known):
+        yield replace(call, time_first=time_first)
 
 
 def _names_texts_first(target: Target) -> bool:
@@ -369,7 +370,13 @@ def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator
     if len(places) < 2 or not _CONTEXT.search(places[1]):
         return
     layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
-    for width in dict.fromkeys(layer.in_features for layer in layers[1:]):
+    found = [layer.in_features for layer in layers[1:]]
+    found += [
+        part.kdim
+        for part in target.modules()
+        if isinstance(part, nn.MultiheadAttention)
+    ]
+    for width in dict.fromkeys(found):
         yield _laid_out(f"m(x, {_as_wide(width)})")
 
 
