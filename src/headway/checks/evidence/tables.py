@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from headway.checks.subject import Subject
@@ -60,9 +60,9 @@ class _Watch(TorchFunctionMode):
     ) -> Any:
         """Call the function, and keep what looks like a table."""
         result = func(*args, **(kwargs or {}))
-        # What is being compiled has no numbers yet that could be compared.
-        found = () if torch.compiler.is_compiling() else _tensors((args, result))
-        for one in found:
+        if torch.compiler.is_compiling():  # there are no numbers yet to compare
+            return result  # pragma: no cover  # Python does not run it
+        for one in _tensors((args, result)):
             table = _as_table(one, self.T)
             if table is not None and len(self.kept) < _MOST:
                 self.kept.append(table)
@@ -70,7 +70,7 @@ class _Watch(TorchFunctionMode):
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
+    if type(value) in (Tensor, nn.Parameter):  # those of a compiler have no numbers
         yield value
     elif isinstance(value, (tuple, list)):
         for one in value:
