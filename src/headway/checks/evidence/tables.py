@@ -60,7 +60,9 @@ class _Watch(TorchFunctionMode):
     ) -> Any:
         """Call the function, and keep what looks like a table."""
         result = func(*args, **(kwargs or {}))
-        for one in _tensors((args, result)):
+        # What is being compiled has no numbers yet that could be compared.
+        found = () if torch.compiler.is_compiling() else _tensors((args, result))
+        for one in found:
             table = _as_table(one, self.T)
             if table is not None and len(self.kept) < _MOST:
                 self.kept.append(table)
