@@ -150,7 +150,8 @@ def test_a_function_of_pytorch_passes() -> None:
 def test_facts_of_a_module() -> None:
     assert facts(evidence_of(MASKED["both"](SIZES["five heads"]))) == {
         "called": "m(x)",
-        "future": "hidden, as its names say",
+        # Its flag is read by a step that it holds, and by none of its methods.
+        "future": "hidden, as it behaves",
         "sizes": "2 texts of 7 tokens, 17 wide",
         "type": "float64 on cpu",
         "heads": "5",

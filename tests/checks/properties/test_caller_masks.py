@@ -19,7 +19,7 @@ def test_padding_upside_down_is_found() -> None:
             return super().forward(x, key_padding_mask)
 
     verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "note"
+    assert verdict == "failed"
     assert sentence.startswith("In its key_padding_mask, True may look.")
     assert said(HidesPadding(SMALL), OBEYED)[0] == "passed"
 

@@ -43,6 +43,8 @@ CONSEQUENCES: dict[tuple[str, Any], tuple[str, ...]] = {
     ("projections", "qkq"): (_GRADIENTS,),
     ("attend_over", "heads"): (_PAST,),
     ("out", False): (_GRADIENTS,),
+    ("summed", "own"): (_PAST,),
+    ("summed", "all"): (_LEAK, _SUM, *_LATER),
     ("biases", "o"): (_GRADIENTS,),
     ("biases", "kvo"): (_GRADIENTS,),
     ("biases", "qko"): (_GRADIENTS,),

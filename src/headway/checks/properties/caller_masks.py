@@ -70,8 +70,8 @@ def obeyed(evidence: Evidence) -> Outcome:
         if wrong := in_training(_in_its_type(evidence, mask), mask):
             return wrong
     for mask in masks.obeyed:
-        if said_otherwise := _uncommon(mask):
-            return note(said_otherwise)
+        if unlike := _uncommon(mask):
+            return unlike
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
     for mask in masks.obeyed:
         if mask.instead:
@@ -82,16 +82,17 @@ def obeyed(evidence: Evidence) -> Outcome:
     return passed(f"It obeys {'; '.join(said)}.", len(said))
 
 
-def _uncommon(mask: Mask) -> str:
+def _uncommon(mask: Mask) -> Outcome | None:
     """Say what a mask means, if by its name and shape others expect something else."""
     name = mask.argument
     if mask.shape == "(B, S)" and mask.type == "float":
-        return (
+        return note(
             f"{name} is added to the scores as it is: one of ones and zeros, or of "
             "booleans, hides nothing. Hand over minus infinity where it hides."
         )
+    # The name is that of PyTorch's argument, and promises its meaning.
     if name == "key_padding_mask" and mask.meaning == "True may look":
-        return (
+        return failed(
             "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
             "who hands that over has it inverted, and padding is seen."
         )
@@ -100,12 +101,12 @@ def _uncommon(mask: Mask) -> str:
         and mask.hides_keys
         and mask.meaning == "True is hidden"
     ):
-        return (
+        return note(
             "In its attention_mask, ones are hidden. In most libraries ones are tokens "
             "and zeros padding: who hands that over has it inverted, and padding is "
             "seen."
         )
-    return ""
+    return None
 
 
 def _none_is_taken(evidence: Evidence) -> Outcome:
