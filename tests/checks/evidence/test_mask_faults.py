@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from checks.support.asking import evidence_of
+from headway.checks.evidence.mask_faults import Given, fault
 from stepwise import SMALL, KeyMasked, PairMasked, hide
 
 
@@ -52,3 +53,50 @@ def test_scores_that_do_not_grow_with_tokens_tell_only_that_it_counts(
 ) -> None:
     module = PairMasked(SMALL, bias=False, score=of_directions, hide=filling(fill))
     assert [*evidence_of(module).masks.disobeyed.values()] == ["counts"]
+
+
+X = torch.randn(2, 7, 5, generator=torch.Generator().manual_seed(0)).double()
+EVERY = torch.ones(7, 7, dtype=torch.bool)
+KEEP = (torch.arange(7) % 3 != 1).expand(7, 7)
+
+
+def attending(bias: float = 0.0, factor: float = 1.0) -> Given:
+    """Give attention that adds a number to the scores of what a mask hides."""
+
+    def attend(x: Tensor) -> Tensor:
+        weights = (x @ x.mT + bias * ~KEEP).softmax(dim=-1)
+        return factor * weights @ x
+
+    return attend
+
+
+@pytest.mark.parametrize(
+    ("visible", "keep"),
+    [(EVERY.tril().triu(), KEEP), (EVERY, EVERY), (EVERY, ~EVERY)],
+)
+def test_of_a_mask_that_hides_or_shows_nothing_else_no_fault_is_known(
+    visible: Tensor, keep: Tensor
+) -> None:
+    assert fault(attending(-5.0), attending(), X, visible, keep) is None
+    assert fault(attending(-5.0), attending(), X, EVERY, KEEP) == "too near"
+
+
+def test_a_mask_that_turns_what_it_shows_around_has_no_name() -> None:
+    assert fault(attending(-5.0, -1.0), attending(), X, EVERY, KEEP) is None
+    assert fault(attending(-5.0, 2.0), attending(), X, EVERY, KEEP) == "too near"
+
+
+@pytest.mark.parametrize(
+    ("bias", "either", "effect"),
+    [
+        (-0.1, True, None),
+        (-0.1, False, "near zero"),
+        (-1.0, True, "near zero"),
+        (-5.0, True, "too near"),
+    ],
+)
+def test_where_either_is_seen_it_has_to_count_for_less(
+    bias: float, either: bool, effect: str | None
+) -> None:
+    found = fault(attending(bias), attending(), X, EVERY, KEEP, either=either)
+    assert found == effect

@@ -12,7 +12,7 @@ from headway.checks.evidence.masks import Mask, example_table
 from mistakes import GIVEN, build
 from mistakes.mistake import OBEYED, PADDING
 from sizes import B, T
-from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked
+from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
 
 
 @pytest.mark.parametrize(
@@ -126,3 +126,40 @@ def test_as_many_texts_as_heads_are_no_heads() -> None:
     assert sentence.endswith(
         "With 3 texts, as many as heads, one is taken for another."
     )
+
+
+def test_a_mask_that_is_kept_may_fit_no_other_batch() -> None:
+    class Keeping(KeyMasked):
+        kept: Tensor | None = None
+
+        def forward(self, x: Tensor, padding_mask: Tensor | None = None) -> Any:
+            self.kept = padding_mask if padding_mask is not None else self.kept
+            return super().forward(x, self.kept)
+
+    assert not evidence_of(KeyMasked(SMALL)).masks.kept
+    evidence = evidence_of(Keeping(SMALL))
+    assert evidence.masks.kept
+    assert evidence.subject.copy_each_call
+    assert evidence.masks.of_keys == Mask("padding_mask", "(B, S)", "bool")
+
+
+def test_what_hides_by_accident_is_not_obeyed() -> None:
+    def put(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
+        scores = hide(m, scores, None)
+        if mask is None:
+            return scores
+        return scores + (1 - mask[:, None].to(scores.dtype)) * -10
+
+    masks = evidence_of(KeyMasked(SMALL, hide=put)).masks
+    assert masks.obeyed == []
+    assert masks.disobeyed == {"padding_mask": "too near"}
+
+
+def test_a_mask_that_moves_rows_by_rounding_does_nothing() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            return super().forward(x) * (1.0 if mask is None else 1 + 1e-9)
+
+    masks = evidence_of(Wrong(SMALL)).masks
+    assert masks.obeyed == []
+    assert masks.disobeyed == {"mask": "nothing"}

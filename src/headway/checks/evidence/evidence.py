@@ -180,7 +180,7 @@ def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, str
     if named is not None:
         return named, "as its names say"
     name = pattern_name(visible)
-    if named is None and faint_future(moved):
+    if faint_future(moved):
         return True, "as it behaves: later tokens count, and hardly"
     past = "the past" in name or "the future" in name
     if past or window_size(visible) is not None:

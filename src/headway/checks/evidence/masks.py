@@ -275,12 +275,6 @@ def _forms(argument: str) -> Iterator[Mask]:
         yield Mask(argument, shape, type_)
 
 
-def _meaning(mask: Mask, effect: str) -> Meaning:
-    if mask.type == "float":
-        return "added to the scores"
-    return "True may look" if effect == "keep" else "True is hidden"
-
-
 def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:
     """Find a form of the same mask of pairs that may differ from text to text."""
     for shape in _OF_PAIRS if mask.shape in _OF_PAIRS else ():
@@ -379,20 +373,19 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
         for name, table in tables.items()
         if not torch.equal(table, visible) and _agree(seen, table, dead)
     ]
+
+    def masked(y: Tensor) -> Tensor:
+        table = keep.expand(len(y), -1, -1).clone()
+        return subject(y, **form(table.to(y.device), y.dtype))
+
     same = _agree(seen, visible, dead)
     if same and max_difference(output, plain.output, equal_nan=True) <= tolerance(
         output
     ):
         return "nothing"
     if same or near[:1] == ["either"]:
-
-        def masked(y: Tensor) -> Tensor:
-            table = keep.expand(len(y), -1, -1).clone()
-            return subject(y, **form(table.to(y.device), y.dtype))
-
-        if found := fault(
-            masked, subject, subject.tokens(), visible, keep, either=not same
-        ):
+        x = subject.tokens()
+        if found := fault(masked, subject, x, visible, keep, either=not same):
             return found
     if same:
         return "numbers"
