@@ -48,9 +48,9 @@ def duplicate(target: Target, dtype: torch.dtype) -> Target:
 def _keep_pruned(module: nn.Module) -> None:
     """Store pruned weights under their own names, which tell what they are."""
     for part in module.modules():
-        for hook in [*part._forward_pre_hooks.values()]:  # noqa: SLF001
+        for hook in [*part._forward_pre_hooks.values()]:
             if isinstance(hook, prune.BasePruningMethod):
-                prune.remove(part, hook._tensor_name)  # noqa: SLF001
+                prune.remove(part, hook._tensor_name)
 
 
 def _results(module: nn.Module) -> Iterator[Tensor]:
