@@ -102,6 +102,12 @@ def test_a_module_may_be_changed_by_tools_of_pytorch(make: Any) -> None:
     assert report.ok, str(report)
 
 
+def test_pruned_weights_keep_their_names_and_the_module_its_own() -> None:
+    module = pruned()
+    assert said(module, EQUATION)[0] == "passed"
+    assert prune.is_pruned(module)
+
+
 def test_what_a_call_left_in_a_module_is_copied_too() -> None:
     module = Keeping()
     module(torch.ones(2, 3, 5))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
@@ -92,3 +92,31 @@ def test_with_sinks_it_equals_the_package() -> None:
     context = sink_attention(q, k, v, sinks=sinks, causal=True)
     expected = context.transpose(1, 2).flatten(2)
     close(compute(x, p, True, Recipe(), Design(sinks=sinks)), expected)
+
+
+@pytest.mark.parametrize("name", ["eps", "variance_epsilon"])
+def test_a_norm_of_each_head_may_run_over_all_of_them(name: str) -> None:
+    """The weights of the norm are those of one head, so that it cannot be called."""
+
+    class RMSNorm(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(draw(D))
+            setattr(self, name, 0.3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * (x.square().mean(-1, keepdim=True) + 0.3).rsqrt() * self.weight
+
+    def whole(x: Tensor, norm: RMSNorm) -> Tensor:
+        root = (x.square().mean((1, 3), keepdim=True) + 0.3).sqrt()
+        return x / root * norm.weight
+
+    x, p = draw(B, T, D_IN), weights(bias=False, out=False)
+    q, k, v = (in_heads(x, one, H) for one in (p.query, p.key, p.value))
+    norms = RMSNorm(), RMSNorm()
+    design = Design(query_norm=norms[0], key_norm=norms[1])
+    q, k = whole(q, norms[0]), whole(k, norms[1])
+    expected = scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+    with torch.no_grad():
+        result = compute(x, p, False, Recipe(norm_over="other"), design)
+    close(result, expected.detach())

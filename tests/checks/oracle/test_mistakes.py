@@ -8,10 +8,15 @@ import torch
 from torch import Tensor
 
 from checks.support.layers import weights
-from headway.checks.evidence.design import Design
+from headway.checks.evidence.design import Design, Rotation
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.computing import compute
-from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
+from headway.checks.oracle.mistakes import (
+    KNOWN_MISTAKES,
+    KnownMistake,
+    left_out,
+    other_speeds,
+)
 from headway.checks.oracle.recipe import Recipe
 from mistakes.designs import KINDS
 from sizes import D_IN, B, T
@@ -98,3 +103,52 @@ def test_every_sentence_is_said_once() -> None:
 def test_every_mistake_changes_the_recipe() -> None:
     for one in KNOWN_MISTAKES:
         assert one(Recipe()) != Recipe()
+
+
+def turning(*speeds: float) -> Design:
+    """Rotate pairs at these speeds."""
+    steps = torch.tensor(speeds, dtype=torch.float64)
+    table = torch.arange(T)[:, None] * steps
+    return Design(rotation=Rotation(table, "pairs", "here"))
+
+
+@pytest.mark.parametrize(
+    ("meant", "found", "change"),
+    [
+        (turning(1.0, 0.1), Design(), {"rotated": ""}),
+        (Design(scale=0.3), Design(), {"scale": "1/sqrt(D)"}),
+        (Design(softcap=5.0), Design(), {"cap": "left out"}),
+        (Design(query_norm=torch.nn.Identity()), Design(), {"norms": ""}),
+    ],
+)
+def test_what_is_meant_and_never_acts_is_left_out(
+    meant: Design, found: Design, change: dict[str, str]
+) -> None:
+    mistake = left_out(meant, found)
+    assert mistake is not None
+    assert mistake.change == change
+    assert left_out(meant, meant) is None
+
+
+@pytest.mark.parametrize(
+    ("speeds", "angles"),
+    [
+        ((1.0, 0.3), "half the exponent"),
+        ((1.0, 0.0081), "twice the exponent"),
+        ((1.0, 1.0), "of the first"),
+        ((1.0, 1 / 0.09), "inverse"),
+    ],
+)
+def test_speeds_that_a_known_mistake_makes_are_named(
+    speeds: tuple[float, float], angles: str
+) -> None:
+    mistake = other_speeds(turning(1.0, 0.09), turning(*speeds))
+    assert mistake is not None
+    assert mistake.change == {"angles": angles}
+
+
+def test_other_speeds_may_be_meant() -> None:
+    meant = turning(1.0, 0.09)
+    for found in (meant, turning(1.0), turning(1.0, 0.7), Design()):
+        assert other_speeds(meant, found) is None
+    assert other_speeds(Design(), meant) is None

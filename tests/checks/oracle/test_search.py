@@ -9,8 +9,13 @@ import torch
 
 from checks.support.asking import evidence_of
 from headway.checks.evidence import gather
+from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
+from headway.checks.oracle.comparing import Comparison, Place
+from headway.checks.oracle.computing import compute
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
+from headway.checks.oracle.numbers import unknown_number
+from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.search import (
     Explanation,
     choose_weights,
@@ -19,7 +24,7 @@ from headway.checks.oracle.search import (
 )
 from headway.checks.subject import Options, discover
 from mistakes import MISTAKES, build
-from stepwise import SIZES, Attention
+from stepwise import SIZES, SMALL, Attention
 
 
 def square() -> torch.nn.Module:
@@ -88,3 +93,14 @@ def test_two_changes_of_the_same_field_are_no_pair() -> None:
     assert len({*fields}) < len(fields)
     one = build("five heads", MISTAKES["axis: softmax over the texts, masked"])
     assert explain(evidence_of(one)) is None
+
+
+def test_a_number_is_not_named_where_another_does_as_well() -> None:
+    """With queries of zero, no scale and no small score of the future is felt."""
+    evidence = evidence_of(Attention(SMALL), causal=True)
+    p = evidence.weights.candidates[0]
+    silent = replace(p, query=torch.zeros_like(p.query), biases={})
+    output = compute(evidence.x, silent, True, Recipe())
+    weights = replace(evidence.weights, candidates=(silent,))
+    still = replace(evidence, weights=weights, output=output, designs=(Design(),))
+    assert unknown_number(Comparison(still), Place(0, 0, True)) is None

@@ -8,7 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import calling, evidence_of, rows_of, said
-from headway.checks.evidence.design import Design
+from headway.checks.evidence import Evidence
+from headway.checks.evidence.design import Design, Rotation
+from headway.checks.oracle.computing import compute
+from headway.checks.oracle.recipe import Recipe
 from headway.checks.properties.equation import equals
 from mistakes.mistake import EQUATION, GRADIENTS, HALF
 from stepwise import SMALL, Attention, split
@@ -196,3 +199,111 @@ def test_heads_that_are_merged_in_another_order_are_told() -> None:
     verdict, sentence = said(module, EQUATION)
     assert verdict == "note"
     assert "merged in another order than they are split" in sentence
+
+
+def giving(found: Design, *meant: Design) -> Evidence:
+    """Let the output be that of a design, which is the last that may be meant."""
+    evidence = evidence_of(Attention(SMALL))
+    [weights] = evidence.weights.candidates
+    with torch.no_grad():
+        output = compute(evidence.x, weights, evidence.causal, Recipe(), found)
+    return replace(evidence, output=output, designs=(*meant, found))
+
+
+def turning(*speeds: float) -> Design:
+    places = torch.arange(evidence_of(Attention(SMALL)).x.shape[1])
+    table = places[:, None] * torch.tensor(speeds, dtype=torch.float64)
+    return Design(rotation=Rotation(table, "pairs", "here"))
+
+
+def test_speeds_are_held_against_those_that_are_meant() -> None:
+    outcome = equals(giving(turning(1.0, 0.3), turning(1.0, 0.09)))
+    assert outcome[:2] == (
+        "failed",
+        "It is exactly what comes out when the base has the exponent i/D, where 2i/D "
+        "is meant.",
+    )
+    assert equals(giving(turning(1.0, 0.3), turning(1.0, 0.2))).verdict == "passed"
+
+
+def test_positions_that_fall_are_told() -> None:
+    assert equals(giving(turning(1.0, 0.1))).verdict == "passed"
+    rotation = turning(1.0, 0.1).rotation
+    assert rotation is not None
+    falling = replace(rotation, angles=rotation.angles.flip(0))
+    outcome = equals(giving(Design(rotation=falling)))
+    assert outcome.verdict == "note"
+    assert "rotary positions counted from the end" in outcome.sentence
+
+
+def test_norms_with_weights_after_a_rotation_are_told() -> None:
+    norm = nn.LayerNorm(7, dtype=torch.float64)
+    design = replace(
+        turning(1.0, 0.1), query_norm=norm, key_norm=norm, norms_after="rotation"
+    )
+    outcome = equals(giving(design))
+    assert outcome.verdict == "note"
+    assert "the norms of queries and keys come after the rotation" in outcome.sentence
+
+
+class RMSNorm(nn.Module):
+    """It adds nothing before it divides, so that a token of zeros gives nan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(7))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * x.square().mean(-1, keepdim=True).rsqrt() * self.weight
+
+
+def test_a_norm_that_is_wrong_is_named() -> None:
+    module = Attention(SMALL)
+    module.norm = RMSNorm()
+    outcome = equals(replace(evidence_of(module), designs=(PLAIN,)))
+    assert outcome[:2] == (
+        "failed",
+        "Its norm norm gives nan for a token of zeros: no eps is added.",
+    )
+
+
+def sloped(*slopes: float) -> Design:
+    places = torch.arange(evidence_of(Attention(SMALL)).x.shape[1]).double()
+    away = (places - places[:, None]).tril()
+    return Design(bias=torch.tensor(slopes)[:, None, None] * away, source="ALiBi")
+
+
+def test_slopes_that_are_kept_and_unusual_are_told() -> None:
+    usual = (1 / 2**4, 1 / 2**8)
+    assert equals(giving(sloped(*usual))).verdict == "passed"
+    outcome = equals(giving(sloped(0.3, 0.1)))
+    assert outcome.verdict == "note"
+    assert "with the slopes that are kept, 0.3, 0.1; the usual" in outcome.sentence
+    assert "0.0625, 0.00391" in outcome.sentence
+
+
+class Activated(nn.Module):
+    """It lets queries through an activation, and what it gives through another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(5, 6) for _ in "qkv")
+        self.gelu = nn.GELU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.gelu(self.query(x)) @ self.key(x).mT / 6**0.5
+        return self.gelu(scores.softmax(-1) @ self.value(x)) + x.mean()
+
+
+def test_an_activation_of_ones_own_is_no_fault() -> None:
+    assert said(Activated(), EQUATION) == (
+        "note",
+        "It is not what the equation gives. It uses gelu, which the equation does not "
+        "have.",
+    )
+
+
+def test_code_of_which_nothing_is_known_is_judged_by_what_it_gives() -> None:
+    evidence = evidence_of(calling(odd))
+    unread = replace(evidence.subject, target=len)
+    assert equals(replace(evidence, subject=unread, bare=())).verdict == "failed"

@@ -109,7 +109,8 @@ def _told(known: _Known) -> Features:
 def _rotations(known: _Known) -> Iterator[Features]:
     """Give the rotations that a call makes, or that names and a base tell of."""
     told = known.subject.options.rotary_base
-    tables = [_spread(one, known.width) for one in tables_in_use(known.subject)]
+    used = tables_in_use(known.subject)
+    tables = [way for one in used for way in _spread(one, known.width)]
     kept = bool(_KEPT.search(intent.kept_positions(known.subject.target) or ""))
     named = kept or _is_named(known, _ROTARY)
     found = [(one, "angles that a call uses") for one in tables]
@@ -135,11 +136,14 @@ def _rotations(known: _Known) -> Iterator[Features]:
             yield {"rotation": rotation, "source": f"rotary positions, {pairing}"}
 
 
-def _spread(angles: Angles, width: int | None) -> Angles:
-    """Let the only angle of each position turn all pairs, as broadcasting does."""
+def _spread(angles: Angles, width: int | None) -> list[Angles]:
+    """Let the only angle of each position turn all pairs, as broadcasting does.
+
+    Or it turns the first pair alone, if the others are not to be rotated.
+    """
     if angles.angles.shape[1] > 1 or width is None or width < 4:
-        return angles
-    return angles._replace(angles=angles.angles.expand(-1, width // 2))
+        return [angles]
+    return [angles._replace(angles=angles.angles.expand(-1, width // 2)), angles]
 
 
 def _bases(known: _Known) -> Iterator[tuple[float, str]]:

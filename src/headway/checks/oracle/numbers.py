@@ -37,19 +37,23 @@ class _Number(NamedTuple):
 def unknown_number(comparison: Comparison, place: Place) -> tuple[str, Section] | None:
     """Find a number that, wrong as it is, explains the output."""
     for one in _numbers(comparison, place):
-
-        def off(number: float, one: _Number = one) -> float:
-            return comparison.glance(place, one.recipe(number))
-
-        number = _smallest(off, one.guesses)
-        if one.section is book.SCALE and not _LEAST < abs(number) < _MOST:
-            continue  # all weights are equal, for whatever reason
-        if not comparison.is_equal(place, one.recipe(number)):
-            continue
-        # Where another number does as well, nothing tells which it is.
-        if off(number * _FELT) > comparison.tolerance:
+        if (number := _explaining(comparison, place, one)) is not None:
             return one.sentence(number), one.section
     return None
+
+
+def _explaining(comparison: Comparison, place: Place, one: _Number) -> float | None:
+    """Give the number that explains the output, if no other does as well."""
+
+    def off(number: float) -> float:
+        return comparison.glance(place, one.recipe(number))
+
+    number = _smallest(off, one.guesses)
+    if one.section is book.SCALE and not _LEAST < abs(number) < _MOST:
+        return None  # all weights are equal, for whatever reason
+    if not comparison.is_equal(place, one.recipe(number)):
+        return None
+    return number if off(number * _FELT) > comparison.tolerance else None
 
 
 def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:

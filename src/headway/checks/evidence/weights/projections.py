@@ -384,9 +384,4 @@ def _beside(weight: Tensor, bias: Tensor | None) -> Tensor | None:
 
 def _cut(packed: Tensor | None, names: Sequence[str], cut: Cut) -> dict[str, Tensor]:
     """Cut a bias as the weight beside it is cut."""
-    if packed is None:
-        return {}
-    try:
-        return dict(zip(names, cut(packed), strict=True))
-    except RuntimeError:  # a bias of three layers, say, with no matrix of all three
-        return {}
+    return {} if packed is None else dict(zip(names, cut(packed), strict=True))
