@@ -10,6 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from checks.support.asking import said
 from checks.support.callers import WIDTH, Attend, OfTokens
 from headway import MultiHeadAttention
+from headway.checks.properties.cache_causes import cause
 from mistakes import ALONE, build
 from mistakes.alone import REMEMBERS, Remembering
 from mistakes.mistake import CACHED
@@ -279,3 +280,98 @@ def test_what_takes_no_known_cache_is_not_judged() -> None:
     short = Attention(SMALL)
     short.context_length = 2
     assert said(short, CACHED)[1] == "Its texts are too short to be cut."
+
+
+class Rotated(Growing):
+    """Queries and keys are turned by their positions, rightly or not."""
+
+    def rotate(self, x: Tensor, start: int = 0) -> Tensor:
+        angles = torch.arange(start, start + x.shape[1]).to(x)[:, None] * 0.5
+        a, b = x[..., :7], x[..., 7:14]
+        turned = [a * angles.cos() - b * angles.sin()]
+        turned += [a * angles.sin() + b * angles.cos(), x[..., 14:]]
+        return torch.cat(turned, dim=-1)
+
+
+def test_positions_that_are_not_handed_over_may_begin_anew() -> None:
+    class Told(Rotated):
+        def forward(
+            self, x: Tensor, past: Any = None, cache_position: Any = None
+        ) -> Any:
+            start = 0 if cache_position is None else int(cache_position.flatten()[0])
+            q, k, v = self.three(x)
+            q, k = self.rotate(q, start), self.rotate(k, start)
+            if past is not None:
+                k, v = (torch.cat(two, 1) for two in zip(past, (k, v), strict=True))
+            return self.mix(q, k, v), (k, v)
+
+    assert said(Told(), CACHED, d_in=WIDTH) == (
+        "note",
+        "With past=past, and with no positions handed over, new tokens are counted "
+        "from position zero again.",
+    )
+
+
+def test_keys_that_are_turned_twice_in_the_first_call_are_named() -> None:
+    class Twice(Rotated):
+        def forward(self, x: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+            q, k, v = self.three(x)
+            start = 0 if past is None else past[0].shape[1]
+            q, k = self.rotate(q, start), self.rotate(k, start)
+            if use_cache:
+                k = self.rotate(k, start)
+            if past is not None:
+                k, v = (torch.cat(two, 1) for two in zip(past, (k, v), strict=True))
+            rows = self.mix(q, k, v)
+            return (rows, (k, v)) if use_cache else rows
+
+    verdict, sentence = said(Twice(), CACHED, d_in=WIDTH)
+    assert verdict == "failed"
+    assert sentence.endswith(
+        "row 2 is not what one call without a cache gives: the first call with a cache "
+        "computes something else, with no past yet: the first row is right, so look at "
+        "the positions of keys, such as keys that are turned twice."
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ("stays", "row 7 is not what one call without a cache gives: the first step"),
+        (
+            "scaled",
+            "row 6 is not what one call without a cache gives: keys of the past",
+        ),
+        ("text", "a text gets the past of another text: the first one's is kept"),
+    ],
+)
+def test_what_happens_to_the_past_is_told(wrong: str, sentence: str) -> None:
+    class Odd(Growing):
+        def forward(self, x: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+            q, k, v = self.three(x)
+            kept = k, v
+            if past is not None:
+                k, v = (torch.cat(two, 1) for two in zip(past, (k, v), strict=True))
+                kept = past if wrong == "stays" else (k, v)
+            rows = self.mix(q, k, v)
+            if wrong == "scaled":
+                kept = 2 * kept[0], kept[1]
+            if wrong == "text":
+                kept = kept[0][:1].expand_as(k), kept[1][:1].expand_as(v)
+            return (rows, kept) if use_cache else rows
+
+    verdict, seen = said(Odd(), CACHED, d_in=WIDTH)
+    assert verdict == "failed"
+    assert sentence in seen
+
+
+def test_one_text_has_no_other_to_take_the_past_of() -> None:
+    def plain(x: Tensor) -> Tensor:
+        return x.cumsum(dim=1)
+
+    x = torch.randn(1, 5, 4, dtype=torch.float64)
+    assert cause(lambda x, cut: plain(x), plain, x) == ""
+    assert cause(lambda x, cut: x, plain, x).startswith("where all tokens are equal")
+    two = torch.randn(2, 5, 4, dtype=torch.float64)
+    shared = cause(lambda x, cut: plain(x[:1]).expand_as(x) + x, plain, two)
+    assert shared.startswith("a text gets the past of another text")

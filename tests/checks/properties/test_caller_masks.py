@@ -276,3 +276,62 @@ def test_masks_are_found_beside_a_call_that_is_told() -> None:
     assert said(Narrow(), "queries see other keys", **told)[0] == "passed"
     assert said(Narrow(), OBEYED)[0] == "passed"
     assert said(nn.MultiheadAttention(12, 2, kdim=7, vdim=5), OBEYED)[0] == "passed"
+
+
+def test_a_mask_of_an_earlier_call_may_not_be_kept() -> None:
+    class Keeps(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            self.kept = getattr(self, "kept", None) if mask is None else mask
+            return super().forward(x, self.kept)
+
+    assert said(Keeps(SMALL), OBEYED) == (
+        "failed",
+        "A call without a mask gets something else after calls with one: the mask of "
+        "an earlier call is kept.",
+    )
+
+
+class AddsToKeys(KeyMasked):
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+        low: Any = 0.0
+        if attention_mask is not None:
+            if not attention_mask.is_floating_point():
+                raise TypeError("only what can be added")
+            low = attention_mask[:, None, None]
+        self.steps = self.steps | {"hide": lambda m, s, mask: hide(m, s, None) + low}
+        return self.run(x)
+
+
+def test_a_mask_of_keys_that_is_added_as_it_is_is_noted() -> None:
+    assert said(AddsToKeys(SMALL), OBEYED) == (
+        "note",
+        "attention_mask is added to the scores as it is: one of ones and zeros, or of "
+        "booleans, hides nothing. Hand over minus infinity where it hides.",
+    )
+
+
+def test_texts_of_one_length_have_no_padding() -> None:
+    class OfOneLength(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            if x.shape[1] != self.context_length:
+                raise ValueError("texts of one length")
+            return super().forward(x, key_padding_mask)
+
+    assert said(OfOneLength(SMALL), PADDING) == (
+        "not applicable",
+        "It takes texts of one length only.",
+    )
+
+
+def test_a_mask_that_is_another_in_training_is_found() -> None:
+    class Wrong(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            hidden = key_padding_mask
+            if hidden is not None and self.training:
+                hidden = hidden.roll(1, dims=1)
+            return super().forward(x, hidden)
+
+    assert said(Wrong(SMALL), OBEYED) == (
+        "failed",
+        "In training key_padding_mask acts otherwise than in eval.",
+    )

@@ -180,3 +180,39 @@ def test_evidence_keeps_what_was_given_and_what_came_out() -> None:
     assert evidence.other.y.shape == (evidence.subject.B, 11, WIDTH)
     assert evidence.other.output.shape == evidence.output.shape
     assert evidence_of(OfTokens(), d_in=WIDTH).other is None
+
+
+def over_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-2) @ value
+
+
+def test_a_softmax_over_queries_is_named() -> None:
+    verdict, sentence = said(over_queries, OTHERS, causal=False)
+    assert verdict == "failed"
+    assert sentence.endswith(
+        "weights hang on other queries, as of a softmax over queries."
+    )
+
+
+class Sigmoid(OfThree):
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        scores = self.q(query) @ self.k(key).mT / WIDTH**0.5
+        return scores.sigmoid() @ self.v(value)
+
+
+def test_weights_that_are_not_meant_to_sum_to_one_need_not() -> None:
+    assert said(Sigmoid(), OTHERS, d_in=WIDTH, normalize="sigmoid") == SEES
+
+
+class WithoutWeights(OfTwo):
+    """Tokens are their own queries, keys and values."""
+
+    def __init__(self) -> None:
+        nn.Module.__init__(self)
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return scaled_dot_product_attention(query, key, value)
+
+
+def test_what_has_no_weights_is_compared_with_no_equation() -> None:
+    assert said(WithoutWeights(), OTHERS, d_in=WIDTH) == SEES

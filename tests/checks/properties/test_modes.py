@@ -126,3 +126,26 @@ def test_what_dropout_does_in_each_place_is_noted(wrong: str, sentence: str) -> 
     verdict, seen = said(Dropping(), "dropout keeps the mean")
     assert verdict == "note"
     assert seen.startswith(sentence)
+
+
+class Normed(nn.Module):
+    """Queries and keys have norms, which stay, and so does the norm at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(17, 3 * 5)
+        self.q_norm, self.k_norm = nn.LayerNorm(5), nn.LayerNorm(5)
+        self.dropout = nn.Dropout(0.1)
+        self.norm = nn.LayerNorm(5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, key, value = self.qkv(x).chunk(3, dim=-1)
+        scores = self.q_norm(query) @ self.k_norm(key).mT / 5**0.5
+        return self.norm(self.dropout(scores.softmax(dim=-1)) @ value)
+
+
+def test_a_layer_that_may_move_the_mean_is_named() -> None:
+    verdict, sentence = said(Normed(), DROPOUT)
+    assert verdict == "not applicable"
+    assert sentence.startswith("Besides attention it has ")
+    assert sentence.endswith(", which may move the mean.")

@@ -48,3 +48,13 @@ def test_what_takes_one_text_has_no_others() -> None:
         lambda q, k, v: three(q, k, v) if q.ndim == 2 else q[5], d_in=None
     )
     assert asking_others(one_text, one_text.tokens()) is None
+
+
+def attend_texts(m: Any, x: Tensor) -> Tensor:
+    return m(x, x)
+
+
+def test_a_call_of_the_reader_that_says_nothing_hands_over_no_values() -> None:
+    subject = discovered(OfTwo(), call=attend_texts)
+    assert asking_others(subject, subject.tokens()) is None
+    assert not hands_over_values(subject)

@@ -177,7 +177,7 @@ def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
             "such as new tokens that are counted from zero again or keys that are "
             "turned twice, and at whether keys and values stay beside each other"
         )
-    return "something of the past is lost"
+    return "keys of the past are not what they were"
 
 
 def _shown(cut: Sequence[int]) -> str:

@@ -203,8 +203,6 @@ def _equation(evidence: Evidence) -> Outcome | None:
 
     Keys of the queries' own tokens are there for the oracle too, and are hidden.
     """
-    if not evidence.weights.candidates:
-        return None
     near = match(evidence)
     plain = near.design.rotation is None and near.design.bias is None
     if near.weights is None or near.difference > evidence.tolerance or not plain:

@@ -120,10 +120,10 @@ def _as_told(subject: Subject, option: str, others: Sequence[Tensor]) -> Subject
     words = _with_others(option)
     if words is None:
         return None
+    known = {"y": others[0], "z": others[-1]}
 
     def ask(target: Target, x: Tensor, mask: Any = None) -> Any:
-        names = {"x": x, "y": others[0], "z": others[-1], "mask": mask}
-        return call_with_names(words, target, names)
+        return call_with_names(words, target, known | {"x": x, "mask": mask})
 
     return replace(subject, call=replace(subject.call, invoke=ask))
 
