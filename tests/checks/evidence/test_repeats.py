@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from checks.support.asking import evidence_of
 from headway.checks import check
-from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.repeats import Repeats, _graphs, repeat
 from headway.checks.outcome import Outcome, note
 from headway.checks.subject import Options, Subject, discover
 from headway.checks.subject.dropout import rate_attributes
@@ -137,3 +137,10 @@ def test_what_draws_in_eval_and_uses_nothing_of_it_is_found() -> None:
     assert repeats.randomness.verdict == "failed"
     assert repeats.randomness.sentence.startswith("In eval it draws random numbers.")
     assert not repeats.random
+
+
+def test_weights_that_are_made_anew_are_no_history_that_is_kept() -> None:
+    layer = nn.utils.spectral_norm(nn.Linear(5, 5))
+    layer(torch.ones(2, 5))
+    assert layer.weight.grad_fn is not None
+    assert [*_graphs(layer)] == []

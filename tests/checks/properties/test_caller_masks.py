@@ -8,6 +8,9 @@ from torch import Tensor, nn
 
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
+from headway.checks.evidence import Evidence
+from headway.checks.evidence.masks import Mask
+from headway.checks.properties.mask_causes import in_training
 from headway.checks.run import facts
 from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
 from stepwise import SMALL, Attention, KeyMasked, PairMasked, hide
@@ -335,3 +338,30 @@ def test_a_mask_that_is_another_in_training_is_found() -> None:
         "failed",
         "In training key_padding_mask acts otherwise than in eval.",
     )
+
+
+def test_an_attention_mask_whose_ones_are_hidden_is_noted() -> None:
+    class Inverted(KeyMasked):
+        def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+            keep = None if attention_mask is None else ~attention_mask.bool()
+            return super().forward(x, keep)
+
+    verdict, sentence = said(Inverted(SMALL), OBEYED)
+    assert verdict == "note"
+    assert sentence.startswith("In its attention_mask, ones are hidden.")
+
+
+def test_what_training_does_without_a_mask_is_told_elsewhere() -> None:
+    class Otherwise(HidesPadding):
+        def forward(self, x: Tensor, **masks: Any) -> Any:
+            rows = super().forward(x, **masks)
+            return 2 * rows if self.training else rows
+
+    assert in_training(*with_its_mask(HidesPadding(SMALL))) is None
+    assert in_training(*with_its_mask(Otherwise(SMALL))) is None
+
+
+def with_its_mask(module: nn.Module) -> tuple[Evidence, Mask]:
+    evidence = evidence_of(module)
+    mask = evidence.masks.of_keys or Mask("key_padding_mask", "(B, S)", "bool")
+    return evidence, mask

@@ -307,3 +307,9 @@ def test_code_of_which_nothing_is_known_is_judged_by_what_it_gives() -> None:
     evidence = evidence_of(calling(odd))
     unread = replace(evidence.subject, target=len)
     assert equals(replace(evidence, subject=unread, bare=())).verdict == "failed"
+
+
+def test_a_rotation_at_one_speed_is_found() -> None:
+    outcome = equals(giving(turning(0.3, 0.3)))
+    assert outcome.verdict == "failed"
+    assert outcome.sentence == "All pairs of numbers are rotated at one speed."
