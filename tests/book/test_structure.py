@@ -219,6 +219,14 @@ def test_public_names_have_an_example() -> None:
     assert without <= WITHOUT_EXAMPLE
 
 
+def test_no_program_writes_where_it_is_run() -> None:
+    # A reader pastes it into a folder of their own, which has a pyproject.toml.
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for one in extract_from_file(page):
+            if re.search(r"write_text\(|write_bytes\(|open\([^)]*[\"']w", one.code):
+                assert "tempfile" in one.code, f"{page.name}: {one.code[:80]}"
+
+
 def test_there_are_programs_to_run() -> None:
     """Else a runner that finds none would be content."""
     counts = {
