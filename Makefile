@@ -40,7 +40,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers mutate versus format record prove install clean distclean python port FORCE
+.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -124,6 +124,10 @@ takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'
 	@.cache/peers/bin/python -m pytest -q $(PARALLEL) --noconftest tests/peers
+
+corpus: .venv/installed  ## hold headway.checks against public styles and changes of them, and record what it says
+	@echo '== What the checks say of the corpus'
+	@PYTHONPATH=src:tests:tests/support $(RUN) checks.corpus --write
 
 browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed; ALL=1 tries each page
 	@echo '== The site in a browser'

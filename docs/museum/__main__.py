@@ -1,19 +1,22 @@
 """Write what the museum shows of all its exhibits: `python docs/museum [--check]`.
 
 Every program in the rooms is run as it stands, and `check` is asked about `attend`,
-which each of them makes. What it reports becomes a fold below each program, and a table
-and lists in museum.md. Of positions, caches, shared heads, pieces, processes, most
-variants and whole models `check` does not ask yet what must hold: `beyond` does. With
-`--check` nothing is written; the command fails if one of them is not as it would be
-written.
+which it makes. A room whose programs make something else, such as a rotation or a
+cache, begins with functions `ask_...` that put it into attention and ask `check`, or
+`check_model`. If the hint names a property of `beyond`, that is asked instead: it is
+one that `check` cannot ask. What is reported becomes a fold below each program, and a
+table and lists in museum.md. With `--check` nothing is written; the command fails if
+one of them is not as it would be written.
 """
 
 import contextlib
+import functools
+import inspect
 import io
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +24,7 @@ import beyond
 
 from headway.checks import Report, check
 from headway.checks.book import Section
+from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from proofread.generated import generate, significant
 
@@ -44,11 +48,13 @@ ROOMS = (
     "models",
 )
 NAMES = [one.name for one in PROPERTIES]
+ASKED = {*NAMES, *(one.name for one in OF_MODELS)}
 # How a property looks from outside, when it does not hold.
 SYMPTOMS = {
     "equals the equation": (
         "The result is not what the equation gives for the same weights."
     ),
+    "rows are numbers": "A row is nan, for ordinary tokens.",
     "no leak from the future": "A row changes when a later token changes.",
     "every allowed token counts": "A row stays when a token changes that it may see.",
     "equal tokens, equal rows": (
@@ -60,9 +66,16 @@ SYMPTOMS = {
     "texts do not move each other": (
         "A change in one text moves another text of the batch."
     ),
+    "queries see other keys": (
+        "With keys and values of another text, rows are not those of that text."
+    ),
     "the same alone as in a batch": "A text gets another result alone than in a batch.",
     "earlier rows stay": "A text goes on, and its first rows change.",
+    "cached equals uncached": "A text gets another result in pieces than whole.",
     "any sizes": "One text, one token or another length ends in an error.",
+    "memory layout does not matter": (
+        "The same numbers, in another order in memory, give another result."
+    ),
     "longer than the context": "A text that is too long is accepted.",
     "a call leaves nothing behind": (
         "A call depends on the one before, or changes what it was given."
@@ -85,6 +98,9 @@ SYMPTOMS = {
         "changes other rows."
     ),
     "gradients arrive": "Some weights get no gradient, and never learn.",
+    "gradients fit differences": (
+        "A small step does not change the result as the gradient says."
+    ),
     "large scores": "Tokens with large numbers give infinity or nan.",
     "types and half precision": (
         "Half precision ends in an error, or another type comes out than went in."
@@ -159,30 +175,61 @@ def exhibits(pages: Path = PAGES) -> Iterator[Exhibit]:
             yield Exhibit(room, **{name: values[name] for name in Exhibit._fields[1:]})
 
 
-def report(program: str) -> Report:
-    """Run a program, without what it prints, and ask what it makes for properties."""
+def report(one: Exhibit, program: str | None = None) -> Report:
+    """Run its program, or another, and ask what it makes for properties."""
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(program, "<exhibit>", "exec"), names)  # noqa: S102
-    if beyond.knows(names):
+        exec(compile(program or one.program, "<exhibit>", "exec"), names)  # noqa: S102
+    if beyond.names_in(one.hint):
         return beyond.report(names)
+    for kind, ask in asking(one.room).items():
+        if kind in names:
+            wanted = inspect.signature(ask).parameters
+            return ask(**{name: names[name] for name in wanted if name in names})
     attend = names["attend"]
     if not callable(attend):
         raise TypeError("attend must be a function or a module")
     return check(attend)
 
 
+@functools.cache
+def asking(room: str) -> dict[str, Callable[..., Report]]:
+    """Run what a room begins with; give its functions by what they ask about."""
+    intro, *_ = re.split(r"^## ", (PAGES / f"{room}.md").read_text("utf-8"), flags=re.M)
+    names: dict[str, Any] = {"__name__": "museum"}
+    for program in re.findall(
+        r"^```python\n(.*?)^```", intro, re.DOTALL | re.MULTILINE
+    ):
+        exec(compile(program, f"<{room}>", "exec"), names)  # noqa: S102
+    return {
+        name.removeprefix("ask_"): made
+        for name, made in names.items()
+        if name.startswith("ask_")
+    }
+
+
 def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
     """Make the parts of the pages, by the names of their files."""
     failed = {one: {row.name for row in made.failed} for one, made in reports.items()}
-    checked = {one: names for one, names in failed.items() if names <= {*NAMES}}
+    of_models = {one: names for one, names in failed.items() if is_model(reports[one])}
+    checked = {
+        one: names
+        for one, names in failed.items()
+        if names <= {*NAMES} and one not in of_models
+    }
     return {
         "rooms.md": rooms([*reports]),
         "table.md": table(checked),
         "columns.md": columns(checked),
+        "models.md": columns_of_models(of_models),
         "beyond.md": unseen(failed),
         **{f"{one.room}/{one.anchor}.md": fold(made) for one, made in reports.items()},
     }
+
+
+def is_model(made: Report) -> bool:
+    """Say whether `check_model` made a report."""
+    return [row.name for row in made.rows] == [one.name for one in OF_MODELS]
 
 
 def fold(made: Report) -> str:
@@ -204,11 +251,12 @@ def fold(made: Report) -> str:
         f"To read: {', '.join(link(one, '../') for one in sections)}.",
     ]
     body = textwrap.indent("\n".join(lines), "    ")
-    asked = {row.name for row in made.rows} <= {*NAMES}
     title = (
-        "What `check` says"
-        if asked
-        else "What does not hold (`check` asks no such thing yet)"
+        "What `check_model` says"
+        if is_model(made)
+        else "What `check` says"
+        if {row.name for row in made.rows} <= ASKED
+        else "What does not hold (`check` asks no such thing)"
     )
     return f'??? abstract "{title}"\n{body}\n'
 
@@ -254,6 +302,18 @@ def columns(failed: Mapping[Exhibit, set[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def columns_of_models(failed: Mapping[Exhibit, set[str]]) -> str:
+    """List the properties of whole models that exhibits break, and which do."""
+    lines = []
+    for one in OF_MODELS:
+        broken = [exhibit for exhibit, names in failed.items() if one.name in names]
+        links = ", ".join(f"[{each.heading}]({each.address})" for each in broken)
+        if broken:
+            name = one.name[0].upper() + one.name[1:]
+            lines.append(f"- **{name}**: {links}; {link(one.section)}.")
+    return "\n".join(lines) + "\n"
+
+
 def unseen(failed: Mapping[Exhibit, set[str]]) -> str:
     """List the properties that `check` does not ask for, and how many break each."""
     lines = []
@@ -266,7 +326,7 @@ def unseen(failed: Mapping[Exhibit, set[str]]) -> str:
 
 def make() -> dict[str, str]:
     """Run all exhibits, and make the parts of the pages."""
-    return parts({one: report(one.program) for one in exhibits()})
+    return parts({one: report(one) for one in exhibits()})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

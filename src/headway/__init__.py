@@ -1,5 +1,8 @@
 """Attention, from a dot product to a model that writes, one module a stage."""
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from headway.examples import (
     Example,
     six_tokens,
@@ -289,3 +292,20 @@ __all__ = [
     "weighted_norms",
     "rollout",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Import `headway.checks` when it is first asked for, and not before.
+
+    Args:
+        name: What is asked for.
+
+    Returns:
+        The module `headway.checks`.
+
+    Raises:
+        AttributeError: If the package has no such name.
+    """
+    if name == "checks":
+        return _importlib.import_module("headway.checks")
+    raise AttributeError(f"module 'headway' has no attribute {name!r}")

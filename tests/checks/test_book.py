@@ -1,13 +1,19 @@
 """What a row refers to is a section that the book has."""
 
+import json
 import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown.extensions.toc import slugify
 
-from headway.checks import book
+from headway.checks import Report, Row, book
 from headway.checks.book import Section
+from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
 
@@ -38,7 +44,7 @@ def test_every_section_is_in_the_book(section: Section) -> None:
 
 
 def test_every_section_is_referred_to() -> None:
-    used = {one.section for one in (*PROPERTIES, *KNOWN_MISTAKES)}
+    used = {one.section for one in (*PROPERTIES, *OF_MODELS, *KNOWN_MISTAKES)}
     assert used == {*SECTIONS}
 
 
@@ -46,6 +52,55 @@ def test_an_address_fits_into_a_line_of_a_report() -> None:
     assert max(len(f"({one.address}).") for one in SECTIONS) <= 72
 
 
-def test_a_section_says_where_it_is() -> None:
-    section = Section("A chapter", "A section", "part/page/#a-section")
-    assert str(section) == '"A section" in "A chapter" (part/page/#a-section)'
+SECTION = Section("A chapter", "A section", "part/page/#a-section")
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Let the package be installed anew, by a build that knows these addresses."""
+
+    def build(*addresses: str) -> None:
+        folder = tmp_path / "headway-0.1.0.dist-info"
+        folder.mkdir()
+        lines = ["Metadata-Version: 2.4", "Name: headway", "Version: 0.1.0"]
+        lines += [f"Project-URL: {one}" for one in addresses]
+        (folder / "METADATA").write_text("\n".join(lines) + "\n\n")
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    book.published_at.cache_clear()
+    yield build
+    book.published_at.cache_clear()
+
+
+def test_a_section_says_where_it_is(built: Any) -> None:
+    built()
+    assert SECTION.url is None
+    assert str(SECTION) == '"A section" in "A chapter" (part/page/#a-section)'
+
+
+@pytest.mark.parametrize("site", ["https://a.test/b", "https://a.test/b/"])
+def test_a_section_says_its_full_address_where_the_build_knew_it(
+    site: str, built: Any
+) -> None:
+    built("Source, https://a.test/source", f"Documentation, {site}")
+    assert SECTION.url == "https://a.test/b/part/page/#a-section"
+    assert str(SECTION) == f'"A section" in "A chapter" ({SECTION.url})'
+    row = Row("any sizes", "failed", "It raised.", SECTION)
+    content = json.loads(Report("f", {}, [row]).to_json())
+    assert content["rows"][0]["section"]["address"] == SECTION.address
+    assert content["rows"][0]["section"]["url"] == SECTION.url
+
+
+def test_no_address_is_made_up(built: Any) -> None:
+    built("Source, https://a.test/source")
+    assert SECTION.url is None
+
+
+def test_a_package_that_is_not_installed_knows_no_address(
+    built: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "metadata", missing)
+    assert book.published_at() is None

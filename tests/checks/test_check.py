@@ -1,6 +1,7 @@
 """What a check leaves alone, what one can say to it, and what it says of errors."""
 
 import copy
+import os
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_threads_are_put_back_after_an_error() -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        with pytest.raises(ValueError, match="call must say"):
+        with pytest.raises(ValueError, match=r"division by zero at .*test_check\.py:"):
             check(lambda x: 1 / 0, d_in=3)
         assert torch.get_num_threads() == 2
     finally:
@@ -149,7 +150,8 @@ def test_a_function_of_pytorch_passes() -> None:
 def test_facts_of_a_module() -> None:
     assert facts(evidence_of(MASKED["both"](SIZES["five heads"]))) == {
         "called": "m(x)",
-        "future": "hidden, as its names say",
+        # Its flag is read by a step that it holds, and by none of its methods.
+        "future": "hidden, as it behaves",
         "sizes": "2 texts of 7 tokens, 17 wide",
         "type": "float64 on cpu",
         "heads": "5",
@@ -203,6 +205,9 @@ class Refusing(nn.Module):
         raise RuntimeError("it does not want to")
 
 
+LINE = Refusing.forward.__code__.co_firstlineno + 1
+
+
 class Counting(Refusing):
     def forward(self, x: Tensor) -> Tensor:
         return x.long()
@@ -223,8 +228,10 @@ class Single(Attention):
     [
         (
             Refusing(),
-            "call must say how Refusing takes tokens of shape (texts, tokens, d_in); "
-            "got call=None, and m(x) raised RuntimeError: it does not want to.",
+            "Refusing must take tokens of shape (3, 7, 5), called as m(x); got "
+            "RuntimeError: it does not want to at "
+            f"{os.path.relpath(__file__)}:{LINE}. If it takes another width, say d_in; "
+            "if it wants another call, say call.",
         ),
         (
             Counting(),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from headway.checks import check
+from headway.checks import check, progress
 from headway.checks.cli import main
 
 CODE = '''
@@ -147,8 +147,9 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
     [
         (
             ["code_of_mine.py"],
-            "target must be file.py:Name or package.module:Name; "
-            "got 'code_of_mine.py'.",
+            "target must be one of code_of_mine.py:Attend, code_of_mine.py:Odd, "
+            "code_of_mine.py:Once, code_of_mine.py:Ends, code_of_mine.py:built, "
+            "code_of_mine.py:attend, code_of_mine.py:leaks; got 'code_of_mine.py'.",
         ),
         (
             ["code_of_mine.py:Attend", "--d-in=12", "--d-out=x"],
@@ -156,11 +157,29 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:built", "x"],
-            "options must begin with --; got 'x'.",
+            "built is built already; got 'x'.",
         ),
         (
             ["code_of_mine.py:built", "--weights", "query"],
-            "weights must be pairs ROLE=NAME; got 'query'.",
+            "weights must be ROLE=NAME; got 'query'.",
+        ),
+        (
+            ["code_of_mine.py:built", "--expect", "large scores"],
+            "expect must be PROPERTY=REASON; got 'large scores'.",
+        ),
+        (
+            ["code_of_mine.py:built", "--expect", "large score=so"],
+            "expected must name a property, such as 'large scores'; got "
+            "expected={'large score': ...}.",
+        ),
+        (
+            ["code_of_mine.py:built", "--window", "0"],
+            "window must be a positive whole number; got window=0.",
+        ),
+        (
+            [],
+            "target must be given, file.py:Name or package.module:Name, or configured "
+            "in pyproject.toml below [tool.headway.checks]; got none.",
         ),
         (
             ["code_of_mine.py:built", "--call", "x ="],
@@ -168,12 +187,14 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:tells"],
-            "d_in must be given for tells; got d_in=None.",
+            "d_in must be given for tells, such as d_in=12, or --d-in 12; got "
+            "d_in=None.",
         ),
         (
             ["code_of_mine.py:tells", "--d-in", "12"],
-            "call must say how tells takes tokens of shape (texts, tokens, d_in); got "
-            "call=None, and m(x) raised RuntimeError: not for you.",
+            "tells must take tokens of shape (3, 7, 12), called as m(x); got "
+            "RuntimeError: not for you at code_of_mine.py:46. If it takes another "
+            "width, say d_in; if it wants another call, say call.",
         ),
         (
             ["code_of_mine.py:Once", "--d-in", "12"],
@@ -185,7 +206,7 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:Ends", "--d-in", "12", "--early"],
-            "Ends could not be built: SystemExit: 5.",
+            "Ends could not be built: SystemExit: 5 at code_of_mine.py:69.",
         ),
     ],
 )
@@ -207,7 +228,14 @@ def test_130_and_no_traceback_if_somebody_ends_it(folder: Path, capsys: Output) 
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["check"], ["chek"], ["check", "a.py:A", "--d-in", "x"]]
+    "words",
+    [
+        [],
+        ["chek"],
+        ["check", "a.py:A", "--d-in", "x"],
+        ["check", "a.py:A", "--scale", "x"],
+        ["check", "a.py:A", "--format", "xml"],
+    ],
 )
 def test_2_and_the_usage_if_the_command_line_is_wrong(
     words: list[str], capsys: Output
@@ -236,6 +264,27 @@ def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:
         "could not be checked.",
     ):
         assert words in output
+
+
+def test_help_on_a_target_lists_what_it_takes(folder: Path, capsys: Output) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run("code_of_mine.py:Attend", "--help")
+    assert caught.value.code == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(
+        "arguments of Attend:\n"
+        "  --d-in                     must be given\n"
+        "  --d-out                    must be given\n"
+        "  --num-heads                1 if it is not given\n"
+        "  --qkv-bias, --no-qkv-bias  False if it is not given\n"
+        "  --dropout                  0.0 if it is not given\n"
+        "\nusage: headway check "
+    )
+    assert printed.err == "this file talks\n"
+    with pytest.raises(SystemExit) as caught:
+        run("code_of_mine.py:Atend", "-h")
+    assert caught.value.code == 2
+    assert "did you mean Attend?" in capsys.readouterr().err
 
 
 def test_the_program_says_what_it_is_and_which(capsys: Output) -> None:
@@ -273,6 +322,186 @@ def test_what_the_code_prints_is_no_part_of_the_report(
     assert printed.err == "this file talks\n"
 
 
+def test_the_format_for_github_stands_at_the_class(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    line = CODE.splitlines().index("def leaks(q, k, v, causal=False):") + 1
+    assert run("code_of_mine.py:leaks", "--causal", "--format", "github") == 1
+    *errors, last = capsys.readouterr().out.splitlines()
+    at = f"::error file=code_of_mine.py,line={line},title=leaks%3A "
+    assert len(errors) == 3
+    assert errors[0].startswith(f"{at}equals the equation::It is exactly what comes")
+    assert errors[1].startswith(f"{at}no leak from the future::A row moves")
+    assert re.fullmatch(r"leaks: \d+ passed, 3 failed, \d+ not applicable", last)
+
+
+def test_github_is_told_what_could_not_be_checked(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:tells", "--format=github") == 2
+    out = capsys.readouterr().out
+    assert out.startswith("::error::headway check: d_in must be given for tells")
+    assert out.count("\n") == 1
+
+
+def test_the_short_form_of_json_is_the_long_one(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:built", "--json") == 0
+    short = capsys.readouterr().out
+    assert run("code_of_mine.py:built", "--format", "json") == 0
+    assert capsys.readouterr().out == short
+
+
+def test_what_is_expected_is_told_with_its_reason(folder: Path, capsys: Output) -> None:
+    reasons = {
+        "equals the equation": "nothing is hidden, a = b",
+        "no leak from the future": "none",
+        "earlier rows stay": "none",
+    }
+    words = [word for one in reasons.items() for word in ("--expect", "=".join(one))]
+    assert run("code_of_mine.py:leaks", "--causal", *words, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    shown = {row["name"]: row["reason"] for row in rows if row["verdict"] == "expected"}
+    assert shown == reasons
+
+
+def test_designs_are_told_to_the_check_and_to_the_constructor(
+    folder: Path, capsys: Output
+) -> None:
+    (folder / "designed.py").write_text(DESIGNED)
+    words = ["--scale", "0.5", "--normalize", "softmax", "--rotary-base", "500"]
+    words += ["--window", "4", "--cached", "m(x, past)"]
+    run("designed.py:Designed", *words, "--json")
+    captured = capsys.readouterr()
+    assert captured.err == "built with 0.5, softmax, 500.0, 4\n"
+    found = json.loads(captured.out)["facts"]
+    assert found["design"] == (
+        "scores times 0.5, softmax of the scores, rotary positions with base 500, a "
+        "window on the latest 4 keys; as asked"
+    )
+    assert found["cached"] == "m(x, past)"
+
+
+DESIGNED = """
+from torch import nn
+
+class Designed(nn.Linear):
+    def __init__(self, scale, normalize, rotary_base, window):
+        super().__init__(5, 5)
+        print(f"built with {scale}, {normalize}, {rotary_base}, {window}")
+"""
+
+
+# What pyproject.toml says
+
+
+TABLES = """
+[tool.headway.checks."code_of_mine.py:Attend"]
+arguments = { d_out = 20 }
+d_in = 12
+num_heads = 4
+
+[tool.headway.checks."code_of_mine.py:leaks"]
+causal = true
+expected = { "equals the equation" = "so", "no leak from the future" = "so" }
+"""
+
+
+@pytest.fixture
+def configured(folder: Path) -> Path:
+    (folder / "pyproject.toml").write_text(TABLES)
+    return folder
+
+
+def test_what_is_configured_need_not_be_said(configured: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:Attend", "--json") == 0
+    found = facts(capsys)
+    assert found["heads"] == "4"
+    assert found["sizes"].endswith("12 wide")
+
+
+def test_what_is_said_goes_before_what_is_configured(
+    configured: Path, capsys: Output
+) -> None:
+    words = ["--d-in", "13", "--d-out", "15", "--num-heads", "5"]
+    assert run("code_of_mine.py:Attend", *words, "--json") == 0
+    found = facts(capsys)
+    assert found["heads"] == "5"
+    assert found["sizes"].endswith("13 wide")
+
+
+def test_expectations_are_added_to_those_that_are_configured(
+    configured: Path, capsys: Output
+) -> None:
+    assert run("code_of_mine.py:leaks") == 1
+    assert "FAILED  earlier rows stay" in capsys.readouterr().out
+    assert run("code_of_mine.py:leaks", "--expect", "earlier rows stay=so") == 0
+    assert "0 failed, 3 expected to fail" in capsys.readouterr().out
+
+
+def test_without_a_target_all_that_are_configured_are_checked(
+    configured: Path, capsys: Output
+) -> None:
+    assert run() == 1
+    tables = capsys.readouterr().out.split("\n\nChecked ")
+    assert [table.split("\n")[0] for table in tables] == ["Checked Attend", "leaks"]
+    assert "\n  called    m(x)\n" in tables[0]
+
+
+def test_without_a_target_json_is_a_list(configured: Path, capsys: Output) -> None:
+    assert run("--json") == 1
+    reports = json.loads(capsys.readouterr().out)
+    assert [one["subject"] for one in reports] == ["Attend", "leaks"]
+    assert [one["ok"] for one in reports] == [True, False]
+
+
+def test_what_cannot_be_checked_does_not_stop_the_others(
+    configured: Path, capsys: Output
+) -> None:
+    table = '[tool.headway.checks."code_of_mine.py:tells"]\n'
+    (configured / "pyproject.toml").write_text(table + TABLES)
+    assert run("--expect", "earlier rows stay=so") == 2
+    captured = capsys.readouterr()
+    assert "headway check: d_in must be given for tells" in captured.err
+    assert captured.out.startswith("Checked Attend")
+    assert "\n\nChecked leaks" in captured.out
+
+
+def test_a_whole_model_is_configured_by_its_vocabulary(
+    folder: Path, capsys: Output
+) -> None:
+    (folder / "models.py").write_text(MODEL)
+    (folder / "pyproject.toml").write_text(
+        '[tool.headway.checks."models.py:Model"]\nvocab_size = 17\n'
+        'expected = { "every past token counts" = "it is a bigram" }\n'
+    )
+    for words in ([], ["models.py:Model"], ["models.py:Model", "--vocab", "19"]):
+        assert run(*words, "--format", "github") == 0
+        assert ", 0 failed, 1 expected to fail, " in capsys.readouterr().out
+
+
+MODEL = """
+from torch import nn
+
+class Model(nn.Sequential):
+    def __init__(self, vocab_size):
+        super().__init__(nn.Embedding(vocab_size, 5), nn.Linear(5, vocab_size))
+"""
+
+
+def test_what_cannot_be_checked_is_no_json(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:tells", "--json") == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_arguments_of_a_constructor_need_a_target(
+    configured: Path, capsys: Output
+) -> None:
+    assert run("--d-out=20") == 2
+    assert capsys.readouterr().err == (
+        "headway check: target must be given with arguments of its constructor; got "
+        "--d-out.\n"
+    )
+
+
 def test_colours_are_for_a_terminal(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,6 +536,25 @@ def test_arguments_of_the_constructor_go_by_name(folder: Path, capsys: Output) -
     found = facts(capsys)
     assert found["heads"] == "5"
     assert found["sizes"].endswith("13 wide")
+
+
+def test_arguments_of_the_constructor_go_by_place(folder: Path, capsys: Output) -> None:
+    assert run("code_of_mine.py:Attend", "13", "15", "5", "--json") == 0
+    found = facts(capsys)
+    assert (found["heads"], found["sizes"][-7:]) == ("5", "13 wide")
+
+
+def test_a_slow_check_says_what_it_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_PATIENCE", 1e-3)
+    assert run("code_of_mine.py:built") == 0
+    shown = stream.getvalue()
+    assert "build it small" in shown
+    assert "\r\x1b[Kgradients arrive ..." in shown
+    assert shown.endswith("\r\x1b[K")
 
 
 VALUES = """
@@ -350,7 +598,7 @@ def test_a_value_is_read_as_python_if_it_is(
     assert run("keeping.py:Keep", *words) == 2
     assert capsys.readouterr().err == (
         "headway check: Keep could not be built: ValueError: "
-        f"{sorted(given.items())}.\n"
+        f"{sorted(given.items())} at keeping.py:4.\n"
     )
 
 

@@ -1,6 +1,7 @@
 """What a command line names is imported and built, or refused in a sentence."""
 
 import functools
+import json
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import torch
 from torch import nn
 
 from checks.support.asking import refused
-from headway.checks.load_target import load_target
+from headway.checks.load_target import explain_target, load_target
 
 CODE = """
 from torch import nn
@@ -119,7 +120,7 @@ def test_a_class_in_a_class_is_found_by_its_whole_name(
 
 
 def test_an_argument_that_is_missing_is_named(make: Callable[..., Any]) -> None:
-    with refused("Attend must be given --d-in."):
+    with refused("Attend must be given --d-in; it also takes --bias."):
         make("Attend", d_out=5)
 
 
@@ -133,7 +134,9 @@ def test_an_argument_that_is_unknown_is_named_with_those_that_are_not(
 
 
 def test_what_cannot_be_built_says_why(make: Callable[..., Any]) -> None:
-    with refused("Careful could not be built: ValueError: width must be even."):
+    with refused(
+        "Careful could not be built: ValueError: width must be even at code_here.py:15."
+    ):
         make("Careful", width=3)
 
 
@@ -259,7 +262,7 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
         build("gone.module:A", {}, {})
 
 
-@pytest.mark.parametrize("target", ["code_here.py", "code_here.py:", ":A", "", "A"])
+@pytest.mark.parametrize("target", ["code_here:", ":A", "", "A"])
 def test_a_target_has_two_parts(folder: Path, target: str) -> None:
     with refused(
         f"target must be file.py:Name or package.module:Name; got {target!r}."
@@ -268,7 +271,9 @@ def test_a_target_has_two_parts(folder: Path, target: str) -> None:
 
 
 def test_a_name_that_is_missing_is_named(make: Callable[..., Any]) -> None:
-    with refused("code_here.py must have Atend; got no 'Atend' in it."):
+    with refused(
+        "code_here.py must have Atend; got no 'Atend' in it: did you mean Attend?"
+    ):
         make("Atend")
     with refused("code_here.py must have A.C; got no 'C' in it."):
         make("A.C")
@@ -326,3 +331,102 @@ def test_a_file_that_cannot_be_imported_leaves_no_module(folder: Path) -> None:
     with pytest.raises(ValueError, match=r"halfway\.py could not be imported"):
         build("halfway.py:one", {})
     assert "halfway" not in sys.modules
+
+
+# Without a name
+
+
+def test_the_only_module_of_a_file_needs_no_name(folder: Path) -> None:
+    (folder / "single.py").write_text(
+        "from torch import nn\n"
+        "from code_here import Attend\n"
+        "class Only(nn.Module):\n"
+        "    def __init__(self, width, depth=3):\n"
+        "        super().__init__()\n"
+        "        assert width % 2 == 0\n"
+        "        self.given = width, depth\n"
+        "def helper(x):\n"
+        "    return x\n"
+    )
+    for target in ("single.py", "single.py:", "single:Only"):
+        with load_target(target, {}, {"width": 4}) as found:
+            assert found.given == (4, 3)
+    with load_target("single.py", {}, {}, [6, 5]) as found:
+        assert found.given == (6, 5)
+    with refused(
+        "Only could not be built: AssertionError: assert width % 2 == 0 at single.py:6."
+    ):
+        build("single.py", {}, {"width": 3})
+
+
+def test_the_only_function_of_three_needs_no_name(folder: Path) -> None:
+    text = "def attend(q, k, v):\n    return v\ndef other(x):\n    return x\n"
+    (folder / "function.py").write_text(text)
+    assert build("function.py", {}).__name__ == "attend"
+
+
+def test_where_several_may_be_meant_they_are_listed(folder: Path) -> None:
+    with refused(
+        "target must be one of code_here.py:Attend, code_here.py:Careful, "
+        "code_here.py:Free, code_here.py:Alone, code_here.py:built, "
+        "code_here.py:attend; got 'code_here.py'."
+    ):
+        build("code_here.py", {})
+    classes = "\n".join(f"class A{n}(nn.Module): pass" for n in range(15))
+    (folder / "many.py").write_text(f"from torch import nn\n{classes}")
+    with pytest.raises(ValueError, match=r"many\.py:A11 or 3 more; got 'many\.py'\.$"):
+        build("many.py", {})
+
+
+def test_a_file_without_attention_says_so(folder: Path) -> None:
+    (folder / "nothing.py").write_text("five = 5")
+    with refused(
+        "nothing.py must have a module, or a function of queries, keys and values; got "
+        "none."
+    ):
+        build("nothing.py", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("attnd", ": did you mean attend?"),
+        ("BUILT", ": did you mean built?"),
+        ("Zzzzz", ", which has Attend, Careful, Free, Alone, built, attend."),
+        ("A.Zzz", "."),
+    ],
+)
+def test_a_name_that_is_missing_has_neighbours(
+    name: str, hint: str, make: Callable[..., Any]
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"in it{hint}") + "$"):
+        make(name)
+
+
+def test_a_module_that_has_nothing_says_so(folder: Path) -> None:
+    (folder / "nothing.py").write_text("")
+    with refused("nothing.py must have A; got no 'A' in it."):
+        build("nothing.py:A", {})
+
+
+def test_a_notebook_that_failed_says_why(folder: Path) -> None:
+    cell = {"cell_type": "code", "source": "from nowhere_at_all import A"}
+    (folder / "failing.ipynb").write_text(json.dumps({"cells": [cell]}))
+    error = (
+        "failing.ipynb, cell 1 raised ModuleNotFoundError: No module named "
+        "'nowhere_at_all'"
+    )
+    with refused(f"failing.ipynb must have A; got no 'A' in it, and {error}."):
+        build("failing.ipynb:A", {})
+    with refused(
+        "failing.ipynb must have a module, or a function of queries, keys and values; "
+        f"got none, and {error}."
+    ):
+        build("failing.ipynb", {})
+
+
+def test_what_a_target_takes_can_be_listed(folder: Path) -> None:
+    assert explain_target("code_here.py:Free") == (
+        "arguments of Free:\n  --d-in  must be given\n"
+    )
+    assert explain_target("code_here.py:built").startswith("built takes no arguments")

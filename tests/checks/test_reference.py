@@ -2,11 +2,14 @@
 
 import doctest
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import griffe
 import pytest
 
+import headway
 from headway import checks
 from headway.checks import run
 
@@ -30,6 +33,20 @@ def test_all_arguments_are_explained_in_order() -> None:
 def test_all_attributes_are_explained_in_order(name: str) -> None:
     written = [one.name for one in sections(name)["attributes"]]
     assert written == [*inspect.signature(getattr(checks, name)).parameters]
+
+
+def test_it_is_imported_when_it_is_asked_for() -> None:
+    """And not before: `import headway` alone must not take longer for it."""
+    code = "import headway, sys; print('headway.checks' in sys.modules); " + (
+        "print(headway.checks.check.__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\ncheck\n"
+    assert headway.__getattr__("checks") is checks
+    with pytest.raises(AttributeError, match="'headway' has no attribute 'cheks'"):
+        headway.cheks  # noqa: B018
 
 
 def test_the_example_prints_what_it_says() -> None:

@@ -2,12 +2,14 @@
 
 import html.parser
 import json
+from dataclasses import replace
 
 import pytest
 
 from headway.checks import Report, Row
 from headway.checks.book import Section
-from headway.checks.report import short
+from headway.checks.properties import PROPERTIES
+from headway.checks.report import Verdict, name_causes, short
 
 MASKS = Section("Hiding the future", "How to see a leak", "basics/masks/#leak")
 PASSED = Row("texts do not move each other", "passed", "No text moves.", MASKS, 0)
@@ -37,6 +39,152 @@ FAILED  no leak from the future                0.693
         No rate found.
 
 1 passed, 1 failed, 1 not applicable"""
+
+
+CAUSE = Row(
+    "equals the equation",
+    "failed",
+    "It is exactly what comes out when nothing is hidden.",
+    MASKS,
+    4.2,
+    explains=("no leak from the future", "earlier rows stay"),
+)
+FOLLOWS = replace(FAILED, explained_by="equals the equation")
+NOTED = Row("a call leaves nothing behind", "note", "A call keeps attn.", MASKS)
+EXPECTED = Row("large scores", "expected", "It is nan.", MASKS, 100, "It is known.")
+ONE_CAUSE = Report("Attend", {}, [PASSED, FOLLOWS, NOTED, CAUSE, EXPECTED, SKIPPED])
+
+ONE_CAUSE_TABLE = """\
+Checked Attend
+
+FAILED  equals the equation                      4.2
+        It is exactly what comes out when nothing is hidden. Read "How to see a
+        leak" in "Hiding the future" (basics/masks/#leak).
+passed  texts do not move each other               0
+FAILED  no leak from the future                0.693  explained by the above
+note    a call leaves nothing behind
+        A call keeps attn.
+expected  large scores                           100
+        It is nan. Expected: It is known.
+-       dropout keeps the mean
+        No rate found.
+
+1 passed, 2 failed, 1 expected to fail, 1 note, 1 not applicable"""
+
+
+def test_the_cause_stands_first_and_what_follows_takes_a_line() -> None:
+    assert str(ONE_CAUSE) == ONE_CAUSE_TABLE
+
+
+def test_what_follows_says_from_what_where_it_stands_alone() -> None:
+    assert FOLLOWS.advice == (f'{FAILED.sentence} Explained by "equals the equation".')
+    assert 'Explained by "equals the\n        equation".' in str(FOLLOWS)
+
+
+def test_an_assertion_shows_the_cause_first_too() -> None:
+    with pytest.raises(AssertionError) as caught:
+        ONE_CAUSE.assert_ok()
+    lines = str(caught.value).splitlines()
+    assert lines[1:] == [
+        *str(CAUSE).splitlines(),
+        "FAILED  no leak from the future                0.693  explained by the above",
+    ]
+
+
+def test_every_property_that_is_explained_fits_into_a_line() -> None:
+    for one in PROPERTIES:
+        row = Row(one.name, "failed", "", MASKS, 1.23e-05, explained_by="any sizes")
+        [line] = row._lines(below=True)
+        assert line.endswith("1.23e-05  explained by the above")
+        assert len(line) <= 80
+
+
+def test_a_notebook_puts_the_cause_first_too() -> None:
+    cells = _Table(ONE_CAUSE._repr_html_()).cells[5:]
+    assert cells[::4] == [
+        "equals the equation",
+        "texts do not move each other",
+        "no leak from the future",
+        "a call leaves nothing behind",
+        "large scores",
+        "dropout keeps the mean",
+    ]
+    assert cells[11] == "explained by the above"
+    assert cells[1::4] == [
+        "failed",
+        "passed",
+        "failed",
+        "note",
+        "expected",
+        "not applicable",
+    ]
+
+
+def test_json_leaves_no_row_out_and_shortens_none() -> None:
+    rows = json.loads(ONE_CAUSE.to_json())["rows"]
+    assert [row["name"] for row in rows] == [row.name for row in ONE_CAUSE.rows]
+    assert [row["sentence"] for row in rows] == [row.sentence for row in ONE_CAUSE.rows]
+    assert [row["explained_by"] for row in rows] == [
+        None,
+        "equals the equation",
+        *4 * [None],
+    ]
+    assert rows[4]["reason"] == "It is known."
+
+
+def test_notes_are_told_and_no_failures() -> None:
+    report = Report("f", {}, [PASSED, NOTED, EXPECTED])
+    assert report.ok
+    assert report.notes == [NOTED]
+    assert report.failed == []
+    report.assert_ok()
+    assert not Report("f", {}, [NOTED]).ok
+
+
+def test_two_notes_are_notes() -> None:
+    assert Report("f", {}, [NOTED, NOTED]).count() == (
+        "0 passed, 0 failed, 2 notes, 0 not applicable"
+    )
+
+
+# Which row explains which.
+
+
+def named(name: str, *explains: str, verdict: Verdict = "failed") -> Row:
+    return Row(name, verdict, "It was seen.", MASKS, explains=explains)
+
+
+def explained(*rows: Row) -> dict[str, str]:
+    return {row.name: row.explained_by for row in name_causes(rows) if row.explained_by}
+
+
+def test_a_failed_row_explains_what_it_says_and_nothing_else() -> None:
+    assert explained(named("a", "b", "d"), named("b"), named("c")) == {"b": "a"}
+
+
+def test_what_stands_before_its_cause_is_explained_too() -> None:
+    assert explained(named("b"), named("a", "b")) == {"b": "a"}
+
+
+@pytest.mark.parametrize("verdict", ["passed", "note", "expected", "not applicable"])
+def test_only_failures_explain_and_are_explained(verdict: Verdict) -> None:
+    assert explained(named("a", "b", verdict=verdict), named("b")) == {}
+    assert explained(named("a", "b"), named("b", verdict=verdict)) == {}
+
+
+def test_what_is_explained_explains_for_its_cause() -> None:
+    assert explained(named("a", "b"), named("b", "c"), named("c")) == {
+        "b": "a",
+        "c": "a",
+    }
+
+
+def test_of_two_that_explain_each_other_the_first_is_the_cause() -> None:
+    assert explained(named("a", "b"), named("b", "a")) == {"b": "a"}
+
+
+def test_of_two_causes_the_first_counts() -> None:
+    assert explained(named("a", "c"), named("b", "c"), named("c")) == {"c": "a"}
 
 
 def test_a_report_is_a_table() -> None:
@@ -134,8 +282,11 @@ def test_json_holds_what_the_table_holds() -> None:
                     "chapter": "Hiding the future",
                     "title": "How to see a leak",
                     "address": "basics/masks/#leak",
+                    "url": None,
                 },
                 "figure": row.figure,
+                "reason": "",
+                "explained_by": None,
             }
             for row in (PASSED, FAILED, SKIPPED)
         ],

@@ -102,11 +102,19 @@ def test_a_module_may_be_changed_by_tools_of_pytorch(make: Any) -> None:
     assert report.ok, str(report)
 
 
+def test_pruned_weights_keep_their_names_and_the_module_its_own() -> None:
+    module = pruned()
+    assert said(module, EQUATION)[0] == "passed"
+    assert prune.is_pruned(module)
+
+
 def test_what_a_call_left_in_a_module_is_copied_too() -> None:
     module = Keeping()
     module(torch.ones(2, 3, 5))
-    assert said(module, AGAIN)[1] == (
-        "A call keeps last, and with it all that made it."
+    assert said(module, AGAIN) == (
+        "note",
+        "A call keeps last with its history, so the memory of a whole graph stays in "
+        "use. For pictures, last.detach() is enough.",
     )
     assert module.last.grad_fn is not None
 
@@ -218,14 +226,28 @@ def test_several_layers_are_not_blamed_for_being_several() -> None:
 
 
 @pytest.mark.parametrize("is_causal", [True, False])
-def test_heads_that_meet_instead_of_tokens_are_named(is_causal: bool) -> None:
+def test_tokens_may_stand_before_heads(is_causal: bool) -> None:
     def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         three = (one.transpose(1, 2) for one in (q, k, v))
         rows = scaled_dot_product_attention(*three, is_causal=is_causal)
         return rows.transpose(1, 2)
 
-    sentence = said(attend, EQUATION, causal=is_causal)[1]
-    assert "the heads of each token attend" in sentence
+    evidence = evidence_of(attend, causal=is_causal)
+    assert facts(evidence)["called"] == "f(query, key, value); tokens before heads"
+    assert said(attend, EQUATION, causal=is_causal)[0] == "passed"
+
+
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_heads_that_meet_instead_of_tokens_are_named(is_causal: bool) -> None:
+    """The call is told, so what stands where is no question."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        three = (one.transpose(1, 2) for one in (q, k, v))
+        rows = scaled_dot_product_attention(*three, is_causal=is_causal)
+        return rows.transpose(1, 2)
+
+    told: dict[str, Any] = {"causal": is_causal, "call": "f(q, k, v)"}
+    assert "the heads of each token attend" in said(attend, EQUATION, **told)[1]
     swap = "f(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)"
     assert check(attend, causal=is_causal, call=swap).ok
 

@@ -12,15 +12,26 @@ def test_the_largest_number_is_finite() -> None:
     assert largest(torch.tensor([1.0, -3.0, math.inf, -math.inf, math.nan])) == 3.0
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_noise_is_some_roundings_of_the_largest_number(dtype: torch.dtype) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "roundings"),
+    [(torch.float64, 64), (torch.float32, 64), (torch.bfloat16, 2), (torch.float16, 2)],
+)
+def test_noise_is_some_roundings_of_the_largest_number(
+    dtype: torch.dtype, roundings: int
+) -> None:
     x = torch.tensor([1.0, -4.0], dtype=dtype)
-    assert noise(x) == 256 * torch.finfo(dtype).eps
+    assert noise(x) == 4 * roundings * torch.finfo(dtype).eps
     assert noise(torch.zeros(3, dtype=dtype)) > 0
 
 
-def test_a_tolerance_is_of_the_size_of_the_result() -> None:
-    assert tolerance(torch.tensor([2.0, -5.0])) == pytest.approx(5e-5)
+@pytest.mark.parametrize(
+    ("dtype", "part"), [(torch.float32, 1e-5), (torch.bfloat16, 4 / 128)]
+)
+def test_a_tolerance_is_of_the_size_of_the_result(
+    dtype: torch.dtype, part: float
+) -> None:
+    x = torch.tensor([2.0, -5.0], dtype=dtype)
+    assert tolerance(x) == pytest.approx(5 * part)
 
 
 NUMBERS = torch.tensor([1.0, math.nan, math.inf, -math.inf])

@@ -283,6 +283,7 @@ def t5() -> Subject:
             "d_in": WIDTH,
             "num_heads": HEADS,
             "causal": False,
+            "scale": 1.0,
             "call": call,
         },
     )
@@ -374,10 +375,12 @@ def gemma2() -> Subject:
     from transformers.models.gemma2 import modeling_gemma2 as gemma2
 
     config = gemma2.Gemma2Config(**GROUPED, attn_implementation="eager")
-    return _rotary(
+    attend, options = _rotary(
         gemma2.Gemma2Attention(config, layer_idx=1),
         gemma2.Gemma2RotaryEmbedding(config),
     )
+    scale = config.query_pre_attn_scalar**-0.5  # and not that of a head's width
+    return Subject(attend, {**options, "scale": scale})
 
 
 def gpt_oss() -> Subject:

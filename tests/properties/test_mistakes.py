@@ -21,6 +21,7 @@ from mistakes.mistake import (
     EVAL,
     HALF,
     LEAK,
+    NUMBERS,
     ORDER,
     PAST,
     SUM,
@@ -86,6 +87,7 @@ def subject(mistake: Mistake, **options: Any) -> Subject:
 ASKED_HERE = {
     EQUATION: shares_follow_the_scaled_scores,
     LEAK: the_future_moves_nothing,
+    NUMBERS: every_visible_token_counts,
     PAST: every_visible_token_counts,
     SUM: shares_sum_to_one,
     ORDER: the_past_has_no_order,
@@ -99,6 +101,7 @@ ASKED_HERE = {
 # What shows in another property.
 ELSEWHERE = {
     "scale: scaled before and after the softmax": shares_sum_to_one,
+    "scale: all heads' root after the softmax": shares_sum_to_one,
     "axis: softmax over all heads": shares_sum_to_one,
     "axis: divided by the number of tokens": contexts_lie_between_the_values,
     "axis: the naive softmax": the_future_moves_nothing,
@@ -109,14 +112,25 @@ ELSEWHERE = {
     "dropout: dropout of a fixed rate": dropout_drops_whole_shares,
     "dropout: dropout by the rate kept": dropout_keeps_the_mean,
 }
-# The subjects have one size, float64, no biases, and a projection that does nothing.
+# The subjects have one size, float64, no biases, no groups, and a projection that does
+# nothing.
 NOT_SEEN_HERE = {
+    "scale: a group's root",
     "mask: shorter than the text",
     "mask: in 32 bits",  # raises an error of PyTorch's
     "mask: too low for 16 bits",
     "heads: out_proj is never used",
     "heads: biases are lost",
+    "heads: the bias of queries is lost",
+    "heads: the bias of values is lost",
+    "heads: the bias of the output is lost",
+    "heads: all biases are lost",
     "heads: groups are tiled",
+    "heads: groups: k tiled",
+    "heads: groups: v tiled",
+    "heads: groups: v reversed",
+    "heads: groups: queries dealt",
+    "heads: heads of groups are merged in another order",
     "call: fixed sizes",
     "call: detached",
     "call: the input is detached",

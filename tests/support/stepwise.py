@@ -64,9 +64,9 @@ def score(m: Any, q: Tensor, k: Tensor) -> Tensor:
 
 
 def allowed(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Say who may see whom, of shape (T, T) or (B, 1, T, T)."""
-    T = scores.shape[-1]
-    keep = past(T) if m.causal else torch.ones(T, T, dtype=torch.bool)
+    """Say who may see whom, of shape (T, S) or (B, 1, T, S)."""
+    T, S = scores.shape[-2:]
+    keep = past(S) if m.causal else torch.ones(T, S, dtype=torch.bool)
     if mask is None:
         return keep
     return keep & (mask[:, None] if mask.ndim == 3 else mask)

@@ -1,14 +1,15 @@
-"""Properties that `check` does not ask for yet, a module for each room.
+"""Properties that `check` cannot ask, a module for each room.
 
 What an exhibit makes says which of them it must have: `rotate`, `bias`, `encode` or
-`frequencies` in the room on positions; `share`, or `expanded` and `absorbed` in that on
-groups; `read`, or `attend` with `new_cache` in that on caches; `tiled`, `causal`,
-`piece` with `merge`, `backward` with `forward`, or `backprop` with `train` in that on
-pieces; and `alone` with `together`, `grad_together` or `ring` in that on processes.
-The rooms on variants and on models have a function for each property or two: see their
-modules.
+`frequencies` in the room on positions; `expanded` and `absorbed` in that on groups;
+`attend` with `new_cache` in that on caches; `tiled`, `causal`, `piece` with `merge`,
+`backward` with `forward`, or `backprop` with `train` in those on pieces and gradients;
+and `alone` with `together`, `grad_together` or `ring` in that on processes. The rooms
+on variants and on models have a function for each property or two: see their modules.
+They are asked where the hint of an exhibit names one of them.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -32,9 +33,10 @@ KINDS: dict[str, list[Property]] = {
 EVERY = [one for kind in KINDS.values() for one in kind]
 
 
-def knows(made: Mapping[str, Any]) -> bool:
-    """Say whether a program makes something that these properties are about."""
-    return any(kind in made for kind in KINDS)
+def names_in(hint: str) -> set[str]:
+    """Find the properties of here that a hint names, so that they are asked."""
+    named = {words.lower() for words in re.findall(r"\*(.+?)\*", hint)}
+    return named & {one.name for one in EVERY}
 
 
 def report(made: Mapping[str, Any]) -> Report:

@@ -1,6 +1,5 @@
 """Of a softmax in pieces: tiles, merged pieces, and the backward pass by hand."""
 
-import functools
 import itertools
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +22,6 @@ BACKWARD = Section(
 )
 QUERIES = 5  # fewer than the keys, of which there are 13
 TILES = (1, 3, 4, 13, 64)
-CUTS = ([1] * T, [5, 8], [4, 4, 5], [12, 1])
 
 
 def three(queries: int = QUERIES) -> tuple[Tensor, Tensor, Tensor]:
@@ -53,31 +51,6 @@ def lost(own: Tensor) -> int:
 
 
 # ---- Tiles: tiled(query, key, value, seen, tile), causal(query, key, value, tile) ----
-
-
-def _any_tile(made: Mapping[str, Any]) -> Seen:
-    apart = {}
-    for queries, tile in itertools.product((QUERIES, T), TILES):
-        right = whole(*three(queries), past(queries))[0]
-        own = made["tiled"](*three(queries), past(queries), tile)
-        apart[tile] = max(apart.get(tile, 0.0), far(own, right))
-    worst = max(apart, key=apart.__getitem__)
-    return Seen(
-        apart[worst],
-        f"{T} keys in tiles of {worst} give another result than all keys at once.",
-    )
-
-
-def _empty_tiles(made: Mapping[str, Any]) -> Seen:
-    seen = past(T)
-    seen[:, :5] = False  # so the first rows see nothing at all
-    own = made["tiled"](*three(T), seen, 4)
-    if lost(own):
-        return Seen(lost(own), "The first keys are hidden, and numbers become nan.")
-    return Seen(
-        far(own, whole(*three(T), seen)[0]),
-        "The first keys are hidden, and the result is another one than without them.",
-    )
 
 
 def _large(made: Mapping[str, Any]) -> Seen:
@@ -125,39 +98,6 @@ def _parts(made: Mapping[str, Any], cut: list[int]) -> list[Any]:
     return [made["piece"](query, *part) for part in both]
 
 
-def _pieces_make_the_whole(made: Mapping[str, Any]) -> Seen:
-    right = whole(*three())[0]
-    apart = {
-        len(cut): far(functools.reduce(made["merge"], _parts(made, cut))[0], right)
-        for cut in CUTS
-    }
-    worst = max(apart, key=apart.__getitem__)
-    return Seen(
-        apart[worst],
-        f"{T} keys in {worst} pieces give another result than all keys at once.",
-    )
-
-
-def _any_order(made: Mapping[str, Any]) -> Seen:
-    merge = made["merge"]
-    a, b, c = _parts(made, [4, 4, 5])
-    left, right = merge(merge(a, b), c), merge(a, merge(b, c))
-    return Seen(
-        far(left[0], right[0]),
-        "Of three pieces, it matters which two are put together first.",
-    )
-
-
-def _lse_is_of_all(made: Mapping[str, Any]) -> Seen:
-    query, key, value = three()
-    lse = made["piece"](query, key, value)[1]
-    return Seen(
-        far(lse, whole(query, key, value)[1]),
-        "What comes with a piece is not the logarithm of the sum of the exponentials "
-        "of its scores.",
-    )
-
-
 def _empty_piece(made: Mapping[str, Any]) -> Seen:
     (full,) = _parts(made, [T])
     nothing = torch.zeros_like(full[0]), torch.full_like(full[1], -torch.inf)
@@ -203,15 +143,6 @@ def _gradients_are_autograds(made: Mapping[str, Any]) -> Seen:
     )
 
 
-def _keys_add_up(made: Mapping[str, Any]) -> Seen:
-    total = _by_hand(made, draw(2, QUERIES, 3, seed=4))[1].sum(-2)
-    return Seen(
-        float(total.abs().max()),
-        "If all keys move together, all scores of a row move together, and nothing "
-        "changes. So the gradients of the keys must add up to zero, and do not.",
-    )
-
-
 def _dropped_again(made: Mapping[str, Any]) -> Seen:
     grad = draw(2, QUERIES, 3, seed=4)
     torch.manual_seed(1)
@@ -242,20 +173,14 @@ def _gradients_under_dropout(made: Mapping[str, Any]) -> Seen:
 
 KINDS: dict[str, list[Property]] = {
     "tiled": [
-        Property("tiles of any size", FLASH, _any_tile),
-        Property("hidden tiles change nothing", FLASH, _empty_tiles),
         Property("large scores in tiles", FLASH, _large),
     ],
     "causal": [Property("all of the past, in any tiles", FLASH, _every_key)],
     "merge": [
-        Property("pieces make the whole", SOFTMAX, _pieces_make_the_whole),
-        Property("any two pieces first", SOFTMAX, _any_order),
-        Property("the logarithm is of all scores", SOFTMAX, _lse_is_of_all),
         Property("an empty piece changes nothing", SOFTMAX, _empty_piece),
     ],
     "backward": [
         Property("gradients are those of autograd", BACKWARD, _gradients_are_autograds),
-        Property("gradients of keys add up to zero", BACKWARD, _keys_add_up),
     ],
     "backprop": [
         Property("backward drops the same", BACKWARD, _dropped_again),

@@ -39,48 +39,13 @@ def _keeps_scores(made: Mapping[str, Any]) -> Seen:
     )
 
 
-def _keeps_lengths(made: Mapping[str, Any]) -> Seen:
-    x = draw(T, D)
-    turned = made["rotate"](x, torch.arange(T))
-    return Seen(
-        far(turned.norm(dim=-1), x.norm(dim=-1)),
-        "A vector becomes longer or shorter by its position: a rotation keeps lengths.",
-    )
-
-
 def _tells_apart(made: Mapping[str, Any]) -> Seen:
     rows = made["rotate"](torch.ones(2048, D, dtype=torch.float64), torch.arange(2048))
     lost = 2048 - len(rows.unique(dim=0))
     return Seen(lost, f"Of 2,048 positions, {lost} look the same as another one.")
 
 
-def _takes_positions(made: Mapping[str, Any]) -> Seen:
-    rotate, x, at = made["rotate"], draw(T, D), torch.arange(T)
-    return Seen(
-        far(rotate(x, at)[5:], rotate(x[5:], at[5:])),
-        "The last tokens of a text, given alone with their positions, are turned in "
-        "another way than in the whole text, as a cache would have it.",
-    )
-
-
-def _starts_at_zero(made: Mapping[str, Any]) -> Seen:
-    x = draw(T, D)
-    return Seen(
-        far(made["rotate"](x, torch.zeros(T, dtype=torch.long)), x),
-        "Position zero is turned too.",
-    )
-
-
 # ---- A number for each distance: bias(query_positions, key_positions) ----
-
-
-def _falls(made: Mapping[str, Any]) -> Seen:
-    at = torch.arange(T)
-    grows = made["bias"](at, at).tril().diff(dim=-1).tril(-1).clamp(max=0)
-    return Seen(
-        float(-grows.min()),
-        "A token far back gets a larger bias than a near one.",
-    )
 
 
 def _of_distance(made: Mapping[str, Any]) -> Seen:
@@ -92,16 +57,6 @@ def _of_distance(made: Mapping[str, Any]) -> Seen:
         far(*weights),
         "All positions are moved on by 2,048, and the weights of equal scores change: "
         "they must depend on distances only.",
-    )
-
-
-def _of_the_newest(made: Mapping[str, Any]) -> Seen:
-    at = torch.arange(T)
-    whole, newest = made["bias"](at, at)[:, -1:], made["bias"](at[-1:], at)
-    return Seen(
-        far(whole.softmax(-1), newest.softmax(-1)),
-        "The newest token, given alone as with a cache, gets other biases than at the "
-        "end of the whole text.",
     )
 
 
@@ -174,15 +129,10 @@ def _slowest_is_divided(made: Mapping[str, Any]) -> Seen:
 KINDS: dict[str, list[Property]] = {
     "rotate": [
         Property("only the distance counts", ROTARY, _keeps_scores),
-        Property("lengths are kept", ROTARY, _keeps_lengths),
         Property("positions are told apart", ROTARY, _tells_apart),
-        Property("positions are those given", ROTARY, _takes_positions),
-        Property("position zero turns nothing", ROTARY, _starts_at_zero),
     ],
     "bias": [
-        Property("what is near counts more", BIAS, _falls),
         Property("only the distance biases", BIAS, _of_distance),
-        Property("the newest stands last", BIAS, _of_the_newest),
         Property("the slopes are those of models", BIAS, _of_models),
     ],
     "encode": [

@@ -1,4 +1,4 @@
-"""Of variants: sinks, norms, gates, differences, chosen keys, and memories."""
+"""Of variants: sinks, norms, gates, differences, and memories."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +15,6 @@ SINKS = Section(
 )
 NORMS = Section(
     "Norms and gates", "What breaks it", "variants/norms_and_gates/#what-breaks-it"
-)
-SPARSE = Section(
-    "Choosing keys", "What breaks it", "variants/sparse_attention/#what-breaks-it"
 )
 DELTA = Section(
     "A memory that overwrites", "What breaks it", "variants/delta_rule/#what-breaks-it"
@@ -87,37 +84,6 @@ def _pairs_are_shared(made: Mapping[str, Any]) -> Seen:
     )
 
 
-# ---- Chosen keys: sparse(query, key, value, keep), perhaps in blocks ----
-
-TEXT = 12
-
-
-def _looks_back(made: Mapping[str, Any]) -> Seen:
-    query, key, value = draw(TEXT, D), draw(TEXT, D, seed=2), draw(TEXT, 3, seed=3)
-    own = made["sparse"](query, key, value, 3)
-    moved = 0
-    for t in range(TEXT - 1):
-        louder = key.clone()
-        louder[t + 1 :] *= -100
-        changed = made["sparse"](query, louder, value, 3) - own
-        moved += int((changed[: t + 1].abs() > 1e-9).any(-1).sum())
-    return Seen(
-        moved,
-        f"Later keys change, and earlier rows with them, in {moved} cases.",
-    )
-
-
-def _all_are_kept(made: Mapping[str, Any]) -> Seen:
-    query, key, value = draw(TEXT, D), draw(TEXT, D, seed=2), draw(TEXT, 3, seed=3)
-    past = torch.ones(TEXT, TEXT, dtype=torch.bool).tril()
-    scores = (query @ key.mT / D**0.5).masked_fill(~past, -torch.inf)
-    own = made["sparse"](query, key, value, TEXT // made["size"])
-    return Seen(
-        far(own, scores.softmax(-1) @ value),
-        "All keys may be kept, and the result is not that of causal attention.",
-    )
-
-
 # ---- A memory: delta(query, key, value, beta, decay, state) ----
 
 
@@ -161,10 +127,6 @@ KINDS: dict[str, list[Property]] = {
     "score": [Property("a norm leaves the distance alone", NORMS, _distance_alone)],
     "gated": [Property("a gate only turns down", NORMS, _only_turns_down)],
     "differential": [Property("shared keys stay pairs", NORMS, _pairs_are_shared)],
-    "sparse": [
-        Property("a choice does not look ahead", SPARSE, _looks_back),
-        Property("all that may be kept is causal", SPARSE, _all_are_kept),
-    ],
     "delta": [
         Property("any calls make one text", DELTA, _any_calls),
         Property("the newest value is read back", DELTA, _newest_is_read),

@@ -1,7 +1,9 @@
 """The sections of the book that explain what a check asks."""
 
+import functools
 import re
 from dataclasses import dataclass
+from importlib import metadata
 
 # The titles are those of the nav in mkdocs.yml; a test compares them.
 _CHAPTERS = {
@@ -13,8 +15,19 @@ _CHAPTERS = {
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads from one projection",
+    "basics/cross_attention": "Attention to another text",
     "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
+    "kernels/flash_backward": "The backward pass by hand",
+    "decoding/kv_cache": "The key-value cache",
+    "positions/rotary": "Rotary positions",
+    "positions/relative_bias": "A bias for distance",
+    "decoding/sliding_window": "A window on the past",
+    "variants/sinks": "A place for unused attention",
+    "variants/norms_and_gates": "Norms and gates",
+    "basics/packing": "Several texts in one row",
+    "basics/pytorch": "The same thing in PyTorch",
+    "models/small_gpt": "A model that writes",
 }
 
 
@@ -32,9 +45,26 @@ class Section:
     title: str
     address: str
 
+    @property
+    def url(self) -> str | None:
+        """Its full address, or `None` if nobody said where the book is published."""
+        site = published_at()
+        return site and f"{site.rstrip('/')}/{self.address}"
+
     def __str__(self) -> str:
-        """Name the section, its chapter and its address."""
-        return f'"{self.title}" in "{self.chapter}" ({self.address})'
+        """Name the section, its chapter, and the address as far as it is known."""
+        return f'"{self.title}" in "{self.chapter}" ({self.url or self.address})'
+
+
+@functools.cache
+def published_at() -> str | None:
+    """Read where the book is published, if the build of the package was told."""
+    try:
+        entries = metadata.metadata("headway").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:  # it is used from its source
+        return None
+    known = dict(entry.split(", ", 1) for entry in entries)
+    return known.get("Documentation")
 
 
 def _section(page: str, title: str, anchor: str = "") -> Section:
@@ -79,4 +109,31 @@ OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
+OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
 HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
+
+ROTARY = _section("positions/rotary", "Turn instead of add")
+ROTARY_SPEEDS = _section("positions/rotary", "Many pairs, each at its own speed")
+ROTARY_DISTANCE = _section(
+    "positions/rotary", "The property: only the difference counts"
+)
+PAIRS_OR_HALVES = _section("positions/rotary", "Pairs or halves")
+WRONG_ROTATIONS = _section("positions/rotary", "What breaks it")
+BIAS = _section("positions/relative_bias", "What breaks it")
+SLOPES = _section("positions/relative_bias", "A slope for each head")
+WINDOW = _section("decoding/sliding_window", "What the number counts")
+SINKS = _section("variants/sinks", "What breaks it")
+CAP = _section("variants/sinks", "A cap on the scores")
+QK_NORM = _section("variants/norms_and_gates", "Queries and keys of one size")
+NORM_OVER = _section("variants/norms_and_gates", "Each head, or all heads together")
+WRONG_NORMS = _section("variants/norms_and_gates", "What breaks it")
+
+# Of whole models.
+NOTHING_LEAKS = _section("models/small_gpt", "The property: nothing leaks")
+A_MODEL = _section("models/small_gpt", "The model")
+WRITES = _section("models/small_gpt", "It writes")
+PADDING_SIDES = _section("basics/packing", "Padding, to the right and to the left")
+PACKED = _section("basics/packing", "The property: packed equals alone")
+EVERY_CUT = _section("decoding/kv_cache", "The property: every way to cut")
+FUSED = _section("basics/pytorch", "The function")
+DIFFERENCES = _section("kernels/flash_backward", "Two keys, by hand")

@@ -9,22 +9,37 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
+from headway.checks.configuration import Target, all_configured, configured
+from headway.checks.either import check_either
 from headway.checks.errors import describe
-from headway.checks.load_target import load_target
+from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
+from headway.checks.load_target import explain_target, load_target
+from headway.checks.progress import shown_if_slow
 from headway.checks.report import Report
-from headway.checks.run import check
 
 _NUMBERS = {
     "d_in": "numbers in a token",
     "context_length": "tokens in the longest text",
     "num_heads": "heads",
 }
-_OPTIONS = (*_NUMBERS, "causal")
+_DESIGNS: dict[str, tuple[type, str, str]] = {
+    "scale": (float, "X", "what scores are multiplied by, if it is meant"),
+    "normalize": (str, "HOW", 'softmax, sigmoid or "softmax plus one"'),
+    "rotary_base": (float, "X", "the base of rotary positions"),
+    "window": (int, "N", "how many of the latest keys a query is meant to see"),
+}
+# A constructor gets those that it takes, too.
+_SHARED = (*_NUMBERS, "causal", "vocab_size", *_DESIGNS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
-All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias.
-The file is imported, and so it is run. The exit status is 0 if no property fails, 1 if
-one does, and 2 if the code could not be checked.
+All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
+in its order, without names: 12 20. Fields of a config are given in the same way.
+"headway check file.py:Name --help" lists them all. Name may also be what is built
+already, a function of queries, keys and values, or one that builds the module, such as
+file.py:make. A file may be a notebook, and a name may be left out if there is only one
+module in it. Without a target, all are checked that pyproject.toml names below
+[tool.headway.checks]. The file is imported, and so it is run. The exit status is 0 if
+no property fails, 1 if one does, and 2 if the code could not be checked.
 """
 
 
@@ -36,34 +51,91 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     known, rest = _parser().parse_known_args(arguments)
     try:
-        # What the code itself prints is no part of the report.
-        with contextlib.redirect_stdout(sys.stderr):
-            report = _report(known, rest)
+        return _check_all(known, _targets(known, rest))
     except ValueError as error:
-        print(f"headway check: {error}", file=sys.stderr)
-        return 2
+        return _complain(known, error)
     except KeyboardInterrupt:
         print("headway check: interrupted.", file=sys.stderr)
         return 130
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    _print(report.to_json() if known.json else report.table(colour=colour))
-    return 0 if report.ok else 1
 
 
-def _report(known: argparse.Namespace, rest: Sequence[str]) -> Report:
-    arguments = _constructor_arguments(rest)
-    options = {name: getattr(known, name) for name in _OPTIONS}
+def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
+    """List what is to be checked; the command line goes before pyproject.toml."""
+    arguments, by_place = _constructor_arguments(rest)
+    if known.target is None and arguments:
+        raise ValueError(
+            "target must be given with arguments of its constructor; "
+            f"got --{next(iter(arguments)).replace('_', '-')}."
+        )
+    options = {name: getattr(known, name) for name in (*_SHARED, "call", "cached")}
     options = {name: value for name, value in options.items() if value is not None}
-    weights = _pairs(known.weights) if known.weights else None
-    with load_target(known.target, options, arguments) as target:
+    if known.weights:
+        options["weights"] = _pairs("weights", "ROLE=NAME", known.weights)
+    expected = _pairs("expect", "PROPERTY=REASON", known.expect)
+    found = [configured(known.target)] if known.target else all_configured()
+    found = [target._replace(by_place=by_place) for target in found]
+    for target in found:
+        target.options.update(options)
+        target.arguments.update(arguments)
+        if expected:
+            before = target.options.get("expected", {})
+            target.options["expected"] = before | expected
+    return found
+
+
+def _check_all(known: argparse.Namespace, targets: Sequence[Target]) -> int:
+    """Check one target after the other, and give the worst exit status."""
+    status = 0
+    reports: list[Report] = []
+    for target in targets:
         try:
-            return check(target, call=known.call, weights=weights, **options)
+            # What the code itself prints is no part of the report.
+            with contextlib.redirect_stdout(sys.stderr):
+                report, place = _report(target)
+        except ValueError as error:
+            status = _complain(known, error)
+            continue
+        status = max(status, 0 if report.ok else 1)
+        if known.format == "github":
+            _print(to_github(report, place))
+        elif known.format == "text":
+            colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+            _print("\n" * bool(reports) + report.table(colour=colour))
+        reports.append(report)
+    if known.format == "json":
+        _print_json(reports, one=known.target is not None)
+    return status
+
+
+def _print_json(reports: Sequence[Report], *, one: bool) -> None:
+    """Print one object, or a list of all if no target was named."""
+    objects = ", ".join(report.to_json() for report in reports)
+    if reports or not one:
+        _print(objects if one else f"[{objects}]")
+
+
+def _report(target: Target) -> tuple[Report, Place | None]:
+    shared = {key: one for key, one in target.options.items() if key in _SHARED}
+    name, by_place = target.name, target.by_place
+    with load_target(name, shared, target.arguments, by_place) as code:
+        try:
+            with shown_if_slow(sys.stderr):
+                return check_either(code, target.options), place_of(code)
         except ValueError:
             raise
         except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
             raise ValueError(
-                f"{known.target} could not be checked: {describe(raised)}."
+                f"{target.name} could not be checked: {describe(raised)}."
             ) from raised
+
+
+def _complain(known: argparse.Namespace, error: ValueError) -> int:
+    """Say in one sentence why something could not be checked."""
+    if known.format == "github":
+        _print(to_github_error(f"headway check: {error}"))
+    else:
+        print(f"headway check: {error}", file=sys.stderr)
+    return 2
 
 
 def _print(text: str) -> None:
@@ -90,8 +162,17 @@ def _parser() -> argparse.ArgumentParser:
         description="Ask of any attention code what must hold of attention.",
         epilog=_EPILOG,
         allow_abbrev=False,
+        add_help=False,
     )
-    one.add_argument("target", help="path/to/file.py:Name or package.module:Name")
+    target = "path/to/file.py:Name or package.module:Name"
+    one.add_argument("target", nargs="?", help=target)
+    one.add_argument(
+        "-h",
+        "--help",
+        action=_Help,
+        nargs=0,
+        help="show this, or what Name takes, and end",
+    )
     for name, counted in _NUMBERS.items():
         option = f"--{name.replace('_', '-')}"
         one.add_argument(option, type=int, metavar="N", help=f"how many {counted}")
@@ -100,30 +181,91 @@ def _parser() -> argparse.ArgumentParser:
         action=argparse.BooleanOptionalAction,
         help="whether it hides the future",
     )
+    one.add_argument(
+        "--vocab",
+        dest="vocab_size",
+        type=int,
+        metavar="N",
+        help="how many different tokens; for a whole model: token ids in, logits out",
+    )
     one.add_argument("--call", help='how to call it, such as "m(x, x, x)[0]"')
     one.add_argument(
         "--weights", nargs="+", metavar="ROLE=NAME", help="such as query=q.weight"
     )
-    one.add_argument("--json", action="store_true", help="print a JSON object")
+    _add_designs_and_formats(one)
     return parser
 
 
-def _pairs(words: Sequence[str]) -> dict[str, str]:
-    """Read `ROLE=NAME`."""
+def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
+    """Add what says which designs are meant, what is expected, and how to print."""
+    for name, (kind, shown, words) in _DESIGNS.items():
+        option = f"--{name.replace('_', '-')}"
+        one.add_argument(option, type=kind, metavar=shown, help=words)
+    one.add_argument("--cached", help='how to call it with a cache: "m(x, past)"')
+    one.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        metavar="PROPERTY=REASON",
+        help="a property that is known to fail, and why; may be repeated",
+    )
+    one.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="print a table, a JSON object, or annotations for GitHub",
+    )
+    one.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="format",
+        help="the same as --format json",
+    )
+
+
+class _Help(argparse.Action):
+    """Show what the target takes, if one is named, and the options of the check."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        target = getattr(namespace, "target", None)
+        if target is not None:
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    text = explain_target(target)
+            except ValueError as error:
+                parser.exit(2, f"headway check: {error}\n")
+            print(text)
+        parser.print_help()
+        parser.exit()
+
+
+def _pairs(option: str, form: str, words: Sequence[str]) -> dict[str, str]:
+    """Read pairs such as `ROLE=NAME`."""
     for word in words:
         if "=" not in word:
-            raise ValueError(f"weights must be pairs ROLE=NAME; got {word!r}.")
+            raise ValueError(f"{option} must be {form}; got {word!r}.")
     return dict(word.split("=", 1) for word in words)
 
 
-def _constructor_arguments(rest: Sequence[str]) -> dict[str, Any]:
-    """Read `--name value`, `--name=value`, `--name` and `--no-name`."""
+def _constructor_arguments(
+    rest: Sequence[str],
+) -> tuple[dict[str, Any], list[Any]]:
+    """Read `--name value`, `--name=value`, `--name`, `--no-name`, and values alone."""
     arguments: dict[str, Any] = {}
+    by_place: list[Any] = []
     words = [*rest]
     while words:
         word = words.pop(0)
         if not word.startswith("--"):
-            raise ValueError(f"options must begin with --; got {word!r}.")
+            by_place.append(_literal(word))
+            continue
         name, equals, value = word[2:].partition("=")
         if not equals and words and not words[0].startswith("--"):
             equals, value = "=", words.pop(0)
@@ -134,7 +276,7 @@ def _constructor_arguments(rest: Sequence[str]) -> dict[str, Any]:
             arguments[key.removeprefix("no_")] = False
         else:
             arguments[key] = True
-    return arguments
+    return arguments, by_place
 
 
 def _literal(value: str) -> Any:

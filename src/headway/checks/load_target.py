@@ -1,28 +1,28 @@
 """Import the code that a command line names, and build it."""
 
 import contextlib
-import functools
-import importlib
-import importlib.machinery
-import importlib.util
+import difflib
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from torch import nn
 
-from headway.checks.errors import describe
+from headway.checks.constructor import build, describe_arguments
+from headway.checks.imports import FILES, Notebook, import_place, search_path
+from headway.checks.subject.calls import takes_three
 from headway.checks.subject.signature import arguments as arguments_of
 
-Parameters = Mapping[str, inspect.Parameter]
+_MOST = 12  # names that are listed
 
 
 @contextlib.contextmanager
 def load_target(
-    target: str, options: Mapping[str, Any], arguments: Mapping[str, Any]
+    target: str,
+    options: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    by_place: Sequence[Any] = (),
 ) -> Iterator[Any]:
     """Import the target, and build it if it is a class or a function that makes one.
 
@@ -31,146 +31,123 @@ def load_target(
     imported until the context ends: code may import when it is called.
 
     Args:
-        target: `path/to/file.py:Name` or `package.module:Name`.
+        target: `path/to/file.py:Name` or `package.module:Name`; the name may be left
+            out if there is one module alone in a file.
         options: The options of a check; a constructor gets those that it takes.
         arguments: All other arguments of the constructor, by name.
+        by_place: The same, in the order of the constructor.
 
     Raises:
         ValueError: If it cannot be imported or built.
     """
+    place, name = _split(target)
+    with search_path(place):
+        name, found = _find(place, name)
+        yield build(name, found, options, arguments, by_place)
+
+
+def explain_target(target: str) -> str:
+    """List the arguments that a target takes.
+
+    Raises:
+        ValueError: If it cannot be imported.
+    """
+    place, name = _split(target)
+    with search_path(place):
+        return describe_arguments(*_find(place, name))
+
+
+def _split(target: str) -> tuple[str, str]:
+    if target.endswith(FILES):
+        return target, ""
     place, _, name = target.rpartition(":")
-    if not place or not name:
+    if not place or not (name or place.endswith(FILES)):
         raise ValueError(
             f"target must be file.py:Name or package.module:Name; got {target!r}."
         )
-    with _search_path(_root(place)):
-        yield _build(name, _find(place, name), options, arguments)
+    return place, name
 
 
-def _build(
-    name: str, found: Any, options: Mapping[str, Any], arguments: Mapping[str, Any]
-) -> Any:
-    if isinstance(found, nn.Module) or not callable(found):
-        if arguments:
-            raise ValueError(
-                f"{name} is built already; got {_option(next(iter(arguments)))}."
-            )
-        return found
-    known = arguments_of(found)
-    _refuse_unknown(name, known, arguments)
-    taken = {key: value for key, value in options.items() if key in known}
-    values = taken | dict(arguments)
-    built_in = inspect.isbuiltin(found)
-    if isinstance(found, type) or (not built_in and _makes_target(known, values)):
-        return _call(name, found, known, values)
-    return functools.partial(found, **values) if values else found
-
-
-def _option(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
-
-
-def _makes_target(known: Parameters, values: Mapping[str, Any]) -> bool:
-    """Ask whether a function is to be called for what is to be checked."""
-    return next(iter(known), "") in values or not _needed(known)
-
-
-def _needed(known: Parameters) -> list[str]:
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [
-        name
-        for name, one in known.items()
-        if one.default is one.empty and one.kind not in kinds
-    ]
-
-
-def _refuse_unknown(name: str, known: Parameters, arguments: Mapping[str, Any]) -> None:
-    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        return
-    for key in arguments:
-        if key not in known:
-            options = ", ".join(map(_option, known)) or "no option"
-            raise ValueError(f"{name} must be given {options}; got {_option(key)}.")
-
-
-def _call(
-    name: str, make: Callable[..., Any], known: Parameters, values: Mapping[str, Any]
-) -> Any:
-    for key in _needed(known):
-        if key not in values:
-            raise ValueError(f"{name} must be given {_option(key)}.")
-    try:
-        return make(**values)
-    except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
-        raise ValueError(f"{name} could not be built: {describe(raised)}.") from raised
-
-
-def _find(place: str, name: str) -> Any:
+def _find(place: str, name: str) -> tuple[str, Any]:
     """Import a file or a module, and take what is named out of it."""
-    try:
-        if place.endswith(".py"):
-            found: Any = _import_file(Path(place))
-        else:
-            found = importlib.import_module(place)
-    except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
-        raise ValueError(
-            f"{place} could not be imported: {describe(raised)}."
-        ) from raised
+    module = import_place(place)
+    name = name or _only_name(place, module)
+    found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ValueError(f"{place} must have {name}; got no {part!r} in it.")
+            raise ValueError(_missing(place, name, part, found))
         found = getattr(found, part)
-    return found
+    return name, found
 
 
-def _root(place: str) -> Path:
-    """Give the folder that imports begin in: above all packages that a file is in."""
-    if not place.endswith(".py"):
-        return Path.cwd()
-    folder = Path(place).resolve().parent
-    while _is_package(folder):
-        folder = folder.parent
-    return folder
+def _only_name(place: str, module: ModuleType) -> str:
+    """Choose the only module of a file, or its only function of attention.
+
+    Raises:
+        ValueError: If there are several, or none.
+    """
+    classes, others = _offered(module)
+    choice = classes or others
+    if len(choice) == 1:
+        return choice[0]
+    names = [f"{place}:{one}" for one in (*classes, *others)]
+    if not names:
+        raise ValueError(
+            f"{place} must have a module, or a function of queries, keys and values; "
+            f"got none{_first_error(module)}."
+        )
+    more = f" or {len(names) - _MOST} more" if len(names) > _MOST else ""
+    raise ValueError(
+        f"target must be one of {', '.join(names[:_MOST])}{more}; got {place!r}."
+    )
 
 
-def _is_package(folder: Path) -> bool:
-    return (folder / "__init__.py").exists()
+def _offered(module: ModuleType) -> tuple[list[str], list[str]]:
+    """List the modules that a file has of its own, and what else may be attention."""
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ or _is_built(value)
+    }
+    classes = [
+        name
+        for name, value in own.items()
+        if isinstance(value, type) and issubclass(value, nn.Module)
+    ]
+    others = [name for name, value in own.items() if _is_built(value)]
+    others += [
+        name
+        for name, value in own.items()
+        if inspect.isfunction(value) and arguments_of(value) and takes_three(value)
+    ]
+    return classes, others
 
 
-@contextlib.contextmanager
-def _search_path(folder: Path) -> Iterator[None]:
-    """Let modules in a folder be imported for a while."""
-    before = [*sys.path]
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path[:] = before
+def _is_built(value: object) -> bool:
+    return isinstance(value, nn.Module)
 
 
-def _import_file(path: Path) -> ModuleType:
-    path.stat()  # its error names the file as the reader does
-    if _is_package(path.resolve().parent):
-        return _import_from_package(path.resolve())
-    name = path.stem if path.stem not in sys.modules else f"checked_{path.stem}"
-    loader = importlib.machinery.SourceFileLoader(name, str(path))
-    spec = importlib.machinery.ModuleSpec(name, loader, origin=str(path))
-    spec.has_location = True
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # as dataclasses, for one, look themselves up
-    try:
-        loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+def _missing(place: str, name: str, part: str, found: Any) -> str:
+    names = [one for one in vars(found) if not one.startswith("_")]
+    by_small = {one.lower(): one for one in names}
+    near = difflib.get_close_matches(part, names, 1, 0.75)
+    near += [
+        by_small[one]
+        for one in difflib.get_close_matches(part.lower(), by_small, 1, 0.6)
+    ]
+    hint = "."
+    if near:
+        hint = f": did you mean {near[0]}?"
+    elif isinstance(found, ModuleType):
+        classes, others = _offered(found)
+        listed = ", ".join([*classes, *others][:_MOST])
+        hint = f", which has {listed}." if listed else "."
+        hint = f"{_first_error(found)}{hint}"
+    return f"{place} must have {name}; got no {part!r} in it{hint}"
 
 
-def _import_from_package(path: Path) -> ModuleType:
-    """Import a file by its full name, which its relative imports need."""
-    inside = path.relative_to(_root(str(path))).with_suffix("")
-    name = ".".join(part for part in inside.parts if part != "__init__")
-    module = importlib.import_module(name)
-    if path != Path(module.__file__ or "").resolve():
-        raise ImportError(f"another package is called {inside.parts[0]}")
-    return module
+def _first_error(module: ModuleType) -> str:
+    """Say what kept a notebook from defining all that it would."""
+    if isinstance(module, Notebook) and module.errors:
+        return f", and {module.errors[0]}"
+    return ""

@@ -1,5 +1,6 @@
 """What one property gives: a verdict, a sentence and a figure."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from headway.checks.book import Section
@@ -14,12 +15,14 @@ class Outcome(NamedTuple):
         sentence: What was seen, or why the property cannot be asked.
         figure: What was measured, if anything was.
         section: What to read, if it is not what explains the property.
+        explains: If it failed, the properties that then fail of themselves.
     """
 
     verdict: Verdict
     sentence: str
     figure: int | float | None = None
     section: Section | None = None
+    explains: tuple[str, ...] = ()
 
 
 def passed(sentence: str, figure: int | float | None = None) -> Outcome:
@@ -32,9 +35,10 @@ def failed(
     figure: int | float | None = None,
     *,
     section: Section | None = None,
+    explains: Collection[str] = (),
 ) -> Outcome:
     """Say that a property does not hold, and what is probably wrong."""
-    return Outcome("failed", sentence, figure, section)
+    return Outcome("failed", sentence, figure, section, tuple(sorted(explains)))
 
 
 def note(sentence: str, figure: int | float | None = None) -> Outcome:

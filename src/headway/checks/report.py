@@ -4,15 +4,28 @@ import html
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 from headway.checks.book import Section
 
-Verdict = Literal["passed", "failed", "note", "not applicable"]
+Verdict = Literal["passed", "failed", "expected", "note", "not applicable"]
 _WIDTH = 80  # the same everywhere, so that a report can be compared
-_MARKS = {"passed": "passed", "failed": "FAILED", "note": "note", "not applicable": "-"}
-_COLOURS = {"passed": "32", "failed": "1;31", "note": "33", "not applicable": "2"}
+_MARKS = {
+    "passed": "passed",
+    "failed": "FAILED",
+    "expected": "expected",
+    "note": "note",
+    "not applicable": "-",
+}
+_COLOURS = {
+    "passed": "32",
+    "failed": "1;31",
+    "expected": "33",
+    "note": "33",
+    "not applicable": "2",
+}
+_ABOVE = "explained by the above"
 
 
 @dataclass(frozen=True)
@@ -21,11 +34,14 @@ class Row:
 
     Attributes:
         name: The property, in a few words.
-        verdict: `passed`, `failed`, `note` or `not applicable`.
+        verdict: `passed`, `failed`, `expected`, `note` or `not applicable`.
         sentence: What was seen; if it failed, what is probably wrong.
         section: The section of the book that explains the property, or the mistake.
         figure: What was measured, or `None`: how far a row moved, how large an error
             was. A whole number is exact.
+        reason: If it was expected to fail, why.
+        explains: The properties that fail of themselves where this one has failed so.
+        explained_by: The property of a failed row that this one follows from.
     """
 
     name: str
@@ -33,23 +49,34 @@ class Row:
     sentence: str
     section: Section
     figure: int | float | None = None
+    reason: str = ""
+    explains: tuple[str, ...] = ()
+    explained_by: str | None = None
 
     @property
     def advice(self) -> str:
         """What was seen and, if the property failed, the section to read."""
-        if self.verdict != "failed":
+        if self.verdict == "expected":
+            return f"{self.sentence} Expected: {self.reason.rstrip('.')}."
+        if self.verdict != "failed" or self.reason:  # expected, and it did not come
             return self.sentence
+        if self.explained_by:
+            return f'{self.sentence} Explained by "{self.explained_by}".'
         return f"{self.sentence} Read {self.section}."
 
     def __str__(self) -> str:
         """Give the row as a paragraph for a terminal."""
         return "\n".join(self._lines())
 
-    def _lines(self, *, colour: bool = False) -> list[str]:
+    def _lines(self, *, colour: bool = False, below: bool = False) -> list[str]:
+        """Give the lines of the row; in one if it stands below what explains it."""
         mark = f"{_MARKS[self.verdict]:6}"
+        name = f"{self.name:{40 - len(mark)}}"
         if colour:
             mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
-        head = f"{mark}  {self.name:34}{short(self.figure):>10}"
+        head = f"{mark}  {name}{short(self.figure):>10}"
+        if below and self.explained_by:
+            return [f"{head}  {_ABOVE}"]
         if self.verdict == "passed":
             return [head.rstrip()]
         body = textwrap.wrap(
@@ -62,7 +89,8 @@ class Row:
 class Report:
     """What a check found out about a piece of attention code.
 
-    `str()` of it is a table for a terminal; in a notebook it shows itself as one.
+    `str()` of it is a table for a terminal; in a notebook it shows itself as one. A row
+    that explains others stands above all, and what follows from it takes one line.
 
     Attributes:
         subject: What was checked.
@@ -81,8 +109,13 @@ class Report:
         return [row for row in self.rows if row.verdict == "failed"]
 
     @property
+    def notes(self) -> list[Row]:
+        """The rows that say what one should know, though it is no fault."""
+        return [row for row in self.rows if row.verdict == "note"]
+
+    @property
     def ok(self) -> bool:
-        """Whether some property was looked at and none failed."""
+        """Whether some property was looked at and none failed; notes do not count."""
         return not self.failed and any(row.verdict == "passed" for row in self.rows)
 
     def assert_ok(self) -> None:
@@ -92,13 +125,15 @@ class Report:
             AssertionError: If a property failed.
         """
         if not self.ok:
-            found = [f"{self.subject}: {self._count()}", *map(str, self.failed)]
-            raise AssertionError("\n".join(found))
+            lines = [f"{self.subject}: {self.count()}"]
+            for row in _causes_first(self.failed):
+                lines += row._lines(below=True)
+            raise AssertionError("\n".join(lines))
 
     def to_json(self) -> str:
-        """Give the whole report as a JSON object."""
+        """Give the whole report as a JSON object; no row is left out or shortened."""
         content = {"ok": self.ok, "subject": self.subject, "facts": dict(self.facts)}
-        rows = [asdict(row) for row in self.rows]
+        rows = [_to_dict(row) for row in self.rows]
         return json.dumps(content | {"rows": rows}, indent=2, allow_nan=False)
 
     def __str__(self) -> str:
@@ -115,22 +150,33 @@ class Report:
             The lines of the table.
         """
         lines = [f"Checked {self.subject}"]
-        lines += [f"  {name:8}  {fact}" for name, fact in self.facts.items()]
+        width = max([8, *map(len, self.facts)])
+        lines += [f"  {name:{width}}  {fact}" for name, fact in self.facts.items()]
         lines.append("")
-        for row in self.rows:
-            lines += row._lines(colour=colour)
-        return "\n".join([*lines, "", self._count()])
+        for row in _causes_first(self.rows):
+            lines += row._lines(colour=colour, below=True)
+        return "\n".join([*lines, "", self.count()])
 
-    def _count(self) -> str:
+    def count(self) -> str:
+        """Say how many rows have each verdict."""
         counts = dict.fromkeys(_MARKS, 0)
         for row in self.rows:
             counts[row.verdict] += 1
-        return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        always = ("passed", "failed", "not applicable")
+        words = {"expected": "expected to fail"}
+        if counts["note"] > 1:
+            words["note"] = "notes"
+        return ", ".join(
+            f"{count} {words.get(verdict, verdict)}"
+            for verdict, count in counts.items()
+            if count or verdict in always
+        )
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr>{_cells(row)}</tr>" for row in self.rows)
+        rows = _causes_first(self.rows)
+        cells = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
         facts = "; ".join(f"{name}: {fact}" for name, fact in self.facts.items())
-        caption = html.escape(f"{self.subject}: {self._count()}. {facts}".rstrip(". "))
+        caption = html.escape(f"{self.subject}: {self.count()}. {facts}".rstrip(". "))
         head = "".join(
             f"<th>{name}</th>"
             for name in ("property", "verdict", "figure", "what was seen")
@@ -141,9 +187,50 @@ class Report:
         )
 
 
+def name_causes(rows: Sequence[Row]) -> list[Row]:
+    """Say of each failed row which other failed row explains it, if one does.
+
+    A row explains what it declares to explain, what that explains in turn, and nothing
+    else. The first that does counts, and none that comes later explains it.
+    """
+    explained: dict[str, str] = {}
+    causes: list[str] = []
+    for row in rows:
+        if row.verdict == "failed" and row.explains:
+            cause = explained.get(row.name, row.name)
+            causes.append(row.name)
+            for name in row.explains:
+                if name not in causes:
+                    explained.setdefault(name, cause)
+    return [
+        replace(row, explained_by=explained[row.name])
+        if row.verdict == "failed" and row.name in explained
+        else row
+        for row in rows
+    ]
+
+
+def _causes_first(rows: Sequence[Row]) -> list[Row]:
+    """Put what explains other rows above all of them."""
+    causes = {row.explained_by for row in rows}
+    return sorted(rows, key=lambda row: row.name not in causes)
+
+
+def _to_dict(row: Row) -> dict[str, Any]:
+    """Give a row as JSON has it, with the full address of its section if one is known.
+
+    What it would explain says nothing beside what others are explained by.
+    """
+    content = asdict(row)
+    del content["explains"]
+    content["section"]["url"] = row.section.url
+    return content
+
+
 def _cells(row: Row) -> str:
     """Give the cells of a row in HTML; what failed stands out."""
-    texts = (row.name, row.verdict, short(row.figure), row.advice)
+    advice = _ABOVE if row.explained_by else row.advice
+    texts = (row.name, row.verdict, short(row.figure), advice)
     cells = [f"<td>{html.escape(text)}</td>" for text in texts]
     if row.verdict == "failed":
         cells[1] = f"<td><strong>{row.verdict}</strong></td>"

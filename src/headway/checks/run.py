@@ -9,10 +9,13 @@ import torch
 
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence, gather
+from headway.checks.expected import expect, refuse_unknown
+from headway.checks.meant import facts_of_design, refuse_impossible
 from headway.checks.oracle import choose_weights
 from headway.checks.outcome import Outcome, failed, not_applicable
+from headway.checks.progress import tell, told
 from headway.checks.properties import PROPERTIES, Property
-from headway.checks.report import Report, Row
+from headway.checks.report import Report, Row, name_causes
 from headway.checks.subject import Options, discover
 from headway.checks.subject.calls import CallOption
 
@@ -31,6 +34,7 @@ def check(
     rotary_base: float | None = None,
     window: int | None = None,
     cached: CallOption | None = None,
+    expected: Mapping[str, str] | None = None,
 ) -> Report:
     r"""Ask of any attention code what must hold of attention.
 
@@ -64,12 +68,15 @@ def check(
         window: How many of the latest keys a query is meant to see, itself included.
         cached: How to call it with a cache, if in no common way: an expression of `m`,
             `x`, `past` and `start` that gives the rows and the cache.
+        expected: The properties that are known to fail, each with the reason. One that
+            is expected to fail and does not is a failure.
 
     Returns:
         A report: one row for each property.
 
     Raises:
-        ValueError: If the code cannot be called, or `weights` names what it has not.
+        ValueError: If the code cannot be called, `weights` names what it has not, or
+            `expected` a property that there is not.
 
     Examples:
         >>> from torch.nn.functional import scaled_dot_product_attention
@@ -89,10 +96,16 @@ def check(
         window,
         cached,
     )
+    refuse_unknown(expected, (one.name for one in PROPERTIES))
+    refuse_impossible(options)
     with restoring_random_state_and_threads():
         subject = discover(module_or_function, options)
-        evidence = choose_weights(gather(subject))
+        tell("looking which token moves which row")
+        evidence = gather(subject)
+        tell("comparing with the equation")
+        evidence = choose_weights(evidence)
         rows = ask(PROPERTIES, evidence)
+    rows = name_causes(expect(rows, expected))
     return Report(subject.name, facts(evidence), rows)
 
 
@@ -114,7 +127,7 @@ def restoring_random_state_and_threads() -> Iterator[None]:
 
 def ask(properties: Sequence[Property], evidence: Evidence) -> list[Row]:
     """Ask whether properties hold; their order does not matter."""
-    return [_row(one, evidence) for one in properties]
+    return [_row(one, evidence) for one in told(properties, lambda one: one.name)]
 
 
 def _row(asked: Property, evidence: Evidence) -> Row:
@@ -125,8 +138,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
     figure = outcome.figure
     if figure is not None and not math.isfinite(figure):
         figure = None
-    section = outcome.section or asked.section
-    return Row(asked.name, outcome.verdict, outcome.sentence, section, figure)
+    return Row(
+        asked.name,
+        outcome.verdict,
+        outcome.sentence,
+        outcome.section or asked.section,
+        figure,
+        explains=outcome.explains,
+    )
 
 
 def _outcome(asked: Property, evidence: Evidence) -> Outcome:
@@ -139,7 +158,7 @@ def facts(evidence: Evidence) -> dict[str, str]:
     """Say what was given or found out."""
     subject = evidence.subject
     found = {
-        "called": subject.call.text,
+        "called": subject.call.shown,
         "future": f"{'hidden' if evidence.causal else 'seen'}, {evidence.intent}",
         "sizes": f"{subject.B} texts of {subject.T} tokens, {subject.d_in} wide",
         "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
@@ -155,4 +174,4 @@ def facts(evidence: Evidence) -> dict[str, str]:
         )
     if evidence.positions:
         found["positions"] = "inside"
-    return found
+    return found | facts_of_design(subject.options)

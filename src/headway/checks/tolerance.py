@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+_COARSE = 1e-4  # what sixteen bits round by
+
 
 def largest(x: Tensor) -> float:
     """Give the largest finite magnitude in a tensor."""
@@ -14,7 +16,9 @@ def noise(x: Tensor) -> float:
 
     It is for two calls that compute the same in the same order.
     """
-    return 64 * torch.finfo(x.dtype).eps * max(largest(x), 1e-30)
+    eps = torch.finfo(x.dtype).eps
+    times = 64 if eps < _COARSE else 2
+    return times * eps * max(largest(x), 1e-30)
 
 
 def tolerance(x: Tensor) -> float:
@@ -22,7 +26,8 @@ def tolerance(x: Tensor) -> float:
 
     It is for two calls that compute the same in another order.
     """
-    return 1e-5 * largest(x)
+    eps = torch.finfo(x.dtype).eps
+    return (1e-5 if eps < _COARSE else 4 * eps) * largest(x)
 
 
 def max_difference(one: Tensor, other: Tensor, *, equal_nan: bool = False) -> float:

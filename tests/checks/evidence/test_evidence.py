@@ -35,6 +35,19 @@ def test_code_without_names_is_meant_as_it_behaves() -> None:
     assert (evidence.causal, evidence.intent) == (True, "as it behaves")
 
 
+def test_a_future_that_hardly_counts_is_meant_to_be_hidden() -> None:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        return scores.masked_fill(~past(q.shape[2]), -10.0).softmax(-1) @ v
+
+    evidence = evidence_of(attend)
+    assert bool(evidence.visible.all())
+    assert (evidence.causal, evidence.intent) == (
+        True,
+        "as it behaves: later tokens count, and hardly",
+    )
+
+
 def test_a_window_that_nobody_names_is_none() -> None:
     assert evidence_of(NAMED["window"](SMALL)).window == 3
     assert evidence_of(Attention(SMALL)).window is None

@@ -31,6 +31,9 @@ def not_own(table: Tensor, empty: int, full: bool) -> Tensor:
         (not_own(FULL.triu(), -1, True), "the future and not itself"),
         (not_own(FULL.tril(), 3, True), ""),
         (FULL.tril().triu(-2), ""),
+        (FULL.tril(1).triu(-2), "the past, itself and the next token"),
+        (not_own(FULL.tril().triu(-2), 0, False), "the past and not itself"),
+        (not_own(FULL.tril().triu(-2), 0, True), "the past and not itself"),
         (FULL.tril() | FULL.triu(6), ""),
     ],
 )

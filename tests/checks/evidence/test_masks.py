@@ -1,14 +1,18 @@
 """The masks that code takes are found by trying them."""
 
+from typing import Any
+
 import pytest
 import torch
+from torch import Tensor
 
-from checks.support.asking import evidence_of
-from checks.support.right import MASKED
+from checks.support.asking import evidence_of, said
+from checks.support.right import MASKED, Both
 from headway.checks.evidence.masks import Mask, example_table
 from mistakes import GIVEN, build
+from mistakes.mistake import OBEYED, PADDING
 from sizes import B, T
-from stepwise import SMALL, Attention, PairMasked
+from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
 
 
 @pytest.mark.parametrize(
@@ -71,9 +75,91 @@ def test_two_masks_are_found_each_by_what_it_hides() -> None:
 def test_what_is_not_obeyed_says_what_it_does() -> None:
     for name, effect in {
         "the mask is ignored": "nothing",
-        "the mask hides rows": "shows what no meaning of True explains",
+        "the mask hides rows": "transposed",
+        "the mask or the past": "either",
+        "the mask is multiplied": "near zero",
+        "the mask is applied after the softmax": "after the softmax",
     }.items():
         module = build("five heads", GIVEN[name]._replace(kind=PairMasked))
         masks = evidence_of(module).masks
         assert masks.obeyed == []
         assert masks.disobeyed == {"mask": effect}
+
+
+def test_a_mask_of_keys_may_not_show_the_future() -> None:
+    class Wrong(KeyMasked):
+        def forward(self, x: Tensor, padding_mask: Tensor | None = None) -> Any:
+            self.causal = padding_mask is None
+            return super().forward(x, padding_mask)
+
+    masks = evidence_of(Wrong(SMALL), causal=True).masks
+    assert masks.disobeyed == {"padding_mask": "the future"}
+
+
+def test_two_masks_are_obeyed_at_once() -> None:
+    class Wrong(Both):
+        def forward(
+            self,
+            x: Tensor,
+            attn_mask: Tensor | None = None,
+            key_padding_mask: Tensor | None = None,
+        ) -> Any:
+            if attn_mask is not None:
+                key_padding_mask = None
+            return super().forward(x, attn_mask, key_padding_mask)
+
+    assert said(Wrong(SMALL), OBEYED) == (
+        "failed",
+        "With attn_mask and key_padding_mask at once, one is not obeyed.",
+    )
+
+
+def test_as_many_texts_as_heads_are_no_heads() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None and len(x) == self.heads and mask.ndim == 3:
+                mask = mask[:1]
+            return super().forward(x, mask)
+
+    verdict, sentence = said(Wrong(SIZES["three heads"]), PADDING)
+    assert verdict == "failed"
+    assert sentence.endswith(
+        "With 3 texts, as many as heads, one is taken for another."
+    )
+
+
+def test_a_mask_that_is_kept_may_fit_no_other_batch() -> None:
+    class Keeping(KeyMasked):
+        kept: Tensor | None = None
+
+        def forward(self, x: Tensor, padding_mask: Tensor | None = None) -> Any:
+            self.kept = padding_mask if padding_mask is not None else self.kept
+            return super().forward(x, self.kept)
+
+    assert not evidence_of(KeyMasked(SMALL)).masks.kept
+    evidence = evidence_of(Keeping(SMALL))
+    assert evidence.masks.kept
+    assert evidence.subject.copy_each_call
+    assert evidence.masks.of_keys == Mask("padding_mask", "(B, S)", "bool")
+
+
+def test_what_hides_by_accident_is_not_obeyed() -> None:
+    def put(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
+        scores = hide(m, scores, None)
+        if mask is None:
+            return scores
+        return scores + (1 - mask[:, None].to(scores.dtype)) * -10
+
+    masks = evidence_of(KeyMasked(SMALL, hide=put)).masks
+    assert masks.obeyed == []
+    assert masks.disobeyed == {"padding_mask": "too near"}
+
+
+def test_a_mask_that_moves_rows_by_rounding_does_nothing() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            return super().forward(x) * (1.0 if mask is None else 1 + 1e-9)
+
+    masks = evidence_of(Wrong(SMALL)).masks
+    assert masks.obeyed == []
+    assert masks.disobeyed == {"mask": "nothing"}

@@ -2,23 +2,29 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
 from checks.support.asking import evidence_of
 from headway.checks.evidence import gather
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.weights import Projections
+from headway.checks.oracle.comparing import Comparison, Place
+from headway.checks.oracle.computing import compute
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
+from headway.checks.oracle.numbers import unknown_number
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.search import (
+    Explanation,
     choose_weights,
-    difference,
     explain,
-    smallest_difference,
+    match,
 )
 from headway.checks.subject import Options, discover
 from mistakes import MISTAKES, build
-from stepwise import SIZES, Attention
+from stepwise import SIZES, SMALL, Attention
 
 
 def square() -> torch.nn.Module:
@@ -38,7 +44,7 @@ def test_of_several_candidates_those_that_give_the_output_are_kept() -> None:
     chosen = choose_weights(found)
     [weights] = chosen.weights.candidates
     assert weights in found.weights.candidates
-    assert smallest_difference(chosen) <= chosen.tolerance
+    assert match(chosen).difference <= chosen.tolerance
     assert replace(chosen, weights=found.weights) == found
 
 
@@ -53,31 +59,48 @@ def test_nothing_is_chosen_of_nothing() -> None:
     assert choose_weights(found) is found
 
 
+def changes(found: Explanation | None) -> list[dict[str, Any]]:
+    return [] if found is None else [dict(one.change) for one in found.mistakes]
+
+
 def test_an_explanation_names_one_mistake_or_two() -> None:
     single = evidence_of(build("five heads", MISTAKES["scale: no scale"]))
-    assert [one.change for one in explain(single)] == [{"scale": "1"}]
+    assert changes(explain(single)) == [{"scale": "1"}]
     names = "scale: no scale", "mask: flipped"
     double = evidence_of(build("five heads", *(MISTAKES[name] for name in names)))
-    assert [one.change for one in explain(double)] == [
-        {"scale": "1"},
-        {"mask": "flipped"},
-    ]
+    assert changes(explain(double)) == [{"scale": "1"}, {"mask": "flipped"}]
 
 
 def test_weights_that_do_not_fit_are_far_off() -> None:
     evidence = evidence_of(Attention(SIZES["five heads"]))
     [weights] = evidence.weights.candidates
-    assert difference(evidence, weights, Recipe()) <= evidence.tolerance
-    wide = replace(weights, query=weights.query[:, 1:])
-    assert difference(evidence, wide, Recipe()) == math.inf
-    unjoined = replace(weights, out=None)
-    assert difference(evidence, unjoined, Recipe()) == math.inf
+    assert match(evidence).difference <= evidence.tolerance
+
+    def off(changed: Projections) -> float:
+        held = replace(evidence.weights, candidates=(changed,))
+        return match(replace(evidence, weights=held)).difference
+
+    assert off(weights) <= evidence.tolerance
+    assert off(replace(weights, query=weights.query[:, 1:])) == math.inf
+    assert off(replace(weights, out=None)) == math.inf
     lost = replace(evidence, output=evidence.output * math.nan)
-    assert difference(lost, weights, Recipe()) == math.inf
+    assert match(lost).difference == math.inf
+    assert match(lost).weights is None
 
 
 def test_two_changes_of_the_same_field_are_no_pair() -> None:
     fields = [next(iter(one.change)) for one in KNOWN_MISTAKES]
     assert len({*fields}) < len(fields)
     one = build("five heads", MISTAKES["axis: softmax over the texts, masked"])
-    assert explain(evidence_of(one)) == ()
+    assert explain(evidence_of(one)) is None
+
+
+def test_a_number_is_not_named_where_another_does_as_well() -> None:
+    """With queries of zero, no scale and no small score of the future is felt."""
+    evidence = evidence_of(Attention(SMALL), causal=True)
+    p = evidence.weights.candidates[0]
+    silent = replace(p, query=torch.zeros_like(p.query), biases={})
+    output = compute(evidence.x, silent, True, Recipe())
+    weights = replace(evidence.weights, candidates=(silent,))
+    still = replace(evidence, weights=weights, output=output, designs=(Design(),))
+    assert unknown_number(Comparison(still), Place(0, 0, True)) is None

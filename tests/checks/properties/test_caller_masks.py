@@ -2,14 +2,18 @@
 
 from typing import Any
 
+import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from checks.support.asking import evidence_of, said
+from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
+from headway.checks.evidence import Evidence
+from headway.checks.evidence.masks import Mask
+from headway.checks.properties.mask_causes import in_training
 from headway.checks.run import facts
-from mistakes.mistake import FULLY_MASKED, OBEYED
-from stepwise import SMALL, Attention, KeyMasked, PairMasked
+from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
+from stepwise import SMALL, Attention, KeyMasked, PairMasked, hide
 
 
 def test_padding_upside_down_is_found() -> None:
@@ -32,8 +36,111 @@ def test_a_mask_that_is_not_understood_is_not_judged() -> None:
 
     assert said(Odd(SMALL), OBEYED) == (
         "not applicable",
-        "No form of mask was found that it takes.",
+        "No form of mask was found that it takes: the first raised TypeError: a mask "
+        "is a word here.",
     )
+
+
+def test_a_mask_that_no_form_of_can_work_is_a_mistake() -> None:
+    class Wrong(Attention):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None:
+                return super().forward(x) * maks
+            return super().forward(x)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("With mask it raised NameError: ")
+
+
+def test_numbers_are_tried_before_what_is_added() -> None:
+    class OfOnes(KeyMasked):
+        """As (1 - mask) * -1e9 is written: a mask to be added works by accident."""
+
+        def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+            low = 0.0
+            if attention_mask is not None:
+                low = ((1 - attention_mask) * -1e9)[:, None, None]
+            self.steps = self.steps | {
+                "hide": lambda m, s, mask: hide(m, s, None) + low
+            }
+            return self.run(x)
+
+    module = OfOnes(SMALL)
+    shown = "attention_mask (B, S), True may look"
+    assert facts(evidence_of(module))["masks"] == shown
+    assert said(module, OBEYED)[0] == "passed"
+    assert said(module, PADDING)[0] == "passed"
+
+
+class Instead(PairMasked):
+    """A mask that is given takes the place of the causal one."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        def put(m: Any, scores: Tensor, given: Any) -> Tensor:
+            if mask is None:
+                return hide(m, scores, None)
+            given = mask[:, None] if mask.ndim == 3 else mask
+            return scores.masked_fill(~given, -torch.inf)
+
+        self.steps = self.steps | {"hide": put}
+        return self.run(x)
+
+
+def test_a_mask_may_take_the_place_of_the_causal_one() -> None:
+    assert said(Instead(SMALL), OBEYED) == (
+        "note",
+        "mask (T, S) takes the place of the mask of the future: who hands one over "
+        "must hide the future in it as well.",
+    )
+    assert said(Instead(SMALL), PADDING)[0] == "passed"
+    assert said(Instead(SMALL), FULLY_MASKED)[0] == "passed"
+    assert said(Instead(SMALL, causal=False), OBEYED)[0] == "passed"
+
+
+class InSingle(PairMasked):
+    """With a mask, it works in 32 bits alone."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        if mask is not None and x.dtype == torch.float64:
+            raise RuntimeError("expected scalar type Double but found Float")
+        return super().forward(x, mask)
+
+
+def test_a_mask_of_32_bits_is_asked_in_32_bits() -> None:
+    rows = rows_of(InSingle(SMALL), OBEYED, PADDING, FULLY_MASKED)
+    assert [row.verdict for row in rows] == ["passed"] * 3
+
+
+def test_the_mask_of_the_first_call_may_not_be_kept() -> None:
+    kept: list[Tensor] = []
+
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None:
+                kept.append(mask if mask.ndim == 2 else mask[0])
+                mask = kept[0]
+            return super().forward(x, mask)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("With another mask than the first, a row moves")
+
+
+def test_large_queries_may_not_see_what_is_hidden() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            keep = torch.tensor(True) if mask is None else mask
+
+            def put(m: Any, scores: Tensor, given: Any) -> Tensor:
+                return hide(m, scores, None) + ~keep * -60.0
+
+            self.steps = self.steps | {"hide": put}
+            return self.run(x)
+
+    verdict, sentence = said(Wrong(SMALL), OBEYED)
+    assert verdict == "failed"
+    assert sentence.startswith("With mask, large queries see what it hides")
 
 
 def test_a_mask_that_makes_everything_nan_is_not_taken() -> None:
@@ -122,3 +229,139 @@ def test_a_fully_masked_row_may_not_change_others() -> None:
         "failed",
         "A fully masked row changes other rows.",
     )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "asked", "sentence"),
+    [
+        ("first", PADDING, "key_padding_mask of the first text is used for all texts"),
+        ("any", PADDING, "what key_padding_mask hides in one text is hidden in all"),
+        ("next", PADDING, "a text gets key_padding_mask of another text"),
+        ("training", OBEYED, "In training key_padding_mask is left out."),
+        ("eval", OBEYED, "key_padding_mask acts in training alone"),
+    ],
+)
+def test_whose_mask_a_text_gets_and_when_is_told(
+    wrong: str, asked: str, sentence: str
+) -> None:
+    class Wrong(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            hidden = key_padding_mask
+            if wrong == ("training" if self.training else "eval"):
+                hidden = None
+            if hidden is not None and wrong == "first":
+                hidden = hidden[:1].expand(len(x), -1)
+            if hidden is not None and wrong == "any":
+                hidden = hidden.any(dim=0).expand(len(x), -1)
+            if hidden is not None and wrong == "next":
+                hidden = hidden.roll(1, dims=0)
+            return super().forward(x, hidden)
+
+    verdict, seen = said(Wrong(SMALL), asked)
+    assert verdict == "failed"
+    assert sentence in seen
+
+
+def test_masks_are_found_beside_a_call_that_is_told() -> None:
+    class Narrow(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = nn.MultiheadAttention(12, 2, kdim=7, vdim=7, batch_first=True)
+
+        def forward(
+            self, x: Tensor, context: Tensor, key_padding_mask: Tensor | None = None
+        ) -> Tensor:
+            rows = self.module(x, context, context, key_padding_mask=key_padding_mask)
+            return rows[0]
+
+    told = {"call": "m(x, x[..., :7])", "d_in": 12}
+    assert said(Narrow(), OBEYED, **told)[0] == "passed"
+    assert said(Narrow(), "queries see other keys", **told)[0] == "passed"
+    assert said(Narrow(), OBEYED)[0] == "passed"
+    assert said(nn.MultiheadAttention(12, 2, kdim=7, vdim=5), OBEYED)[0] == "passed"
+
+
+def test_a_mask_of_an_earlier_call_may_not_be_kept() -> None:
+    class Keeps(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            self.kept = getattr(self, "kept", None) if mask is None else mask
+            return super().forward(x, self.kept)
+
+    assert said(Keeps(SMALL), OBEYED) == (
+        "failed",
+        "A call without a mask gets something else after calls with one: the mask of "
+        "an earlier call is kept.",
+    )
+
+
+class AddsToKeys(KeyMasked):
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+        low: Any = 0.0
+        if attention_mask is not None:
+            if not attention_mask.is_floating_point():
+                raise TypeError("only what can be added")
+            low = attention_mask[:, None, None]
+        self.steps = self.steps | {"hide": lambda m, s, mask: hide(m, s, None) + low}
+        return self.run(x)
+
+
+def test_a_mask_of_keys_that_is_added_as_it_is_is_noted() -> None:
+    assert said(AddsToKeys(SMALL), OBEYED) == (
+        "note",
+        "attention_mask is added to the scores as it is: one of ones and zeros, or of "
+        "booleans, hides nothing. Hand over minus infinity where it hides.",
+    )
+
+
+def test_texts_of_one_length_have_no_padding() -> None:
+    class OfOneLength(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            if x.shape[1] != self.context_length:
+                raise ValueError("texts of one length")
+            return super().forward(x, key_padding_mask)
+
+    assert said(OfOneLength(SMALL), PADDING) == (
+        "not applicable",
+        "It takes texts of one length only.",
+    )
+
+
+def test_a_mask_that_is_another_in_training_is_found() -> None:
+    class Wrong(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            hidden = key_padding_mask
+            if hidden is not None and self.training:
+                hidden = hidden.roll(1, dims=1)
+            return super().forward(x, hidden)
+
+    assert said(Wrong(SMALL), OBEYED) == (
+        "failed",
+        "In training key_padding_mask acts otherwise than in eval.",
+    )
+
+
+def test_an_attention_mask_whose_ones_are_hidden_is_noted() -> None:
+    class Inverted(KeyMasked):
+        def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+            keep = None if attention_mask is None else ~attention_mask.bool()
+            return super().forward(x, keep)
+
+    verdict, sentence = said(Inverted(SMALL), OBEYED)
+    assert verdict == "note"
+    assert sentence.startswith("In its attention_mask, ones are hidden.")
+
+
+def test_what_training_does_without_a_mask_is_told_elsewhere() -> None:
+    class Otherwise(HidesPadding):
+        def forward(self, x: Tensor, **masks: Any) -> Any:
+            rows = super().forward(x, **masks)
+            return 2 * rows if self.training else rows
+
+    assert in_training(*with_its_mask(HidesPadding(SMALL))) is None
+    assert in_training(*with_its_mask(Otherwise(SMALL))) is None
+
+
+def with_its_mask(module: nn.Module) -> tuple[Evidence, Mask]:
+    evidence = evidence_of(module)
+    mask = evidence.masks.of_keys or Mask("key_padding_mask", "(B, S)", "bool")
+    return evidence, mask

@@ -3,9 +3,10 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from checks.support.asking import calling, said
+from checks.support.right import NAMED
 from mistakes.mistake import ORDER, SUM
 from stepwise import SMALL, Attention
 
@@ -24,3 +25,27 @@ def test_sums_that_are_not_divided_are_found() -> None:
 
     for causal in (True, False):
         assert said(Attention(SMALL, causal=causal, softmax=summed), SUM)[0] == "failed"
+
+
+def test_positions_that_are_kept_and_not_used_are_a_finding() -> None:
+    module = Attention(SMALL)
+    module.rotary_emb = nn.Linear(2, 3)
+    assert said(module, ORDER)[0] == "failed"
+    module.use_rotary = False
+    assert said(module, ORDER)[0] == "passed"
+
+
+def test_several_layers_and_windows_may_tell_the_order() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        return run(x * torch.linspace(1, 2, x.shape[1]).to(x)[:, None])
+
+    several = calling(call)
+    several.blocks = nn.ModuleList(
+        nn.ModuleDict({"qkv": nn.Linear(2, 6), "proj": nn.Linear(2, 2)})
+        for _ in range(2)
+    )
+    verdict, sentence = said(several, ORDER)
+    assert verdict == "not applicable"
+    assert "several layers" in sentence
+    windowed = said(NAMED["window"](SMALL), ORDER)
+    assert windowed == ("not applicable", "Positions are inside, so the order matters.")

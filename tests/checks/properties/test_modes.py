@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from checks.support.asking import calling, said
-from mistakes.mistake import AGAIN, DROPOUT
-from stepwise import function
+from checks.support.asking import calling, rows_of, said
+from mistakes import MISTAKES
+from mistakes.mistake import AGAIN, DROPOUT, TRAINING
+from stepwise import SMALL, Attention, Sizes, function
 
 
 def test_what_cannot_be_called_again_is_found() -> None:
@@ -58,7 +60,92 @@ def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
             weights = (query @ key.mT / 5**0.5).softmax(dim=-1)
             return self.norm(self.dropout(weights) @ value)
 
-    assert said(Normed(), "dropout keeps the mean") == (
-        "not applicable",
-        "Besides attention it has norm.weight, which may move the mean.",
-    )
+    assert said(Normed(), "dropout keeps the mean")[0] == "passed"
+
+
+def kept(rate: str) -> Attention:
+    """Make a module whose rate of dropout is what is kept, in a way."""
+
+    def drop(m: Any, weights: Tensor) -> Tensor:
+        if not m.training:
+            return weights
+        keep = m.dropout.p
+        drawn = weights * (torch.rand_like(weights) < keep)
+        return drawn / keep if rate == "grows" and keep else drawn
+
+    return Attention(SMALL, p=0.1, drop=drop)
+
+
+def test_a_rate_that_is_taken_for_what_is_kept_is_named() -> None:
+    rows = rows_of(kept("grows"), TRAINING, DROPOUT)
+    assert [row.sentence for row in rows] == [
+        "In training, a rate of 0 drops everything, and a rate of 1 nothing: the rate "
+        "of dropout is taken for what is kept.",
+        "A rate of 0.001 changes nearly all: the rate is taken for what is kept.",
+    ]
+
+
+def test_another_way_in_training_is_no_matter_of_dropout() -> None:
+    module = Attention(SMALL, p=0.1, call=lambda m, run, x: run(x) * (1 + m.training))
+    rows = rows_of(module, TRAINING, DROPOUT)
+    assert [row.verdict for row in rows] == ["failed", "not applicable"]
+
+
+def test_wide_tokens_need_fewer_draws() -> None:
+    wide = Sizes(144, 36, 4, 64, 144)
+    assert said(Attention(wide, p=0.1), DROPOUT)[0] == "passed"
+    lost = MISTAKES["dropout: dropout of scores"]
+    assert said(Attention(wide, **lost.options, **lost.steps), DROPOUT)[0] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ("one", "All texts of a batch lose the same"),
+        ("never", "first has a rate, and drops nothing"),
+        ("rate", "It drops at a rate of 0.9, more than it keeps"),
+    ],
+)
+def test_what_dropout_does_in_each_place_is_noted(wrong: str, sentence: str) -> None:
+    class Dropping(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.qkv = nn.Linear(17, 3 * 5)
+            self.first = nn.Dropout(0.9 if wrong == "rate" else 0.1)
+            self.last = nn.Dropout(0.1)
+
+        def forward(self, x: Tensor) -> Tensor:
+            query, key, value = self.qkv(x).chunk(3, dim=-1)
+            weights = (query @ key.mT / 5**0.5).softmax(dim=-1)
+            if wrong == "one":
+                weights = weights * self.first(torch.ones_like(weights[:1]))
+            if wrong == "rate":
+                weights = self.first(weights)
+            return self.last(weights @ value)
+
+    verdict, seen = said(Dropping(), "dropout keeps the mean")
+    assert verdict == "note"
+    assert seen.startswith(sentence)
+
+
+class Normed(nn.Module):
+    """Queries and keys have norms, which stay, and so does the norm at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(17, 3 * 5)
+        self.q_norm, self.k_norm = nn.LayerNorm(5), nn.LayerNorm(5)
+        self.dropout = nn.Dropout(0.1)
+        self.norm = nn.LayerNorm(5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, key, value = self.qkv(x).chunk(3, dim=-1)
+        scores = self.q_norm(query) @ self.k_norm(key).mT / 5**0.5
+        return self.norm(self.dropout(scores.softmax(dim=-1)) @ value)
+
+
+def test_a_layer_that_may_move_the_mean_is_named() -> None:
+    verdict, sentence = said(Normed(), DROPOUT)
+    assert verdict == "not applicable"
+    assert sentence.startswith("Besides attention it has ")
+    assert sentence.endswith(", which may move the mean.")

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from checks.support.asking import calling, said
+from headway.checks import check
 from mistakes.mistake import GRADIENTS, HALF, LARGE
-from stepwise import SMALL, Attention, function
+from stepwise import SMALL, Attention, PairMasked, function, hide, past
 
 
 def test_a_function_without_gradients_is_not_judged() -> None:
@@ -47,6 +49,19 @@ def test_code_that_cannot_be_differentiated_is_not_judged() -> None:
     assert said(module, GRADIENTS) == (
         "not applicable",
         "It could not be differentiated: NotImplementedError: there is no way back",
+    )
+
+
+def test_a_kernel_without_a_way_back_is_not_judged() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.requires_grad:
+            raise NotImplementedError("no backward on this device")
+        return run(x)
+
+    assert said(calling(call), GRADIENTS) == (
+        "not applicable",
+        "It could not be differentiated: NotImplementedError: no backward on this "
+        "device",
     )
 
 
@@ -134,7 +149,108 @@ def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
             raise TypeError("32 bits, please")
         return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
 
-    assert said(attend, "types and half precision") == (
-        "not applicable",
-        "It works in float32 alone.",
+    verdict, sentence = said(attend, "types and half precision")
+    assert verdict == "note"
+    assert sentence.startswith("It works in float32 alone: in bfloat16 it raised")
+
+
+def test_gradients_must_reach_every_vector() -> None:
+    class Normed(Attention):
+        def __init__(self) -> None:
+            super().__init__(SMALL)
+            self.norm = nn.LayerNorm(SMALL.d_in)
+
+    assert said(Normed(), GRADIENTS) == (
+        "failed",
+        "No gradient reaches norm.weight: it is never used, or cut off.",
     )
+
+
+def of_one_type(dtype: torch.dtype, times: float = 1.0, *, causal: bool = False) -> Any:
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        if query.dtype != dtype:
+            raise TypeError("of one type alone")
+        scores = query @ key.mT / query.shape[-1] ** 0.5 * times
+        if causal:
+            scores = scores.masked_fill(~past(scores.shape[-1]), -torch.inf)
+        return scores.softmax(dim=-1) @ value
+
+    return attend
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("causal", [True, False])
+def test_kernels_of_16_bits_are_as_exact_as_the_formula(
+    dtype: torch.dtype, causal: bool
+) -> None:
+    report = check(of_one_type(dtype, causal=causal), causal=causal)
+    assert [(row.name, row.sentence) for row in report.failed] == []
+    [row] = [row for row in report.rows if row.name == HALF]
+    name = str(dtype).removeprefix("torch.")
+    assert row.sentence == f"In {name} alone, and as exact as the plain formula is."
+
+
+def test_a_kernel_of_16_bits_may_not_be_farther_off_than_the_formula() -> None:
+    verdict, sentence = said(of_one_type(torch.bfloat16, 1.2), HALF)
+    assert verdict == "failed"
+    assert "times that of the plain formula in the same type" in sentence
+
+
+def test_a_module_of_16_bits_is_not_compared() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.dtype != torch.bfloat16:
+            raise TypeError("of one type alone")
+        return run(x)
+
+    assert said(calling(call), HALF) == (
+        "not applicable",
+        "It works in bfloat16 alone.",
+    )
+
+
+class Filled(PairMasked):
+    """What it hides is filled with a number that has to fit."""
+
+    def __init__(self, fill: float, **steps: Any) -> None:
+        super().__init__(SMALL, **steps)
+        self.fill = fill
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        def put(m: Any, scores: Tensor, given: Any) -> Tensor:
+            scores = hide(m, scores, None)
+            if mask is None:
+                return scores
+            return scores.masked_fill(~mask, self.fill)
+
+        self.steps = self.steps | {"hide": put}
+        return self.run(x)
+
+
+def test_masks_must_work_in_half_precision() -> None:
+    verdict, sentence = said(Filled(-1e9), HALF)
+    assert verdict == "failed"
+    assert sentence.startswith("With mask, in float16 it raised RuntimeError: ")
+    assert said(Filled(-1e4), HALF)[0] == "passed"
+
+
+def test_a_mask_that_64_bits_refuse_is_not_asked_in_16() -> None:
+    class Picky(Filled):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            if mask is not None and x.dtype == torch.float64:
+                raise TypeError("no 64 bits")
+            return super().forward(x, mask)
+
+    assert said(Filled(-1e9), HALF)[0] == "failed"
+    assert said(Picky(-1e9), HALF)[0] == "passed"
+
+
+def test_masks_may_not_be_nan_in_half_precision() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            rows = super().forward(x, mask)
+            lost = mask is not None and x.dtype == torch.bfloat16
+            return rows * (torch.nan if lost else 1.0)
+
+    verdict, sentence = said(Wrong(SMALL), HALF)
+    assert verdict == "failed"
+    assert sentence.startswith("With mask, a row is not finite in bfloat16")

@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from checks.support.asking import calling, evidence_of, said
 from checks.support.right import STEPS
-from mistakes.mistake import CONTEXT, LONGER
-from stepwise import SIZES, SMALL, Attention
+from headway.checks import check
+from mistakes import MISTAKES, build
+from mistakes.mistake import ALONE, CONTEXT, LONGER, SIZE
+from stepwise import SIZES, SMALL, Attention, Sizes, hide
 
 
 def test_a_text_beyond_the_context_may_be_refused() -> None:
@@ -54,3 +56,113 @@ def test_a_context_may_be_as_long_as_the_texts() -> None:
 def test_one_row_for_a_text_is_not_attention() -> None:
     with pytest.raises(ValueError, match="it returned shape \\(3, 11\\) for"):
         evidence_of(calling(lambda m, run, x: run(x).mean(1)))
+
+
+# What is refused by design is no mistake.
+
+
+def refusing(limit: int) -> Attention:
+    """Make a module that takes no longer text, and has no name for that."""
+
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        assert x.shape[1] <= limit
+        return run(x)
+
+    module = calling(call)
+    del module.context_length
+    return module
+
+
+@pytest.mark.parametrize(("limit", "longest"), [(20, 10), (6, 6), (5, 5), (400, 300)])
+def test_a_long_text_may_be_refused(limit: int, longest: int) -> None:
+    assert said(refusing(limit), LONGER) == (
+        "passed",
+        f"No row changes when its text goes on, to {longest} tokens.",
+    )
+
+
+class OfOneLength(Attention):
+    """A bias for each pair of tokens fixes how many there are, as in a window."""
+
+    def __init__(self, length: int, **options: Any) -> None:
+        super().__init__(SMALL, **options)
+        self.context_length = length
+        self.relative_bias = nn.Parameter(torch.zeros(length, length))
+
+    def forward(self, x: Tensor) -> Any:
+        table = self.relative_bias
+        self.steps = self.steps | {"hide": lambda m, s, mask: hide(m, s + table, mask)}
+        return super().forward(x)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_size_may_be_fixed_by_design(causal: bool) -> None:
+    report = check(OfOneLength(16, causal=causal))
+    assert [one.name for one in report.failed] == []
+    [row] = [one for one in report.rows if one.name == SIZE]
+    assert row.verdict == "note"
+    assert row.sentence.startswith("It takes texts of 16 tokens only: with another")
+
+
+def test_one_token_alone_is_a_finding() -> None:
+    report = check(refusing(1))
+    assert [(one.name, one.sentence.partition(":")[0]) for one in report.failed] == [
+        (SIZE, "It takes texts of one token only")
+    ]
+
+
+def test_a_view_of_what_is_elsewhere_in_memory_is_said_to_be_one() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[:2] == (2, 2):
+            x = x.transpose(0, 1).view(4, -1).view(x.shape)
+        return run(x)
+
+    verdict, sentence = said(calling(call), SIZE)
+    assert verdict == "failed"
+    assert sentence.endswith(
+        "use reshape() where view() finds numbers in another order in memory."
+    )
+
+
+def test_a_size_that_is_refused_is_told() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[:2] == (2, 2):
+            raise ValueError("not two times two")
+        return run(x)
+
+    assert said(calling(call), SIZE) == (
+        "failed",
+        "With tokens of shape (2, 2, 13) it raised ValueError: not two times two: an "
+        "axis is taken for another, or a size is fixed.",
+    )
+
+
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_a_text_gets_the_same_among_any_number(count: int) -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        return run(x) * (1 + (len(x) == count))
+
+    verdict, sentence = said(calling(call), ALONE)
+    assert verdict == "failed"
+    assert f"among {count} texts than among" in sentence or count == 2
+
+
+def test_what_is_kept_of_a_short_text_may_not_refuse_a_long_one() -> None:
+    module = build("two heads", MISTAKES["mask: of the first call"])
+    verdict, sentence = said(module, LONGER)
+    assert verdict == "failed"
+    assert sentence.endswith("something of the first call is kept, such as its mask.")
+
+
+def test_a_wide_module_is_asked_about_its_context_in_32_bits() -> None:
+    types: list[torch.dtype] = []
+
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[1] == 401:
+            types.append(x.dtype)
+        return run(x)
+
+    wide = Attention(Sizes(144, 36, 4, 400, 144), call=call)
+    assert said(wide, CONTEXT)[0] == "passed"
+    assert types == [torch.float32]
+    assert said(wide, LONGER)[1].endswith("to 300 tokens.")

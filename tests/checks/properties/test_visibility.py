@@ -74,3 +74,26 @@ def test_a_leak_in_eval_alone_is_said_to_be_there() -> None:
     verdict, sentence = said(Attention(SMALL, hide=sometimes), LEAK)
     assert verdict == "failed"
     assert sentence.startswith("A row moves in eval when a later token is changed.")
+
+
+def test_a_future_that_counts_a_little_is_told_by_how_it_is_hidden() -> None:
+    def faint(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return scores.masked_fill(~past(scores.shape[-1]), -10.0)
+
+    assert said(Attention(SMALL, hide=faint), LEAK) == (
+        "failed",
+        "A row moves when a later token is changed. Later tokens count a little: "
+        "hidden scores are not low enough, as of a fill of -10.",
+    )
+
+
+def test_a_window_on_both_sides_is_noted() -> None:
+    class Both(Windowed):
+        def run(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            near = torch.ones(x.shape[1], x.shape[1]).tril(2).triu(-2).bool()
+            self.steps["hide"] = lambda m, s, mask: s.masked_fill(~near, -torch.inf)
+            return super().run(x)
+
+    verdict, sentence = said(Both(SMALL, causal=False), PAST, causal=False)
+    assert verdict == "note"
+    assert sentence.startswith("A row sees 2 tokens on both sides: the window reaches")

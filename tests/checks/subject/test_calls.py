@@ -41,7 +41,7 @@ from sizes import B, D, H, T, draw
         (WithMaskAndCache, "m(x, None, None)"),
         (OfTwo, "m(x, x)"),
         (OfThree, "m(x, x, x)"),
-        (OfThreeAndMask, "m(x, x, x)"),
+        (OfThreeAndMask, "m(x, x, x, None)"),
         (OfThreeByDefault, "m(x, x, x)"),
     ],
 )
@@ -83,7 +83,6 @@ def of_equal_widths(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     ("function", "axes", "value_width"),
     [
         (of_three, 4, 11),
-        (of_four, 4, 11),
         (scaled_dot_product_attention, 4, 11),
         (of_flat, 3, 11),
         (of_one_text, 2, 11),
@@ -100,6 +99,12 @@ def test_a_function_is_called_with_queries_keys_and_values(
     heads = 2 if axes == 4 else 1
     assert packing == Packing(heads, 5, value_width, axes)
     assert subject.d_in == heads * (10 + value_width)
+
+
+def test_a_mask_that_a_function_needs_is_none_if_that_works() -> None:
+    subject = discover(of_four, Options())
+    assert subject.call.shown == "f(query, key, value, None)"
+    assert subject.call.packing == Packing(2, 5, 11, 4)
 
 
 @pytest.mark.parametrize(("heads", "key_width"), [(3, 5), (5, 3)])
@@ -136,8 +141,186 @@ def test_a_function_of_tokens_needs_their_width() -> None:
         return (x @ x.mT).softmax(-1) @ x
 
     assert discovered(attend).call.text == "m(x)"
-    with refused("d_in must be given for attend; got d_in=None."):
+    with refused(
+        "d_in must be given for attend, such as d_in=12, or --d-in 12; got d_in=None."
+    ):
         discover(attend, Options())
+
+
+# In whatever order, and by name
+
+
+class ByName(Attend):
+    def forward(self, *, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return self.mix(query, key, value)
+
+
+class Backwards(Attend):
+    def forward(self, values: Tensor, keys: Tensor, query: Tensor) -> Tensor:
+        return self.mix(query, keys, values)
+
+
+class MaskFirst(Attend):
+    def forward(self, mask: Any, x: Tensor) -> Tensor:
+        if mask is not None:
+            raise ValueError("it hides nothing")
+        return self.mix(x, x, x)
+
+
+class OnlyByName(Attend):
+    def forward(self, *, hidden_states: Tensor, use_cache: bool) -> Tensor:
+        if use_cache is not False:
+            raise ValueError("it keeps nothing")
+        return self.mix(hidden_states, hidden_states, hidden_states)
+
+
+class OfOther(Attend):
+    def forward(self, x: Tensor, table: Tensor) -> Tensor:
+        return self.mix(x, table, table)
+
+
+class HiddenStates(Attend):
+    def forward(self, mask: Any, hidden_states: Tensor, past: Any) -> Tensor:
+        if mask is not None or past is not None:
+            raise ValueError("it hides nothing and keeps nothing")
+        return self.mix(hidden_states, hidden_states, hidden_states)
+
+
+class OptionalOnly(Attend):
+    def forward(self, x: Any = None, mask: Any = None) -> Tensor:
+        return self.mix(x, x, x)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (ByName, "m(query=x, key=x, value=x)"),
+        (Backwards, "m(x, x, x)"),
+        (MaskFirst, "m(None, x=x)"),
+        (OnlyByName, "m(hidden_states=x, use_cache=False)"),
+        (OfOther, "m(x, x)"),
+        (OptionalOnly, "m(x)"),
+        (HiddenStates, "m(None, hidden_states=x, past=None)"),
+    ],
+)
+def test_arguments_go_by_their_names(kind: type[Attend], words: str) -> None:
+    subject = discovered(kind())
+    assert subject.call.text == words
+    x = subject.tokens()
+    copied = subject.target
+    assert isinstance(copied, Attend)
+    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+
+
+def test_a_function_is_given_queries_as_queries_in_any_order() -> None:
+    def attend(value: Tensor, key: Tensor, query: Tensor) -> Tensor:
+        return scaled_dot_product_attention(query, key, value)
+
+    assert said(attend, "equals the equation")[0] == "passed"
+
+
+class Weightless(nn.Module):
+    """Nothing to learn: a function of queries, keys and values."""
+
+    def __init__(self, axes: int = 4, **told: float) -> None:
+        super().__init__()
+        self.axes = axes
+        vars(self).update(told)
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Any = None) -> Tensor:
+        if q.ndim != self.axes:
+            raise ValueError("other axes, please")
+        width = getattr(self, "temperature", q.shape[-1] ** 0.5)
+        return (q @ k.mT / width).softmax(-1) @ v
+
+
+@pytest.mark.parametrize("axes", [3, 4])
+def test_a_module_without_weights_is_a_function(axes: int) -> None:
+    subject = discover(Weightless(axes), Options())
+    assert subject.call.text == "m(query, key, value)"
+    assert subject.call.packing == Packing(2 if axes == 4 else 1, 5, 11, axes)
+    assert said(Weightless(axes), "equals the equation")[0] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("told", "width"),
+    [
+        ({"temperature": 8**0.5}, 8),
+        ({"sqrt_dim": 3.0}, 9),
+        ({"scale": 6**-0.5}, 6),
+        ({"d_k": 9}, 9),
+        ({"temperature": 1.3}, 5),
+        ({"scale": 1.0}, 5),
+    ],
+)
+def test_the_width_that_it_was_built_for_is_read_off(
+    told: dict[str, float], width: int
+) -> None:
+    packing = discover(Weightless(**told), Options()).call.packing
+    assert packing is not None
+    assert packing.key_width == width
+
+
+# Other axes
+
+
+def test_tokens_may_come_before_texts_in_a_function() -> None:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if q.ndim != 3:
+            raise ValueError("three axes, please")
+        three = (one.transpose(0, 1) for one in (q, k, v))
+        return scaled_dot_product_attention(*three).transpose(0, 1)
+
+    call = discover(attend, Options()).call
+    assert call.shown == "f(query, key, value); tokens before texts"
+    assert said(attend, "equals the equation")[0] == "passed"
+
+
+def test_names_of_sizes_say_that_tokens_come_first() -> None:
+    class Named(Attend):
+        def forward(self, x: Tensor) -> Tensor:
+            _seq_len, _batch_size, _ = x.shape
+            return self.mix(*(x.transpose(0, 1),) * 3).transpose(0, 1)
+
+    assert discovered(Named()).call.time_first
+    assert said(Named(), "texts do not move each other")[0] == "passed"
+    assert not discovered(OfTokens()).call.time_first
+
+
+class Channels(nn.Module):
+    def __init__(self, axes: int, square: bool = False) -> None:
+        super().__init__()
+        kind = {3: nn.Conv1d, 4: nn.Conv2d}[axes]
+        self.axes, self.square = axes, square
+        self.qkv = kind(16, 48, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.ndim != self.axes or (self.square and x.shape[2] != x.shape[3]):
+            raise ValueError("an image, please")
+        three = (one.flatten(2).mT for one in self.qkv(x).chunk(3, dim=1))
+        return scaled_dot_product_attention(*three).mT.reshape(x.shape)
+
+
+class Grid(Attend):
+    def forward(self, x: Tensor) -> Tensor:
+        _B, _H, _W, _C = x.shape
+        y = x.flatten(1, 2)
+        return self.mix(y, y, y).reshape(x.shape)
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        (Grid(), "m(x.unsqueeze(2)).squeeze(2)"),
+        (Channels(3), "m(x.mT).mT"),
+        (Channels(4), "m(x.mT.unsqueeze(3)).squeeze(3).mT"),
+        (Channels(4, square=True), "m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT"),
+    ],
+)
+def test_images_are_made_of_tokens(module: nn.Module, words: str) -> None:
+    subject = discover(module, Options())
+    assert subject.call.shown == words
+    assert subject(subject.tokens()).shape == subject.tokens().shape
 
 
 def test_time_may_come_first() -> None:

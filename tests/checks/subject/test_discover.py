@@ -1,6 +1,7 @@
 """A subject is made of what is handed over, or it is refused in a sentence."""
 
 import math
+import os
 from typing import Any
 
 import pytest
@@ -29,9 +30,10 @@ def test_what_cannot_be_copied_is_refused() -> None:
         def __deepcopy__(self, memory: Any) -> Any:
             raise RuntimeError("I am\n  the only one.")
 
+    line = Stubborn.__deepcopy__.__code__.co_firstlineno + 1
     with refused(
-        "call must say how Stubborn takes tokens of shape (texts, tokens, d_in); got "
-        "call=None, and copying it raised RuntimeError: I am the only one."
+        "Stubborn must be copied to be checked; got RuntimeError: I am the only one "
+        f"at {os.path.relpath(__file__)}:{line}."
     ):
         discovered(Stubborn())
 
@@ -41,7 +43,7 @@ def test_the_width_is_found_by_trying() -> None:
         d_model = 4
 
     assert discover(Misleading(), Options()).d_in == WIDTH
-    with pytest.raises(ValueError, match="got call=None, and m\\(x\\) raised Runtime"):
+    with pytest.raises(ValueError, match=r"called as m\(x\); got RuntimeError"):
         discover(Misleading(), Options(d_in=4))
 
 
@@ -112,3 +114,78 @@ def test_sizes_that_are_fixed_are_found(
 
     subject = discover(Fixed(), Options(d_in=17))
     assert sizes == (subject.B, subject.T)
+
+
+class Narrow(nn.Module):
+    """Its first layer is as wide as one head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads = 4
+        self.key = nn.Linear(5, 5)
+        self.norm = nn.LayerNorm(20)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.key(x.unflatten(-1, (4, 5))).flatten(-2))
+
+
+def test_further_widths_are_tried() -> None:
+    assert discover(Narrow(), Options()).d_in == 20
+
+
+class Group(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(2, 14)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x.mT).mT
+
+
+def test_so_are_those_of_norms() -> None:
+    assert discover(Group(), Options()).d_in == 14
+
+
+def test_tokens_of_a_window_may_be_fixed() -> None:
+    class Window(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 49:
+                raise ValueError("a window has 49 tokens")
+            return super().forward(x)
+
+    assert discover(Window(), Options()).T == 49
+
+
+def test_the_size_of_a_window_may_be_told_by_the_module() -> None:
+    class Window(OfTokens):
+        window_size = (2, 3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 6:
+                raise ValueError("a window has 6 tokens")
+            return super().forward(x)
+
+    assert discover(Window(), Options()).T == 6
+
+
+def test_texts_may_be_taken_one_by_one() -> None:
+    class Alone(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            _T, _width = x.shape
+            return super().forward(x)
+
+    call = discover(Alone(), Options()).call
+    assert call.text == "torch.stack([m(one) for one in x])"
+
+
+def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
+    def fussy(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        fussy_calls.append(1)
+        if len(fussy_calls) > 1:
+            raise ValueError("once is enough")
+        return v
+
+    fussy_calls: list[int] = []
+    packing = discover(fussy, Options()).call.packing
+    assert packing is not None
+    assert not packing.tokens_first

@@ -15,7 +15,11 @@ from headway.checks.subject.intent import (
     has_window,
     is_causal,
     is_triangle,
+    kept_positions,
+    named_positions,
     num_heads,
+    num_kv_heads,
+    positions_on_scores,
     widths,
 )
 from sizes import CONTEXT, D_IN, E, H, T
@@ -239,7 +243,9 @@ HEADS = """num_heads n_heads n_head num_attention_heads nhead heads num_head nhe
     attention_heads attn_heads num_q_heads num_query_heads n_q_heads head_num
     n_local_heads head h H"""
 WIDTHS = """d_in embed_dim embed_size emb_size emb_dim embedding_dim d_model dim_model
-    model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim"""
+    model_dim hidden_size hidden_dim num_hiddens n_embd dim_in dim emb embed n_embed
+    embedding_size d_embed d_emb input_dim in_dim query_dim input_size d_input
+    channels"""
 
 
 @pytest.mark.parametrize("name", CONTEXTS.split())
@@ -302,8 +308,8 @@ def test_an_attribute_stands_above_a_configuration() -> None:
 def test_the_width_is_an_attribute_or_that_of_the_first_layer(name: str) -> None:
     first, second = nn.Linear(E, 2), nn.Linear(3, 7)
     module = Silent(**{name: D_IN}, first=first, second=second)
-    assert widths(module) == [D_IN, E, 2]
-    assert widths(Silent(first=first, second=second)) == [E, 2]
+    assert widths(module) == [D_IN, E, 2, 3]
+    assert widths(Silent(first=first, second=second)) == [E, 2, 3]
 
 
 def test_the_width_may_be_each_axis_of_the_first_matrix() -> None:
@@ -317,3 +323,125 @@ def test_the_width_may_be_each_axis_of_the_first_matrix() -> None:
 def test_the_axis_of_a_softmax_is_no_width() -> None:
     module = Silent(softmax=nn.Softmax(dim=2), layer=nn.Linear(D_IN, E))
     assert widths(module) == [D_IN, E]
+
+
+def test_the_width_may_be_that_of_all_heads() -> None:
+    """A layer may be for one head's part of a token."""
+    assert widths(Silent(heads=H, first=nn.Linear(3, 3))) == [3, 3 * H]
+
+
+# Styles that names were misread in
+
+
+@pytest.mark.parametrize("name", ["in_decoder", "is_decoder", "autoregressive"])
+def test_what_is_in_no_decoder_hides_nothing(name: str) -> None:
+    triangle = torch.ones(T, T).tril()
+    assert is_causal(Silent(**{name: False}, bias=triangle)) is False
+    assert is_causal(Silent(**{name: True})) is None
+    assert is_causal(Silent(**{name: True}, bias=triangle)) is True
+
+
+def test_a_causal_convolution_says_nothing_of_attention() -> None:
+    conv = made(
+        "class CausalConv3d(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x\n"
+        "f = CausalConv3d()"
+    )
+    assert is_causal(Silent(conv=conv)) is None
+    assert is_causal(made("def f(x):\n    return causal_conv(x)")) is None
+    assert is_causal(made("def f(x):\n    return causal_mask(x)")) is True
+
+
+def test_a_layer_of_a_library_may_leave_the_mask_to_its_model() -> None:
+    config = SimpleNamespace(_attn_implementation="eager")
+    assert is_causal(Silent(config=config, is_causal=True)) is None
+    assert is_causal(Silent(config=SimpleNamespace(), is_causal=True)) is True
+
+
+def test_how_long_a_text_is_generated_is_no_context() -> None:
+    config = SimpleNamespace(max_length=20, model_type="opt", n_ctx=None)
+    assert context_length(Silent(config=config)) is None
+    config.max_position_embeddings = 2048
+    assert context_length(Silent(config=config)) == 2048
+    both = {"max_length": 20, "max_position_embeddings": 2048}
+    assert context_length(Silent(config=both)) == 2048
+    assert context_length(Silent(max_length=20)) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("cos", (11, 4)),
+        ("sin_cached", (1, 1, 11, 4)),
+        ("rope_cache", (11, 4, 2)),
+        ("freqs_cis", (11, 4)),
+        ("pe", (1, 11, 4)),
+    ],
+)
+def test_a_table_of_positions_tells_the_context(
+    name: str, shape: tuple[int, ...]
+) -> None:
+    assert context_length(Silent(inner=Stored(name, torch.zeros(shape)))) == 11
+    assert context_length(Stored("other", torch.zeros(shape))) is None
+    assert context_length(Silent(inner=Stored(name, torch.zeros(4)))) is None
+    longer = Silent(inner=Stored(name, torch.zeros(shape)), block_size=19)
+    assert context_length(longer) == 19
+
+
+@pytest.mark.parametrize("name", ["num_kv_heads", "n_query_groups", "kv_heads"])
+def test_the_number_of_heads_of_keys_is_an_attribute(name: str) -> None:
+    assert num_kv_heads(Silent(**{name: 2})) == 2
+    assert num_kv_heads(Silent()) is None
+
+
+# Positions that are kept, and where they act
+
+
+@pytest.mark.parametrize("name", ["rotary_emb", "inv_freq", "relative_bias", "pos_emb"])
+def test_what_is_kept_for_positions_is_named(name: str) -> None:
+    assert kept_positions(Stored(name, torch.zeros(3))) == name
+    assert kept_positions(Silent(inner=Silent(**{name: nn.Linear(2, 3)}))) == name
+    assert kept_positions(Silent(**{name: silent})) == name
+
+
+def test_options_and_numbers_are_not_kept_positions() -> None:
+    assert kept_positions(Silent(rope_theta=3.0, rotary_dim=4, rope=None)) is None
+    assert kept_positions(Silent(rotary=nn.Identity(), cos_similarity=silent)) is None
+    assert kept_positions(Silent(positionwise_ffn=nn.Linear(2, 3))) is None
+    assert kept_positions(Silent(position_ids=torch.arange(3))) is None
+    assert kept_positions(Silent(rotary=nn.Linear(2, 3), use_rope=False)) is None
+    assert kept_positions(silent) is None
+
+
+@pytest.mark.parametrize(
+    ("kept", "on_scores"),
+    [
+        ({"rotary_emb": nn.Linear(2, 3)}, True),
+        ({"relative_position_bias": nn.Linear(2, 3)}, True),
+        ({"slopes": torch.ones(3)}, True),
+        ({"pos_embedding": nn.Linear(2, 3)}, False),
+        ({"pos_embedding": nn.Linear(2, 3), "rope": nn.Linear(2, 3)}, False),
+        ({"rotary_emb": nn.Linear(2, 3), "rotary_value": True}, False),
+        ({}, False),
+    ],
+)
+def test_positions_act_on_scores_or_on_tokens(
+    kept: dict[str, Any], on_scores: bool
+) -> None:
+    assert positions_on_scores(Silent(**kept)) is on_scores
+
+
+def test_positions_of_functions_are_told_by_their_names() -> None:
+    assert positions_on_scores(made("def f(x):\n    return rotate(x)"))
+    assert named_positions(made("def f(x):\n    return rotate(x)")) == "rotate"
+    assert named_positions(silent) is None
+
+
+def test_names_in_functions_that_are_called_count_for_positions() -> None:
+    text = (
+        "def helper(x):\n    distance = x\n    return distance\n"
+        "def f(x):\n    return helper(x)"
+    )
+    assert has_positions(made(text))
+    assert not has_positions(made("def f(x):\n    return torch.sigmoid(x)"))

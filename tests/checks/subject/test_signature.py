@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from headway.checks.subject.signature import arguments, parts, unwrapped
+from headway.checks.subject.signature import arguments, parts, unpacked, unwrapped
 
 
 def plain(x: Tensor, scale: float = 0.5) -> Tensor:
@@ -85,3 +85,36 @@ def test_a_scripted_argument_keeps_its_default() -> None:
             return x * scale
 
     assert arguments(torch.jit.script(Scaled()))["scale"].default == 0.5
+
+
+def test_the_names_of_sizes_are_read() -> None:
+    class Named(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            seq_len, batch, _ = x.shape
+            _first, _second = batch, seq_len
+            return x
+
+    def two(x: Tensor) -> Tensor:
+        T, _width = x.shape
+        return x * T
+
+    assert unpacked(Named()) == ["seq_len", "batch", "_"]
+    assert unpacked(two) == ["T", "_width"]
+    assert unpacked(plain) == []
+    assert unpacked(torch.softmax) == []
+
+
+def test_a_module_that_hands_all_on_has_the_arguments_of_its_call() -> None:
+    class Layer(nn.Module):
+        def call(self, query: Tensor, value: Tensor) -> Tensor:
+            return query * value
+
+        def forward(self, *inputs: Any, **named: Any) -> Tensor:
+            return self.call(*inputs, **named)
+
+    class Other(nn.Module):
+        def forward(self, *inputs: Any, **named: Any) -> Any:
+            return inputs, named
+
+    assert [*arguments(Layer())] == ["query", "value"]
+    assert [*arguments(Other())] == ["inputs", "named"]

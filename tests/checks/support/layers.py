@@ -8,10 +8,15 @@ GROUPS, GROUPED = 2, 6  # heads of keys, heads of queries
 
 
 def weights(
-    heads: int = H, groups: int = H, *, out: bool = True, bias: bool = True
+    heads: int = H,
+    groups: int = H,
+    *,
+    out: bool = True,
+    bias: bool = True,
+    width: int = D,
 ) -> Projections:
     """Draw the weights of a layer."""
-    wide, narrow = heads * D, groups * D
+    wide, narrow = heads * width, groups * width
     shapes = {"query": wide, "key": narrow, "value": narrow, "out": D_OUT}
     if not out:
         del shapes["out"]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mistakes.alone import ALONE
 from mistakes.calls import CALLS
 from mistakes.dropouts import DROPOUTS
 from mistakes.given import GIVEN
@@ -12,7 +13,7 @@ from mistakes.scores import AXES, MASKS, SCALES
 from mistakes.unseen import UNSEEN
 from stepwise import GROUPED, SIZES, Attention, Step
 
-__all__ = ["GIVEN", "MISTAKES", "NOT_SEEN_BY_CHECK", "UNSEEN", "build"]
+__all__ = ["ALONE", "GIVEN", "MISTAKES", "NOT_SEEN_BY_CHECK", "UNSEEN", "build"]
 
 TABLES = {
     "scale": SCALES,

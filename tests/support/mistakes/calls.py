@@ -13,6 +13,7 @@ from mistakes.mistake import (
     GRADIENTS,
     HALF,
     LEAK,
+    NUMBERS,
     ORDER,
     PAST,
     SIZE,
@@ -34,6 +35,9 @@ def counting(m: Any, run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     return run(x)
 
 
+# What is kept with its history takes memory and changes nothing, so it is only noted.
+
+
 def keeping(m: Any, weights: Tensor) -> Tensor:
     m.last = weights
     return m.dropout(weights)
@@ -42,6 +46,12 @@ def keeping(m: Any, weights: Tensor) -> Tensor:
 def keeping_all(m: Any, weights: Tensor) -> Tensor:
     m.history = [*getattr(m, "history", [])[-2:], weights]
     return m.dropout(weights)
+
+
+KEPT: dict[str, dict[str, Step]] = {
+    "weights": {"drop": keeping},
+    "weights in a list": {"drop": keeping_all},
+}
 
 
 def mean_of_all_calls(m: Any, run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
@@ -60,8 +70,6 @@ def keys_of_the_last_call(m: Any, q: Tensor, k: Tensor, v: Tensor) -> Any:
 CALLS: dict[str, Mistake] = {
     "the input is changed": Mistake(AGAIN, called(lambda m, run, x: run(x.mul_(0.5)))),
     "calls are counted": Mistake(AGAIN, called(counting)),
-    "weights are kept": Mistake(AGAIN, {"drop": keeping}),
-    "weights are kept in a list": Mistake(AGAIN, {"drop": keeping_all}),
     "a mean is kept": Mistake(AGAIN, called(mean_of_all_calls)),
     "keys are kept": Mistake(AGAIN, {"share": keys_of_the_last_call}),
     "the mean of the batch": Mistake(
@@ -79,7 +87,9 @@ CALLS: dict[str, Mistake] = {
         ALONE, called(lambda m, run, x: run(x[:1]).expand(len(x), -1, -1))
     ),
     "depends on the size of the batch": Mistake(
-        ALONE, called(lambda m, run, x: run(x) / len(x))
+        ALONE,
+        called(lambda m, run, x: run(x) / len(x)),
+        says="times what the equation gives.",
     ),
     "fixed sizes": Mistake(
         SIZE, called(lambda m, run, x: run(x.view(-1, m.context_length, m.d_in)))
@@ -94,7 +104,8 @@ CALLS: dict[str, Mistake] = {
     ),
     "the type is fixed": Mistake(HALF, called(lambda m, run, x: run(x).float())),
     "a row is nan": Mistake(
-        PAST, called(lambda m, run, x: run(x) / (torch.arange(x.shape[1]) > 0)[:, None])
+        NUMBERS,
+        called(lambda m, run, x: run(x) / (torch.arange(x.shape[1]) > 0)[:, None]),
     ),
     "all is nan": Mistake(EQUATION, called(lambda m, run, x: run(x) * torch.nan)),
     "all is one": Mistake(PAST, called(lambda m, run, x: run(x) * 0 + 1)),

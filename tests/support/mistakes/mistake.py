@@ -15,6 +15,7 @@ class Mistake(NamedTuple):
         options: What else the module must have for the mistake to show.
         kind: The module.
         function: Whether a function can have it too.
+        says: How what is said of the equation ends, if it is no change of the recipe.
     """
 
     fails: str
@@ -23,9 +24,11 @@ class Mistake(NamedTuple):
     options: dict[str, Any] = {}  # noqa: RUF012  # nobody writes to it
     kind: type[Attention] = Attention
     function: bool = True
+    says: str = ""
 
 
 EQUATION = "equals the equation"
+NUMBERS = "rows are numbers"
 LEAK = "no leak from the future"
 PAST = "every allowed token counts"
 SUM = "equal tokens, equal rows"
@@ -45,3 +48,7 @@ FULLY_MASKED = "fully masked rows harm nobody"
 GRADIENTS = "gradients arrive"
 LARGE = "large scores"
 HALF = "types and half precision"
+OTHERS = "queries see other keys"
+CACHED = "cached equals uncached"
+LAYOUT = "memory layout does not matter"
+DIFFERENCES = "gradients fit differences"

@@ -52,6 +52,20 @@ SCALES: dict[str, Mistake] = {
         },
         {"scale": "1", "scale_after_softmax": "1/sqrt(D)"},
     ),
+    "all heads' root after the softmax": Mistake(
+        EQUATION,
+        {"softmax": lambda m, s: s.softmax(-1) / (m.width * m.heads) ** 0.5},
+        {"scale_after_softmax": "1/sqrt(E)"},
+    ),
+    "a group's root": Mistake(
+        EQUATION,
+        scaled(
+            lambda m, T: (m.W_key.out_features // m.width / m.width / m.heads) ** 0.5
+        ),
+        {"scale": "1/sqrt(E/G)"},
+        {"groups": True},
+        function=False,
+    ),
     "scaled before and after the softmax": Mistake(
         EQUATION,
         {"softmax": lambda m, s: s.softmax(-1) * m.width**-0.5},
@@ -86,7 +100,9 @@ AXES: dict[str, Mistake] = {
         {"axis": "none"},
     ),
     "divided by the number of tokens": Mistake(
-        LONGER, {"softmax": lambda m, s: s.softmax(-1) / s.shape[-1]}
+        LONGER,
+        {"softmax": lambda m, s: s.softmax(-1) / s.shape[-1]},
+        {"scale_after_softmax": "1/T"},
     ),
     "the naive softmax": Mistake(
         LARGE,

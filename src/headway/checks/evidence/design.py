@@ -35,6 +35,7 @@ class Design:
         query_norm: The module's own norm of queries; None leaves them as they are.
         key_norm: The same for keys.
         norm_of: Whether these act on each head, or on all heads side by side.
+        norms_after: Whether they come before a rotation, or after it.
         scale: What scores are multiplied by, if it is not one over the root of D.
         normalize: What makes weights of scores.
         source: In words, for the report: what of this is inside.
@@ -48,6 +49,7 @@ class Design:
     query_norm: Callable[[Tensor], Tensor] | None = None
     key_norm: Callable[[Tensor], Tensor] | None = None
     norm_of: Literal["head", "all heads"] = "head"
+    norms_after: Literal["projection", "rotation"] = "projection"
     scale: float | None = None
     normalize: Literal["softmax", "sigmoid", "softmax plus one"] = "softmax"
     source: str = ""

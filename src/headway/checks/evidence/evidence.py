@@ -1,21 +1,34 @@
 """What all properties need to know about a subject, found out once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from headway.checks.errors import describe
+from headway.checks.evidence.design import Design
+from headway.checks.evidence.designs import find_designs
 from headway.checks.evidence.influence import (
-    influence,
+    faint_future,
     pattern_name,
     visible_tokens,
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
+from headway.checks.evidence.other import Other, find_other
+from headway.checks.evidence.positions import (
+    NO_POSITIONS,
+    Positions,
+    find_positions,
+)
 from headway.checks.evidence.repeats import Repeats, repeat
+from headway.checks.evidence.surroundings import Bare, bare
+from headway.checks.evidence.together import influence, share_a_call
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
 from headway.checks.tolerance import max_difference, noise, tolerance
+
+_WIDE = 128
 
 
 @dataclass(frozen=True)
@@ -30,11 +43,18 @@ class Evidence:
         visible: Which row sees which token, (T, T).
         causal: Whether it is meant to hide the future.
         intent: How that is known.
-        positions: Whether it is meant to tell tokens by where they stand.
+        positions: Whether it tells tokens by where they stand, and is meant to.
         window: How many tokens each row sees, if it forgets the others on purpose.
         masks: The masks that it takes.
         weights: Which of its parameters make queries, keys and values.
         repeats: What happens when it is called again.
+        one_length: The error of all other lengths, if it takes texts of one alone.
+        together: Whether texts can be put into one call: none moves another there.
+        fresh: The code as it was before the first call.
+        other: What other tokens for keys and values give; `None` if none are taken.
+        designs: What may be inside besides the equation, the likeliest first.
+        places: What tells of positions, and whether they act.
+        bare: Attention without what stands around it, if anything does.
     """
 
     subject: Subject
@@ -49,6 +69,19 @@ class Evidence:
     masks: Masks
     weights: Weights
     repeats: Repeats
+    one_length: str
+    together: bool
+    fresh: Subject
+    other: Other | None
+
+    @property
+    def wide(self) -> bool:
+        """Whether tokens are so wide that a call takes long."""
+        return self.subject.d_in > _WIDE
+
+    designs: tuple[Design, ...] = (Design(),)
+    places: Positions = NO_POSITIONS
+    bare: tuple[Bare, ...] = ()
 
     @property
     def allowed(self) -> Tensor:
@@ -83,15 +116,22 @@ class Evidence:
 
 def gather(subject: Subject) -> Evidence:
     """Call the code, and write down what it shows."""
+    fresh = subject.copy()
     subject, repeats = repeat(subject)
     x = subject.tokens()
     with torch.no_grad():
         output = subject(x)
-        moved = influence(subject, x)
+        together = share_a_call(subject, x)
+        moved = influence(subject, x, together=together)
         visible = visible_tokens(moved, noise(output))
-        masks = find_masks(subject, visible, noise(output))
-    causal, known_from = _intent(subject, visible)
+        masks = find_masks(subject, visible, together=together)
+        subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
+        other = find_other(subject, x)
+    causal, known_from = _intent(subject, visible, moved)
     named_window = intent.has_window(subject.target)
+    weights = find_weights(subject)
+    designs = find_designs(subject, weights, visible)
+    places = find_positions(subject, x, output, causal, designs)
     return Evidence(
         subject=subject,
         x=x,
@@ -100,15 +140,39 @@ def gather(subject: Subject) -> Evidence:
         visible=visible,
         causal=causal,
         intent=known_from,
-        positions=intent.has_positions(subject.target),
+        positions=places.named is not None and places.felt,
         window=window_size(visible) if named_window else None,
         masks=masks,
-        weights=find_weights(subject),
+        weights=weights,
         repeats=repeats,
+        one_length=_one_length(subject),
+        together=together,
+        fresh=fresh,
+        other=other,
+        designs=designs,
+        places=places,
+        bare=bare(subject, weights, x),
     )
 
 
-def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
+def _one_length(subject: Subject) -> str:
+    """Give the error of texts of other lengths, if all are refused."""
+    T = subject.T
+    first = ""
+    for other in (T - 1, 1, 2, T + 1):
+        if other in (0, T):
+            continue
+        try:
+            with torch.no_grad():
+                subject(subject.tokens(subject.B, other))
+        except Exception as raised:  # whatever a reader's code may raise
+            first = first or describe(raised)
+        else:
+            return ""
+    return first
+
+
+def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, str]:
     """Decide whether the future is to be hidden: as asked, as named or as seen."""
     if subject.options.causal is not None:
         return subject.options.causal, "as asked"
@@ -116,6 +180,8 @@ def _intent(subject: Subject, visible: Tensor) -> tuple[bool, str]:
     if named is not None:
         return named, "as its names say"
     name = pattern_name(visible)
+    if faint_future(moved):
+        return True, "as it behaves: later tokens count, and hardly"
     past = "the past" in name or "the future" in name
     if past or window_size(visible) is not None:
         return True, "as it behaves"

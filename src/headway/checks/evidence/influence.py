@@ -1,27 +1,9 @@
-"""Which token moves which row: change one, and look which rows move."""
-
-from collections.abc import Callable
+"""Which token moves which row, as a table and in words."""
 
 import torch
 from torch import Tensor
 
-
-def influence(call: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Measure how far each row moves when one token of one text is changed.
-
-    Returns:
-        A tensor of shape (B, T, B, T): the row of text b and token t, moved by the
-        token s of text c. Rows that are not finite count as unmoved.
-    """
-    B, T, _ = x.shape
-    before = call(x)
-    moved = torch.zeros(B, T, B, T, dtype=torch.float64)
-    for c in range(B):
-        for s in range(T):
-            changed = x.clone()
-            changed[c, s] = x[c - 1, s - 1].flip(-1) + 0.5
-            moved[:, :, c, s] = row_differences(call(changed), before).cpu()
-    return moved
+_FAINT = 0.05
 
 
 def row_differences(one: Tensor, other: Tensor) -> Tensor:
@@ -59,7 +41,32 @@ def pattern_name(visible: Tensor) -> str:
     }.items():
         if torch.equal(visible, table):
             return name
+    return _name_of_window(visible)
+
+
+def _name_of_window(visible: Tensor) -> str:
+    """Name what is wrong with a table that shows a window of the latest tokens."""
+    T = len(visible)
+    full = torch.ones_like(visible)
+    own = full.tril().triu()
+    first = bool(visible[0].all()) or not bool(visible[0].any())
+    for size in range(2, T):
+        shifted = full.tril(1).triu(1 - size)
+        if torch.equal(visible, shifted) and size < T - 1:
+            return "the past, itself and the next token"
+        past = full.tril().triu(1 - size) & ~own
+        if first and torch.equal((visible & ~own)[1:], past[1:]):
+            return "the past and not itself"
     return ""
+
+
+def side_of_window(visible: Tensor) -> int | None:
+    """Give how many tokens a row sees on each side, if that is a fixed number."""
+    full = torch.ones_like(visible)
+    for size in range(2, len(visible) - 1):
+        if torch.equal(visible, full.tril(size).triu(-size)):
+            return size
+    return None
 
 
 def window_size(visible: Tensor) -> int | None:
@@ -69,3 +76,13 @@ def window_size(visible: Tensor) -> int | None:
         if torch.equal(visible, past.triu(1 - size)):
             return size
     return None
+
+
+def faint_future(influence: Tensor) -> bool:
+    """Ask whether later tokens hardly count, as where a score of -10 hides them."""
+    own = influence.diagonal(dim1=0, dim2=2).movedim(-1, 0).mean(dim=0)
+    places = torch.ones_like(own, dtype=torch.bool)
+    future, past = own[places.triu(1)], own[places.tril(-1)]
+    if len(past) < 2 or not float(future.min()) > 0:
+        return False
+    return float(future.max()) < _FAINT * float(past.median())

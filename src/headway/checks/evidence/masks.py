@@ -1,17 +1,22 @@
 """Which masks a piece of code takes, and what `True` means in them."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from headway.checks.evidence.influence import influence, pattern_name, visible_tokens
+from headway.checks.errors import describe
+from headway.checks.evidence.influence import pattern_name
+from headway.checks.evidence.mask_faults import fault
+from headway.checks.evidence.together import each_token_changed, moved_rows
 from headway.checks.subject import Subject
 from headway.checks.subject.signature import arguments
-from headway.checks.tolerance import max_difference, tolerance
+from headway.checks.tolerance import max_difference, noise, tolerance
 
 Meaning = Literal["True may look", "True is hidden", "added to the scores"]
 _NAMES = (
@@ -39,12 +44,17 @@ _OF_KEYS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 _TYPES: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
     "bool": lambda keep, dtype: keep,
+    # Before those that are added: where (1 - mask) * -1e9 is, numbers that are to be
+    # added work by accident.
+    "int": lambda keep, dtype: keep.long(),
     # The lowest number, as most libraries add it: a row of -inf would be nan.
     "float": lambda keep, dtype: torch.zeros_like(keep, dtype=dtype).masked_fill(
         ~keep, torch.finfo(dtype).min
     ),
-    "int": lambda keep, dtype: keep.long(),
 }
+
+
+_LOW = {"too near", "after the softmax"}
 
 
 @dataclass(frozen=True)
@@ -56,12 +66,17 @@ class Mask:
         shape: Its axes.
         type: `bool`, `float` or `int`.
         meaning: What a `True` does; of `float`, that it is added.
+        instead: Whether it stands in for the mask of the future, which is then the
+            caller's duty.
+        dtype: The type of the tokens that it is taken with.
     """
 
     argument: str
     shape: str
     type: str
     meaning: Meaning = "True may look"
+    instead: bool = False
+    dtype: torch.dtype = torch.float64
 
     def __str__(self) -> str:
         """Name the argument and its axes."""
@@ -79,6 +94,8 @@ class Mask:
 
     def __call__(self, keep: Tensor, dtype: torch.dtype) -> dict[str, Any]:
         """Make the argument from what each query may see, a (B, T, S) table."""
+        if self.instead:
+            keep = keep.tril()
         if self.meaning == "True is hidden":
             keep = ~keep
         shaped = ({**_OF_PAIRS, **_OF_KEYS})[self.shape](keep)
@@ -95,6 +112,8 @@ class Masks:
         of_keys: The mask that hides keys from all queries.
         of_texts: A mask of pairs that may differ from text to text.
         disobeyed: Arguments that are taken and not obeyed, each with what happens.
+        refused: Arguments of which every form was refused, each with its first error.
+        kept: Whether a call without a mask gets the mask of an earlier call.
     """
 
     arguments: tuple[str, ...]
@@ -102,6 +121,8 @@ class Masks:
     of_keys: Mask | None
     of_texts: Mask | None
     disobeyed: Mapping[str, str]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    kept: bool = False
 
     @property
     def obeyed(self) -> list[Mask]:
@@ -109,42 +130,138 @@ class Masks:
         return [mask for mask in (self.of_pairs, self.of_keys) if mask is not None]
 
 
-def find_masks(subject: Subject, visible: Tensor, noise: float) -> Masks:
-    """Try every mask that the code may take.
+@dataclass(frozen=True)
+class _Plain:
+    """What code gives without a mask.
+
+    Attributes:
+        subject: The code.
+        output: What it gives for its tokens.
+        visible: Which row sees which token, (T, T).
+        together: Whether texts can be put into one call.
+    """
+
+    subject: Subject
+    output: Tensor
+    visible: Tensor
+    together: bool
+
+
+def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
+    """Try every mask that the code may take; in 32 bits if it takes none in 64.
 
     Args:
         subject: The code.
         visible: Which row sees which token without a mask, of shape (T, T).
-        noise: How far a row may move by rounding.
+        together: Whether texts can be put into one call.
     """
-    found: dict[bool, Mask] = {}
-    of_texts: Mask | None = None
-    disobeyed: dict[str, str] = {}
     names = _arguments(subject)
+    if not names:
+        return Masks((), None, None, None, {})
+    subject = subject.copy()  # a mask may be kept, and is to disturb no other call
+    plain = _Plain(subject, subject(subject.tokens()), visible, together)
+    tried = _Tried(plain)
     for argument in names:
+        tried.try_forms_of(argument)
+    if tried.refused and subject.dtype == torch.float64:
+        with suppress(Exception):  # it may know 64 bits alone
+            narrow = subject.copy(torch.float32)
+            output = narrow(narrow.tokens())
+            tried.plain = _Plain(narrow, output, visible, together)
+            for argument in [*tried.refused]:
+                tried.try_forms_of(argument)
+    found = tried.found
+    return Masks(
+        names,
+        found.get(False),
+        found.get(True),
+        tried.of_texts,
+        tried.disobeyed,
+        tried.refused,
+        _is_kept(plain),
+    )
+
+
+def _is_kept(plain: _Plain) -> bool:
+    """Ask whether a call without a mask gets something else after calls with one."""
+    try:
+        rows = plain.subject(plain.subject.tokens())
+    except Exception:  # a mask that fitted another batch
+        return True
+    return max_difference(rows, plain.output, equal_nan=True) > noise(plain.output)
+
+
+@dataclass
+class _Tried:
+    """What came out of the forms that were tried."""
+
+    plain: _Plain
+    found: dict[bool, Mask] = field(default_factory=dict)
+    of_texts: Mask | None = None
+    disobeyed: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def try_forms_of(self, argument: str) -> None:
+        """Try the forms that the mask of this name may have, till one is obeyed."""
         effects: list[str] = []
-        for mask in _forms(argument):
-            effect = _effect(subject, mask, visible, noise)
-            if effect in ("keep", "hide"):
-                mask = replace(mask, meaning=_meaning(mask, effect))
-                found.setdefault(mask.hides_keys, mask)
-                of_texts = of_texts or _for_texts(subject, mask, visible, noise)
-                break
-            if effect is not None:
-                effects.append(effect)
-        else:
-            if effects:
-                effective = (one for one in effects if one != "nothing")
-                disobeyed[argument] = next(effective, effects[0])
-    return Masks(names, found.get(False), found.get(True), of_texts, disobeyed)
+        without: list[Mask] = []
+        errors: list[str] = []
+        for form in _forms(argument):
+            form = replace(form, dtype=self.plain.subject.dtype)
+            try:
+                mask, effect = _try(self.plain, form)
+            except Exception as raised:  # it does not take such a mask
+                errors.append(describe(raised))
+                continue
+            if mask is not None and form.type == "float" and _LOW & {*effects}:
+                continue  # where (1 - mask) * -10 is, it hides by accident
+            if mask is not None:
+                self.found.setdefault(mask.hides_keys, mask)
+                self.of_texts = self.of_texts or _for_texts(self.plain, mask)
+                self.refused.pop(argument, None)
+                return
+            effects += [effect] if effect else []
+            without += [form] if effect == "nothing" else []
+        if effects:
+            effect = min(effects, key=_doubt)
+            if effect == "nothing" and _acts_in_training(self.plain.subject, without):
+                effect = "training"
+            self.disobeyed[argument] = effect
+            self.refused.pop(argument, None)
+        elif errors:
+            self.refused.setdefault(argument, errors[0])
+
+
+def _acts_in_training(subject: Subject, forms: Sequence[Mask]) -> bool:
+    """Ask whether one of these, which change nothing in eval, does in training."""
+    training, x = subject.in_training(dropout=0.0), subject.tokens()
+    for form in forms:
+        given = form(example_table(form, subject.B, subject.T).clone(), x.dtype)
+        with suppress(Exception):  # it may not take it there
+            if max_difference(training(x, **given), training(x)) > tolerance(x):
+                return True
+    return False
+
+
+def _doubt(effect: str) -> int:
+    """Say how little an effect tells: the form may be wrong, and not the mask."""
+    if effect.startswith("shows"):
+        return 2
+    return {"near zero": 1, "counts": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:
     """List the names of arguments that may be masks."""
     option = subject.options.call
+    if isinstance(option, str) and re.search(r"\bmask\b", option):
+        return ("mask",)
+    told = option is None or isinstance(option, str)
+    code = subject.target if told else option
+    assert callable(code)  # noqa: S101  # for the types alone
+    known = arguments(code)
     if isinstance(option, str):
-        return ("mask",) if "mask" in option else ()
-    known = arguments(subject.target if option is None else option)
+        taken = known if subject.call.packing is None else {}
+        return tuple(n for n in _NAMES if n in taken and n not in option)
     if not known and subject.module is None:
         return ("attn_mask", "mask")
     return tuple(name for name in _NAMES if name in known)
@@ -158,60 +275,144 @@ def _forms(argument: str) -> Iterator[Mask]:
         yield Mask(argument, shape, type_)
 
 
-def _meaning(mask: Mask, effect: str) -> Meaning:
-    if mask.type == "float":
-        return "added to the scores"
-    return "True may look" if effect == "keep" else "True is hidden"
-
-
-def _for_texts(
-    subject: Subject, mask: Mask, visible: Tensor, noise: float
-) -> Mask | None:
+def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:
     """Find a form of the same mask of pairs that may differ from text to text."""
     for shape in _OF_PAIRS if mask.shape in _OF_PAIRS else ():
         wider = replace(mask, shape=shape)
-        if wider.varies and _effect(subject, wider, visible, noise) == "keep":
-            return wider
+        if wider.varies:
+            with suppress(Exception):  # it does not take such a mask
+                if _try(plain, wider)[0] == wider and _of_any_number(plain, wider):
+                    return wider
     return None
 
 
-def example_table(mask: Mask, B: int, T: int) -> Tensor:
-    """Make a table of who may see whom that looks like no other: no row, no column."""
+def _of_any_number(plain: _Plain, mask: Mask) -> bool:
+    """Ask whether a mask is for texts; it may be for heads that are as many."""
+    T = plain.subject.T
+    several = plain.subject.B + 2
+    keep = example_table(mask, several, T).clone().to(plain.output.device)
+    x = plain.subject.tokens(several)
+    return plain.subject(x, **mask(keep, x.dtype)).shape[0] == several
+
+
+def example_table(mask: Mask, B: int, T: int, number: int = 1) -> Tensor:
+    """Make a table of who may see whom that looks like no other: no row, no column.
+
+    Args:
+        mask: The mask that it is for.
+        B: Number of texts, which all get the same.
+        T: Number of tokens.
+        number: Which table, 0, 1 or 2; none hides all that another one hides.
+    """
     t, s = torch.arange(T)[:, None], torch.arange(T)
-    keep = (s % 3 != 1).expand(T, T)
+    keep = (s % 3 != number).expand(T, T)
     if not mask.hides_keys:
-        keep = ((t + 2 * s) % 3 != 1) | (t == s)
+        keep = ((t + 2 * s) % 3 != number) | (t == s)
     return keep.expand(B, T, T)
 
 
-def _effect(subject: Subject, mask: Mask, visible: Tensor, noise: float) -> str | None:
-    """Say what a mask does: keep, hide, nothing, or words; `None`: it is not taken."""
+def _try(plain: _Plain, form: Mask) -> tuple[Mask | None, str]:
+    """Try one form: give the mask if it is obeyed, else what it does, in a word.
+
+    The word is empty if nothing can be said of it: all is nan, or has another shape.
+    """
+    subject = plain.subject
     x = subject.tokens()
-    table = example_table(mask, subject.B, subject.T)
+    table = example_table(form, subject.B, subject.T)
 
     def call(y: Tensor) -> Tensor:
-        return subject(y, **mask(table.clone().to(y.device), y.dtype))
+        return subject(y, **form(table[:1].expand(len(y), -1, -1).clone(), y.dtype))
 
-    try:
-        output = call(x)
-        seen = visible_tokens(influence(call, x), noise)
-    except Exception:  # it does not take such a mask
-        return None
-    if not output.isfinite().any() or output.shape != subject(x).shape:
-        return None
-    keep = table[0]
+    output = call(x)
+    if not output.isfinite().any() or output.shape != plain.output.shape:
+        return None, ""
+    if max_difference(output, plain.output, equal_nan=True) <= noise(output):
+        return None, "nothing"
+    versions = each_token_changed(x)
+    moved = moved_rows(call, x, versions, together=plain.together)
+    seen = (moved > noise(output)).any(dim=1).mT.cpu()
+    if mask := _obeyed(plain, form, seen):
+        return mask, ""
+    return None, _effect(plain, form, seen, output)
+
+
+def _obeyed(plain: _Plain, form: Mask, seen: Tensor) -> Mask | None:
+    """Say what a mask means, from who is seen with it: one that is obeyed at all."""
+    keep = example_table(form, 1, plain.subject.T)[0]
     dead = torch.zeros(len(seen), dtype=torch.bool)
-    if mask.hides_keys:
+    if form.hides_keys:
         dead = ~seen.any(dim=1)
-    if _agree(seen, visible & keep, dead & ~keep.diagonal()):
-        return "keep"
-    if _agree(seen, visible & ~keep, dead & keep.diagonal()) and mask.type != "float":
-        return "hide"
-    if _agree(seen, visible, dead & False):
-        unmasked = subject(x)
-        changed = max_difference(output, unmasked) > tolerance(output)
-        return "numbers" if changed else "nothing"
+    meanings: dict[Meaning, Tensor] = {"True may look": keep, "True is hidden": ~keep}
+    if form.type == "float":
+        meanings = {"added to the scores": keep}
+    for meaning, shown in meanings.items():
+        mask = replace(form, meaning=meaning)
+        if _agree(seen, plain.visible & shown, dead & ~shown.diagonal()):
+            return mask
+    for meaning, shown in meanings.items() if not form.hides_keys else ():
+        if _agree(seen, shown, dead):
+            return replace(form, meaning=meaning, instead=True)
+    return None
+
+
+def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
+    """Say in a word what a mask does that is not obeyed."""
+    visible, subject = plain.visible, plain.subject
+    dead = torch.zeros(len(seen), dtype=torch.bool)
+    keep = example_table(form, 1, subject.T)[0]
+    tables = {"either": visible | keep, "either, reversed": visible | ~keep}
+    if form.hides_keys and _hides_rows(seen, visible, keep[0], output):
+        return "rows"
+    if form.hides_keys:
+        tables |= {"the future": keep, "the future, reversed": ~keep}
+    else:
+        tables |= {"transposed": keep.mT, "transposed, reversed": ~keep.mT}
+        tables |= {f"{name} ": table & visible for name, table in tables.items()}
+    near = [
+        name.partition(",")[0].strip()
+        for name, table in tables.items()
+        if not torch.equal(table, visible) and _agree(seen, table, dead)
+    ]
+
+    def masked(y: Tensor) -> Tensor:
+        table = keep.expand(len(y), -1, -1).clone()
+        return subject(y, **form(table.to(y.device), y.dtype))
+
+    same = _agree(seen, visible, dead)
+    if same and max_difference(output, plain.output, equal_nan=True) <= tolerance(
+        output
+    ):
+        return "nothing"
+    if same or near[:1] == ["either"]:
+        x = subject.tokens()
+        if found := fault(masked, subject, x, visible, keep, either=not same):
+            return found
+    if same:
+        return "numbers"
+    if near:
+        return near[0]
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
+
+
+def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> bool:
+    """Ask whether a mask of keys hides queries: their rows are equal, or see nothing.
+
+    A row moves with its own token whatever it sees.
+    """
+    others = ~torch.eye(len(seen), dtype=torch.bool)
+    for kept in (keep, ~keep):
+        rest = seen[~kept]
+        if not torch.equal((seen & others)[kept], (visible & others)[kept]):
+            continue
+        if not bool((seen & others)[~kept].any()):
+            return True
+        hidden = output[:, (~kept).to(output.device)]
+        alike = max_difference(hidden, hidden[:, :1].expand_as(hidden), equal_nan=True)
+        beyond = bool((rest & ~visible[~kept]).any())
+        every = bool((rest | ~others[~kept]).all())
+        if every and (beyond or alike <= tolerance(output)):
+            return True
+    return False
 
 
 def _agree(seen: Tensor, expected: Tensor, dead: Tensor) -> bool:

@@ -1,6 +1,7 @@
 """What happens when code is called again."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,9 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.errors import describe
-from headway.checks.outcome import Outcome, failed, passed
+from headway.checks.outcome import Outcome, failed, note, passed
 from headway.checks.subject import Subject
 from headway.checks.tolerance import max_difference, noise
+
+_CACHE = re.compile(r"cache|past", re.IGNORECASE)
 
 
 class Repeats(NamedTuple):
@@ -36,31 +39,51 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
         called in fresh copies, and what drops in eval has a rate of zero.
     """
     state = leaves_nothing(subject)
-    if state.verdict == "failed":
+    if state.verdict != "passed":
         subject = replace(subject, copy_each_call=True)
     # A module may drop in eval even if it was built without dropout.
     dropping = subject if subject.module is None else subject.with_dropout(0.5)
     randomness = is_deterministic(dropping)
     if randomness.verdict == "failed":
         subject = subject.with_dropout(0.0)
-    random = is_deterministic(subject).verdict == "failed"
+    random = _different(subject) > 0
     return subject, Repeats(state, randomness, random)
 
 
 def is_deterministic(subject: Subject) -> Outcome:
     """Call three times in eval, with another seed each time: the results must agree."""
-    x = subject.tokens()
-    with torch.no_grad():
-        first, *others = [subject(x, seed=seed) for seed in (1, 2, 3)]
-    limit = noise(first)
-    different = [y for y in others if max_difference(y, first, equal_nan=True) > limit]
+    different = _different(subject)
+    if not different and _draws(subject):
+        return failed(
+            "In eval it draws random numbers. They change nothing in its rows, but all "
+            "that is drawn after a call.",
+            1,
+        )
     if not different:
         return passed("In eval the same input gets the same answer.", 1)
     return failed(
         "In eval the same input gets different answers: dropout is still on. Some "
         "functions for it do not know of eval: hand them a rate of 0.0 there.",
-        len(different) + 1,
+        different + 1,
     )
+
+
+def _different(subject: Subject) -> int:
+    """Count the calls with another seed that give something else."""
+    x = subject.tokens()
+    with torch.no_grad():
+        first, *others = [subject(x, seed=seed) for seed in (1, 2, 3)]
+    limit = noise(first)
+    return sum(max_difference(y, first, equal_nan=True) > limit for y in others)
+
+
+def _draws(subject: Subject) -> bool:
+    """Ask whether a call moves the generator of random numbers on."""
+    subject.draw_from(1)
+    before = torch.get_rng_state()
+    with torch.no_grad():
+        subject(subject.tokens(), seed=1)
+    return not torch.equal(torch.get_rng_state(), before)
 
 
 def leaves_nothing(subject: Subject) -> Outcome:
@@ -82,13 +105,43 @@ def _leaves_nothing(subject: Subject) -> Outcome:
     subject.call(subject.target, given, subject.extra)
     if not torch.equal(given, x):
         return failed("It changes its input in place.", max_difference(given, x))
+    asked = _asks_for_cache(subject)
+    written = []
     for name, tensor in module.state_dict().items():
         if name in before and not torch.equal(tensor, before[name]):
-            difference = max_difference(tensor, before[name])
-            return failed(f"A call changes {name}.", difference)
-    if kept := [*_graphs(module)]:
-        return failed(f"A call keeps {kept[0]}, and with it all that made it.")
-    return _compare(subject, x, first)
+            if not (asked or _CACHE.search(name)):
+                difference = max_difference(tensor, before[name])
+                return failed(f"A call changes {name}.", difference)
+            written.append(name)
+    kept = [*_graphs(module)]
+    compared = _compare(subject, x, first)
+    if compared.verdict == "failed":
+        if not asked:
+            return compared
+        return note("A later call goes on from the cache of an earlier, as was asked.")
+    return _tell_of(written, kept) or compared
+
+
+def _asks_for_cache(subject: Subject) -> bool:
+    """Ask whether the reader's own words hand over a cache, or say how one is used."""
+    option = subject.options.call
+    named = isinstance(option, str) and _CACHE.search(option) is not None
+    return named or subject.options.cached is not None
+
+
+def _tell_of(written: Sequence[str], kept: Sequence[str]) -> Outcome | None:
+    """Note what stays behind a call and changes no later one."""
+    if written:
+        return note(
+            f"A call writes into {written[0]}, a cache by its name, and no later call "
+            "is changed by it."
+        )
+    if kept:
+        return note(
+            f"A call keeps {kept[0]} with its history, so the memory of a whole graph "
+            f"stays in use. For pictures, {kept[0]}.detach() is enough."
+        )
+    return None
 
 
 def _stored(module: nn.Module) -> dict[str, Tensor]:
@@ -117,7 +170,9 @@ def _graphs(module: nn.Module) -> Iterator[str]:
     """Name the attributes that hold a tensor with its history."""
     for place, part in module.named_modules():
         weights = [one for one, _ in part.named_parameters(recurse=False)]
-        for name, value in vars(part).items():
+        for name, value in {**vars(part), **part._buffers}.items():
+            if name in ("_parameters", "_buffers", "_modules"):
+                continue  # told by their own names
             if any(one.startswith(f"{name}_") for one in weights):
                 continue  # made of these weights anew, as pruning does
             held = [*value.values()] if isinstance(value, dict) else value

@@ -1,5 +1,6 @@
 """The equation, and every known way to miss it."""
 
-from headway.checks.oracle.search import choose_weights, explain, smallest_difference
+from headway.checks.oracle.consequences import consequences
+from headway.checks.oracle.search import Match, choose_weights, explain, match
 
-__all__ = ["choose_weights", "explain", "smallest_difference"]
+__all__ = ["Match", "choose_weights", "consequences", "explain", "match"]

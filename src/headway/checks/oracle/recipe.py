@@ -1,163 +1,106 @@
-"""Attention by its equation in 64 bits, and by every known way to get it wrong."""
+"""How attention may be computed, in all its steps."""
 
 import math
-from dataclasses import dataclass, replace
-
-import torch
-from torch import Tensor
-
-from headway.checks.evidence.weights import Projections
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How attention is computed; by default, rightly.
 
+    What is there only for some designs changes nothing in the others.
+
     Attributes:
-        scale: What scores are multiplied by.
-        axis: Over which axis the softmax runs; `none` leaves it out.
-        mask: How the future is hidden.
-        split: `view` splits heads without the transpose.
-        merge: `view` merges heads without the transpose.
-        projections: Whose weights make queries, keys and values.
-        shared: Which projections all heads share, as letters.
-        out: Whether the output projection acts.
-        bias: Whether the biases of the three projections act.
-        scale_after_softmax: What weights are multiplied by, after the softmax.
-        groups: How the heads of fewer keys are repeated.
         first_axis: Whether texts or tokens are taken for the first axis.
+        projections: Whose weights make queries, keys and values.
+        biases: Whose biases act, as letters; `o` is that of the output projection.
+        split: `view` splits heads without the transpose.
+        groups: How the heads of fewer keys are repeated.
+        met: Whether queries meet the keys of their own head, or of all heads.
+        shared: Which projections all heads share, as letters.
         attend_over: Whether tokens attend to each other, or the heads of each token.
+        norms: Which of queries, keys and values are normalised, as letters.
+        norm_of: Whose norms queries and keys get.
+        norm_over: Whether a norm runs over each head, or over all heads side by side.
+        norm_place: Whether a norm comes before the rotation or after it.
+        rotated: Which of queries, keys and values are rotated, as letters.
+        pairing: `other` pairs neighbours if halves are right, and halves if not.
+        layout: `other` lays the angles out as the other pairing needs them.
+        minus: Whether one of the products of a rotation is subtracted, and not added.
+        against: Which of queries and keys are turned the other way, as letters.
+        swapped: Of which of them cosine and sine change places, as letters.
+        lost: Which part of a rotation is left out, and of what, as letters.
+        angles: How fast the pairs turn.
+        base: What their speeds are powers of; `None` is what is meant.
+        positions: What is counted.
+        turned: Whether each head is rotated, or all heads side by side.
+        scale: What scores are multiplied by.
+        factor: What they are multiplied by besides.
+        cap: How scores are capped.
+        bias: How the bias is added to scores.
+        mask: How the future is hidden.
+        fill: What hidden scores are set to.
+        taken_off: What is taken off hidden scores; `None` sets them instead.
+        window: How the window is applied.
+        axis: Over which axis the softmax runs; `none` leaves it out.
+        normalize: What makes weights of scores.
+        sinks: What becomes of the sinks.
+        summed: Which values the weights of a row sum.
+        scale_after_softmax: What weights are multiplied by, after the softmax.
+        merge: `view` merges heads without the transpose, `groups` the first heads of
+            all groups first.
+        out: Whether the output projection acts.
     """
 
-    scale: str = "1/sqrt(D)"
-    axis: str = "keys"
-    mask: str = "right"
-    split: str = "right"
-    merge: str = "right"
-    projections: str = "qkv"
-    shared: str = ""
-    out: bool = True
-    bias: bool = True
-    scale_after_softmax: str = "1"
-    groups: str = "interleave"
     first_axis: str = "texts"
+    projections: str = "qkv"
+    biases: str = "qkvo"
+    split: str = "right"
+    groups: str = "interleave"
+    met: str = "own"
+    shared: str = ""
     attend_over: str = "tokens"
+    norms: str = "qk"
+    norm_of: str = "qk"
+    norm_over: str = "right"
+    norm_place: str = "before"
+    rotated: str = "qk"
+    pairing: str = "right"
+    layout: str = "right"
+    minus: bool = True
+    against: str = ""
+    swapped: str = ""
+    lost: tuple[str, str] = ("", "")
+    angles: str = "right"
+    base: float | None = None
+    positions: str = "right"
+    turned: str = "each head"
+    scale: str = "right"
+    factor: float = 1.0
+    cap: str = "right"
+    bias: str = "right"
+    mask: str = "right"
+    fill: float = -math.inf
+    taken_off: float | None = None
+    window: str = "right"
+    axis: str = "keys"
+    normalize: str = "right"
+    sinks: str = "right"
+    summed: str = "right"
+    scale_after_softmax: str = "1"
+    merge: str = "right"
+    out: bool = True
 
 
-_AXES: dict[str, tuple[int, ...]] = {
-    "keys": (3,),
-    "queries": (2,),
-    "heads": (1,),
-    "heads and keys": (1, 3),
-    "texts": (0,),
-    "texts and queries": (0, 2),
-}
-
-
-def compute(x: Tensor, p: Projections, causal: bool, recipe: Recipe) -> Tensor:
-    """Compute attention by a recipe, in 64 bits.
-
-    Args:
-        x: Tokens of shape (B, T, width).
-        p: The weights.
-        causal: Whether the future is hidden.
-        recipe: How to do it.
-    """
-    if recipe.first_axis == "tokens":
-        swapped = compute(
-            x.transpose(0, 1), p, causal, replace(recipe, first_axis="texts")
-        )
-        return swapped.transpose(0, 1)
-    query, key, value = (
-        _heads(x, p, role, letter, recipe)
-        for role, letter in zip(recipe.projections, "qkv", strict=True)
-    )
-    if recipe.attend_over == "heads":
-        query, key, value = (one.transpose(1, 2) for one in (query, key, value))
-    scores = query @ key.mT * _factor(recipe.scale, x, p)
-    weights = _weights(scores, causal, recipe)
-    context = (weights * _factor(recipe.scale_after_softmax, x, p)) @ value
-    if recipe.attend_over == "heads":
-        context = context.transpose(1, 2)
-    if recipe.merge == "right":
-        context = context.transpose(1, 2)
-    context = context.reshape(*x.shape[:2], -1)
-    if p.out is None or not recipe.out:
-        return context
-    result = context @ p.out.T
-    return result + p.biases["out"] if "out" in p.biases else result
-
-
-def _heads(x: Tensor, p: Projections, role: str, letter: str, recipe: Recipe) -> Tensor:
-    name = {"q": "query", "k": "key", "v": "value"}[role]
-    weight: Tensor = getattr(p, name)
-    projected = x.double() @ weight.T
-    if name in p.biases and recipe.bias:
-        projected = projected + p.biases[name]
-    groups = p.heads
-    if role != "q":
-        groups = p.key.shape[0] * p.heads // p.query.shape[0]
-    B, T, _ = x.shape
-    if recipe.split == "right":
-        cut = projected.view(B, T, groups, -1).transpose(1, 2)
-    else:
-        cut = projected.reshape(B, groups, T, -1)
-    if groups < p.heads:
-        times = p.heads // groups
-        if recipe.groups == "interleave":
-            cut = cut.repeat_interleave(times, dim=1)
-        else:
-            cut = cut.repeat(1, times, 1, 1)
-    return cut[:, :1].expand_as(cut) if letter in recipe.shared else cut
-
-
-def _factor(name: str, x: Tensor, p: Projections) -> float:
-    D = p.query.shape[0] / p.heads
-    return {
-        "1": 1.0,
-        "1/sqrt(D)": 1 / math.sqrt(D),
-        "1/D": 1 / D,
-        "sqrt(D)": math.sqrt(D),
-        "1/sqrt(E)": 1 / math.sqrt(p.query.shape[0]),
-        "1/E": 1 / p.query.shape[0],
-        "1/sqrt(d_in)": 1 / math.sqrt(x.shape[2]),
-        "1/sqrt(T)": 1 / math.sqrt(x.shape[1]),
-        "1/sqrt(H)": 1 / math.sqrt(p.heads),
-    }[name]
-
-
-def _weights(scores: Tensor, causal: bool, recipe: Recipe) -> Tensor:
-    scores, afterwards = _hide(scores, causal, recipe.mask)
-    if recipe.axis == "none":
-        weights = scores.nan_to_num(neginf=0.0)
-    else:
-        weights = (scores - scores.logsumexp(_AXES[recipe.axis], keepdim=True)).exp()
-    if recipe.axis not in ("keys", "none"):
-        weights = weights.nan_to_num(0.0)
-    if afterwards is not None:
-        weights = weights * afterwards
-    return weights
-
-
-def _hide(scores: Tensor, causal: bool, how: str) -> tuple[Tensor, Tensor | None]:
-    """Hide the future in scores, or say what to multiply the weights by."""
-    T = scores.shape[-1]
-    full = torch.ones(T, T, dtype=torch.bool, device=scores.device)
-    past = full.tril() if causal else full
-    if how == "added":
-        return scores + past, None
-    if how == "added, upside down":
-        return scores + full.triu(1), None
-    if how == "zero":
-        return scores.masked_fill(~past, 0.0), None
-    if how == "after the softmax":
-        return scores, past
-    keep = {
-        "right": past,
-        "none": full,
-        "inverted": ~past,
-        "flipped": full.triu(),
-        "next": full.tril(1),
-        "not itself": full.tril(-1),
-    }[how]
-    return scores.masked_fill(~keep, -torch.inf), None
+# What each stage of the computation depends on; a stage depends on those before it too.
+OF_HEADS = (
+    *("first_axis", "projections", "biases", "split", "groups", "shared"),
+    *("attend_over", "norms", "norm_of", "norm_over", "norm_place", "rotated"),
+    *("pairing", "layout", "minus", "against", "swapped", "lost", "angles"),
+    *("base", "positions", "turned", "met"),
+)
+OF_SCORES = ("scale", "factor")
+OF_WEIGHTS = (
+    *("cap", "bias", "mask", "fill", "taken_off", "window", "axis", "normalize"),
+    *("sinks", "scale_after_softmax"),
+)

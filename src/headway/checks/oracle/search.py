@@ -2,16 +2,57 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+import torch
+
+from headway.checks import book
+from headway.checks.book import Section
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
+from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
-from headway.checks.oracle.recipe import Recipe, compute
-from headway.checks.tolerance import max_difference
+from headway.checks.oracle.numbers import unknown_number
+from headway.checks.oracle.recipe import Recipe
+from headway.checks.oracle.single_heads import in_some_heads
+from headway.checks.tolerance import largest, max_difference
 
 RIGHT = Recipe()
+_SIMPLE = (2.0, 3.0, 4.0, 5.0, 8.0, 10.0, 16.0)
+_MOST_PAIRS = 5000  # half a second
+_MOST_RARE = 24  # layouts
+_ROUNDED = 1e-2  # of the largest number; what is farther off is not rounded
+
+
+class Match(NamedTuple):
+    """How near the equation comes to the output.
+
+    Attributes:
+        difference: How far it is from the output.
+        weights: The weights with which it comes nearest; `None` if there are none.
+        design: What is inside besides, so that it comes nearest.
+    """
+
+    difference: float
+    weights: Projections | None
+    design: Design
+
+
+class Explanation(NamedTuple):
+    """What a difference from the equation comes from.
+
+    Attributes:
+        sentence: What was done, as a whole sentence.
+        section: What to read about it.
+        mistakes: The mistakes, if they are known ones.
+    """
+
+    sentence: str
+    section: Section
+    mistakes: Sequence[KnownMistake] = ()
 
 
 def choose_weights(evidence: Evidence) -> Evidence:
@@ -20,54 +61,267 @@ def choose_weights(evidence: Evidence) -> Evidence:
     Returns:
         The evidence with one candidate, if one gives the output; else as it was.
     """
-    if evidence.window or evidence.repeats.random or not evidence.weights.candidates:
+    if evidence.repeats.random or not evidence.weights.candidates:
         return evidence
-    nearest = min(
-        evidence.weights.candidates, key=lambda one: difference(evidence, one, RIGHT)
-    )
-    if difference(evidence, nearest, RIGHT) > evidence.tolerance:
+    found = match(evidence)
+    if found.weights is None or found.difference > evidence.tolerance:
         return evidence
-    weights = replace(evidence.weights, candidates=(nearest,))
+    weights = replace(evidence.weights, candidates=(found.weights,))
     return replace(evidence, weights=weights)
 
 
-def smallest_difference(evidence: Evidence) -> float:
-    """Give how far the output is from the equation, with the weights nearest to it."""
-    return min(difference(evidence, one, RIGHT) for one in evidence.weights.candidates)
+def match(evidence: Evidence) -> Match:
+    """Find the weights and the design with which the equation comes nearest."""
+    comparison = Comparison(evidence)
+    best, nearest = math.inf, None
+    with torch.no_grad():
+        for place in _places(evidence, evidence.causal):
+            near = comparison.glance(place, RIGHT)
+            if near >= best:
+                continue
+            if (far := comparison.difference(place, RIGHT)) < best:
+                best, nearest = far, place
+            if best <= evidence.tolerance:
+                break
+    if nearest is None:
+        return Match(math.inf, None, evidence.designs[0])
+    return Match(best, comparison.weights(nearest), comparison.design(nearest))
 
 
-def explain(evidence: Evidence) -> Sequence[KnownMistake]:
-    """Find the one mistake, or the two, that give exactly this output.
+def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
+    """Find the mistake, or the two, that give exactly this output.
 
-    Pairs are tried only with the likeliest weights: it takes long.
+    What takes long is asked last, and with the likeliest weights and designs alone.
+
+    Args:
+        evidence: What calls showed.
+        pairs: Whether to look for two mistakes at once, which takes longest.
     """
-    singles = [(one,) for one in KNOWN_MISTAKES]
-    for mistakes in [*singles, *itertools.combinations(KNOWN_MISTAKES, 2)]:
-        changes = [name for one in mistakes for name in one.change]
-        if len(set(changes)) < len(changes):
+    comparison = Comparison(evidence)
+    steps: tuple[Callable[[Comparison], Explanation | None], ...] = (
+        _single,
+        _multiple,
+        _rounded,
+        _in_some_heads,
+        _number,
+        *([_pair] if pairs else []),
+    )
+    with torch.no_grad():
+        return next((one for step in steps if (one := step(comparison))), None)
+
+
+def _places(
+    evidence: Evidence, causal: bool, weights: int | None = None, designs: int = 10**6
+) -> Iterator[Place]:
+    """Give what may be meant, the likeliest first."""
+    found = range(len(evidence.weights.candidates))[:weights]
+    for design in range(min(designs, len(evidence.designs))):
+        for one in found:
+            yield Place(one, design, causal)
+
+
+def _likely_places(
+    evidence: Evidence, weights: int, designs: int, most: int
+) -> Iterator[Place]:
+    """Give what may be meant; if nothing tells of the future, with both intents.
+
+    Args:
+        evidence: What calls showed.
+        weights: How many candidates to take, of those whose names tell what they are;
+            if no names tell, half as many.
+        designs: How many designs to take.
+        most: How many places to take at all.
+    """
+    certain = sum(one.certain for one in evidence.weights.candidates)
+    intents = [evidence.causal]
+    if evidence.intent.startswith("as it behaves"):
+        intents.append(not evidence.causal)
+    every = (
+        place
+        for design in range(min(designs, len(evidence.designs)))
+        for causal in intents
+        for place in _places(evidence, causal, min(certain or weights // 2, weights))
+        if place.design == design
+    )
+    yield from itertools.islice(every, most)
+
+
+def _single(comparison: Comparison) -> Explanation | None:
+    evidence = comparison.evidence
+    for place in _likely_places(evidence, 48, 6, 64):
+        setting = comparison.setting(place)
+        fitting = [
+            one
+            for one in KNOWN_MISTAKES
+            if one.is_possible(setting) and comparison.is_equal(place, one(RIGHT))
+        ]
+        if fitting:
+            return _either(comparison, place, fitting)
+    return _scaled(comparison)
+
+
+def _scaled(comparison: Comparison) -> Explanation | None:
+    """Look for a wrong scale alone in layouts that are not the common ones."""
+    evidence = comparison.evidence
+    rare = [n for n, one in enumerate(evidence.weights.candidates) if not one.certain]
+    for number in rare[:_MOST_RARE]:
+        place = Place(number, 0, evidence.causal)
+        for one in KNOWN_MISTAKES:
+            scale = one.change.keys() <= {"scale", "scale_after_softmax"}
+            if not scale or not one.is_possible(comparison.setting(place)):
+                continue
+            if comparison.is_equal(place, one(RIGHT)):
+                return _either(comparison, place, [one])
+    return None
+
+
+def _either(
+    comparison: Comparison, place: Place, fitting: Sequence[KnownMistake]
+) -> Explanation:
+    """Name the mistake that fits; of several in one step, the plainest."""
+    different = {tuple(one.change): one for one in reversed(fitting)}.values()
+    several = [one for one in fitting if one in different][:2]
+    sentence = ", or when ".join(one.sentence for one in several)
+    sentence += _or_a_factor(comparison, place, several[0])
+    return _exactly(comparison, place, sentence, several[:1])
+
+
+def _or_a_factor(comparison: Comparison, place: Place, one: KnownMistake) -> str:
+    """Say which plain factor would give the same scores as an odd scale."""
+    scale = one.change.get("scale", "1")
+    if len(one.change) > 1 or scale in ("1", "1/D", "sqrt(D)", "1/sqrt(D)", "twice"):
+        return ""
+    oracle = comparison.oracle(place)
+    factor = oracle.scale(scale) / oracle.scale("right")
+    size = max(factor, 1 / factor)
+    if any(abs(size - plain) < 1e-9 for plain in _SIMPLE):
+        return f", or when they are multiplied by {factor:.3g} once more"
+    return ""
+
+
+def _exactly(
+    comparison: Comparison,
+    place: Place,
+    sentence: str,
+    mistakes: Sequence[KnownMistake],
+    section: Section | None = None,
+) -> Explanation:
+    """Say what was found, and if another intent was taken than seemed to be meant."""
+    if place.causal != comparison.evidence.causal:
+        sentence += f", if the future is {'hidden' if place.causal else 'seen'}"
+    section = section or mistakes[0].section
+    return Explanation(
+        f"It is exactly what comes out when {sentence}.", section, mistakes
+    )
+
+
+def _multiple(comparison: Comparison) -> Explanation | None:
+    """Look whether the output, or what heads found, is the right one times a number."""
+    for place in _likely_places(comparison.evidence, 4, 3, 12):
+        p = comparison.weights(place)
+        unbiased = replace(RIGHT, biases="qkv")
+        if (factor := _factor(comparison, place, RIGHT)) is not None:
+            sentence = f"It is exactly {factor:.3g} times what the equation gives."
+            return Explanation(sentence, book.EQUATION)
+        if p.out is None or "out" not in p.biases:
             continue
-        recipe = RIGHT
-        for one in mistakes:
-            recipe = one(recipe)
-        candidates = evidence.weights.candidates
-        if len(mistakes) > 1:
-            candidates = candidates[:4]
-        if any(
-            difference(evidence, p, recipe) <= evidence.tolerance for p in candidates
-        ):
-            return mistakes
-    return ()
+        if (factor := _factor(comparison, place, unbiased)) is not None:
+            sentence = f"what the heads found is multiplied by {factor:.3g}"
+            return _exactly(comparison, place, sentence, (), book.WEIGHTED_MEAN)
+    return None
 
 
-def difference(evidence: Evidence, weights: Projections, recipe: Recipe) -> float:
-    """Compare the numbers that are finite; weights that do not fit are far off."""
-    try:
-        expected = compute(evidence.x, weights, evidence.causal, recipe)
-    except RuntimeError:  # shapes do not fit
-        return math.inf
-    if expected.shape != evidence.output.shape:
-        return math.inf
-    finite = evidence.output.isfinite() & expected.isfinite()
-    if finite.sum() < 0.5 * finite.numel():
-        return math.inf
-    return max_difference(expected[finite], evidence.output[finite])
+def _factor(comparison: Comparison, place: Place, recipe: Recipe) -> float | None:
+    """Give by what number the output is a multiple of what a recipe gives."""
+    output = comparison.evidence.output.double()
+    expected = comparison.rows(place, recipe)
+    if expected is None or expected.shape != output.shape:
+        return None
+    if recipe != RIGHT:
+        output = output - comparison.weights(place).biases["out"]
+    factor = float((expected * output).sum() / (expected * expected).sum())
+    apart = max_difference(factor * expected, output)
+    return factor if apart <= comparison.tolerance else None
+
+
+def _rounded(comparison: Comparison) -> Explanation | None:
+    """Look whether the output is that of the equation, but for coarse rounding."""
+    evidence = comparison.evidence
+    nearest = min(
+        _places(evidence, evidence.causal, 4, 6),
+        key=lambda place: comparison.glance(place, RIGHT),
+    )
+    off = comparison.difference(nearest, RIGHT)
+    off /= max(largest(evidence.output), 1e-30)
+    if off > _ROUNDED or not _is_rough(evidence, off):
+        return None
+    return Explanation(
+        f"It is the equation, rounded: it is off by {off:.1g} of its largest number. "
+        "Something inside is computed in 16 bits.",
+        book.HALF_PRECISION,
+    )
+
+
+def _is_rough(evidence: Evidence, off: float) -> bool:
+    """Ask whether small steps change the output by jumps, as roundings do.
+
+    What is smooth moves by equal steps in opposite directions, if these are small.
+    """
+    subject, x = evidence.subject, evidence.x
+    generator = torch.Generator().manual_seed(4)
+    step = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x) * 1e-4
+    there, here, back = (subject(one) for one in (x + step, x, x - step))
+    bend = max_difference(there + back, 2 * here) / max(largest(here), 1e-30)
+    return 0.05 * off < bend < math.inf
+
+
+def _in_some_heads(comparison: Comparison) -> Explanation | None:
+    """Look whether one head is wrong, or all but one."""
+    evidence = comparison.evidence
+    for place in _likely_places(evidence, 2, 2, 6):
+        setting = comparison.setting(place)
+        for one in KNOWN_MISTAKES:
+            if not one.is_possible(setting):
+                continue
+            if heads := in_some_heads(comparison, place, one(RIGHT)):
+                sentence = f"{heads}, {one.sentence}"
+                return _exactly(comparison, place, sentence, [one])
+    return None
+
+
+def _number(comparison: Comparison) -> Explanation | None:
+    """Look whether a number is another than it should be, and find which."""
+    if _is_same_for_all_queries(comparison):
+        return None
+    for place in _likely_places(comparison.evidence, 2, 2, 4):
+        if found := unknown_number(comparison, place):
+            sentence, section = found
+            return _exactly(comparison, place, sentence, (), section)
+    return None
+
+
+def _is_same_for_all_queries(comparison: Comparison) -> bool:
+    """Ask whether weights are equal, for whatever reason: many mistakes give that."""
+    rows = comparison.some
+    return float((rows - rows[:, :1]).abs().max()) <= comparison.tolerance
+
+
+def _pair(comparison: Comparison) -> Explanation | None:
+    """Look for two mistakes at once."""
+    if _is_same_for_all_queries(comparison):
+        return None
+    left = _MOST_PAIRS
+    for place in _likely_places(comparison.evidence, 4, 2, 8):
+        setting = comparison.setting(place)
+        possible = [one for one in KNOWN_MISTAKES if one.is_possible(setting)]
+        for number, one in enumerate(possible):
+            wrong = one(RIGHT)
+            for other in possible[number + 1 :]:
+                if one.change.keys() & other.change.keys():
+                    continue
+                if (left := left - 1) < 0:
+                    return None
+                if comparison.is_equal(place, other(wrong)):
+                    sentence = f"{one.sentence}, and when {other.sentence}"
+                    return _exactly(comparison, place, sentence, [one, other])
+    return None

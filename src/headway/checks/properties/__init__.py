@@ -8,8 +8,13 @@ from headway.checks.book import Section
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome
 from headway.checks.properties import (
+    cached,
     caller_masks,
+    cross,
+    differences,
     equation,
+    finite,
+    layout,
     mixing,
     modes,
     numerics,
@@ -37,14 +42,18 @@ class Property(NamedTuple):
 # In the order of the report. No property depends on another, so any order will do.
 PROPERTIES = (
     Property("equals the equation", equation.equals, book.EQUATION),
+    Property("rows are numbers", finite.finite, book.WRONG_MASKS, of_random_code=True),
     Property("no leak from the future", visibility.leak, book.LEAK),
     Property("every allowed token counts", visibility.past, book.VISIBLE),
     Property("equal tokens, equal rows", mixing.equal_tokens, book.WEIGHTED_MEAN),
     Property("the order seen does not matter", mixing.order, book.ORDER),
     Property("texts do not move each other", visibility.texts, book.PROMISES),
+    Property("queries see other keys", cross.others, book.OTHER_TEXT),
     Property("the same alone as in a batch", sizes.alone, book.PROMISES),
     Property("earlier rows stay", sizes.longer, book.PROMISES),
+    Property("cached equals uncached", cached.cached, book.EVERY_CUT),
     Property("any sizes", sizes.sizes, book.PROMISES, of_random_code=True),
+    Property("memory layout does not matter", layout.strided, book.HEADS_IN_MEMORY),
     Property("longer than the context", sizes.context, book.TOO_LONG),
     Property("a call leaves nothing behind", modes.state, book.STATE, True),
     Property("eval is not random", modes.in_eval, book.DROPOUT_MODES, True),
@@ -56,6 +65,7 @@ PROPERTIES = (
         "fully masked rows harm nobody", caller_masks.fully_masked, book.WRONG_MASKS
     ),
     Property("gradients arrive", numerics.gradients, book.GRADIENTS),
+    Property("gradients fit differences", differences.gradients_fit, book.DIFFERENCES),
     Property("large scores", numerics.large, book.LARGE_SCORES),
     Property("types and half precision", numerics.half, book.HALF_PRECISION),
 )

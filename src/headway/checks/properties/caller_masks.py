@@ -1,13 +1,15 @@
 """Properties of masks that a caller passes."""
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.properties.mask_causes import in_training, whose_mask
 from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3
@@ -15,6 +17,25 @@ _REASONS = {
     "nothing": "It takes {}, and {} changes nothing.",
     "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
     "or it is added where it should exclude.",
+    "training": "{} acts in training alone: in eval {} is left out.",
+    "rows": "{} hides queries and not keys: rows of padding are hidden, and padding "
+    "is still seen by the others.",
+    "transposed": "{} is transposed: it hides queries from keys, and should hide keys "
+    "from queries.",
+    "either": "With {}, a row sees what the mask shows, and all that it saw without: "
+    "a token must be allowed by one and the other, not by one or the other.",
+    "the future": "With {}, rows see the future: the mask takes the place of the one "
+    "that hides it.",
+    "after the softmax": "{} hides weights after the softmax: those that are left do "
+    "not sum to one.",
+    "some heads": "{} acts in some heads only.",
+    "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill "
+    "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
+    "infinity.",
+    "counts": "What {} hides still counts: hidden scores are not low enough. Fill with "
+    "minus infinity.",
+    "too near": "What {} hides still counts a little: hidden scores are not low "
+    "enough, as of a fill of -10. Fill with minus infinity.",
 }
 
 
@@ -23,7 +44,9 @@ def obeyed(evidence: Evidence) -> Outcome:
     masks = evidence.masks
     for name, effect in masks.disobeyed.items():
         layer = evidence.weights.layer
-        if layer and effect not in _REASONS:
+        # In several layers, a mask of pairs that stands in for the mask of the future
+        # shows itself by what it hides of keys alone.
+        if layer and (effect not in _REASONS or effect == "the future"):
             return not_applicable(
                 f"It has several layers, and this holds of one: {layer}."
             )
@@ -31,19 +54,143 @@ def obeyed(evidence: Evidence) -> Outcome:
         return failed(reason.format(name, name))
     if not masks.arguments:
         return not_applicable("It takes no mask.")
+    if masks.kept:
+        return failed(
+            "A call without a mask gets something else after calls with one: the mask "
+            "of an earlier call is kept."
+        )
     if not masks.obeyed:
-        return not_applicable("No form of mask was found that it takes.")
+        return _none_is_taken(evidence)
     for mask in masks.obeyed:
-        if mask.argument == "key_padding_mask" and mask.meaning == "True may look":
-            return failed(
-                "In its key_padding_mask, True may look. In PyTorch's, True is "
-                "padding: who hands that over sees padding and nothing else."
-            )
+        if wrong := _wrong_with(_in_its_type(evidence, mask), mask):
+            return wrong
+    if wrong := _both(evidence):
+        return wrong
     for mask in masks.obeyed:
-        if _changes(evidence, mask):
-            return failed(f"It changes its {mask.argument} in place.")
+        if wrong := in_training(_in_its_type(evidence, mask), mask):
+            return wrong
+    for mask in masks.obeyed:
+        if unlike := _uncommon(mask):
+            return unlike
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
+    for mask in masks.obeyed:
+        if mask.instead:
+            return note(
+                f"{mask} takes the place of the mask of the future: who hands one over "
+                "must hide the future in it as well."
+            )
     return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _uncommon(mask: Mask) -> Outcome | None:
+    """Say what a mask means, if by its name and shape others expect something else."""
+    name = mask.argument
+    if mask.shape == "(B, S)" and mask.type == "float":
+        return note(
+            f"{name} is added to the scores as it is: one of ones and zeros, or of "
+            "booleans, hides nothing. Hand over minus infinity where it hides."
+        )
+    # The name is that of PyTorch's argument, and promises its meaning.
+    if name == "key_padding_mask" and mask.meaning == "True may look":
+        return failed(
+            "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
+            "who hands that over has it inverted, and padding is seen."
+        )
+    if (
+        name == "attention_mask"
+        and mask.hides_keys
+        and mask.meaning == "True is hidden"
+    ):
+        return note(
+            "In its attention_mask, ones are hidden. In most libraries ones are tokens "
+            "and zeros padding: who hands that over has it inverted, and padding is "
+            "seen."
+        )
+    return None
+
+
+def _none_is_taken(evidence: Evidence) -> Outcome:
+    """Tell the errors, if every form of each mask was refused."""
+    for name, error in evidence.masks.refused.items():
+        if error.startswith(("NameError", "UnboundLocalError")):
+            return failed(f"With {name} it raised {error}.")
+        return not_applicable(
+            f"No form of {name} was found that it takes: the first raised {error}."
+        )
+    return not_applicable("No form of mask was found that it takes.")
+
+
+def _in_its_type(evidence: Evidence, mask: Mask) -> Evidence:
+    """Give the evidence in the type that a mask is taken with."""
+    if mask.dtype == evidence.subject.dtype:
+        return evidence
+    subject = evidence.subject.copy(mask.dtype)
+    x = evidence.x.to(mask.dtype)
+    with torch.no_grad():
+        output = subject(x)
+    return replace(evidence, subject=subject, x=x, output=output)
+
+
+def _wrong_with(evidence: Evidence, mask: Mask) -> Outcome | None:
+    """Try a mask that is obeyed in more ways."""
+    if _changes(evidence, mask):
+        return failed(f"It changes its {mask.argument} in place.")
+    worst = _other_tables(evidence, mask)
+    if worst > evidence.noise:
+        return failed(
+            f"With another {mask.argument} than the first, a row moves with what it "
+            "hides: something of the first is kept, or part of it is ignored.",
+            worst,
+        )
+    worst = _loud_queries(evidence, mask)
+    if worst > evidence.noise * _LARGE:
+        return failed(
+            f"With {mask.argument}, large queries see what it hides: hidden scores are "
+            "not low enough. Fill with minus infinity, or the lowest number of the "
+            "type.",
+            worst,
+        )
+    return None
+
+
+def _hidden_moves(
+    evidence: Evidence, mask: Mask, table: Tensor, x: Tensor, t: int
+) -> float:
+    """Give how far row t moves when all changes that it may not see."""
+    hidden = ~table[0, t]
+    hidden[t] = False
+    changed = x.clone()
+    changed[:, hidden] = evidence.subject.tokens(seed=7)[:, hidden]
+    keep = table.to(x.device)
+    given = [mask(keep.clone(), x.dtype) for _ in range(2)]
+    with torch.no_grad():
+        rows = evidence.subject(x, **given[0])[:, t]
+        moved = evidence.subject(changed, **given[1])[:, t]
+    return float((moved - rows).abs().nan_to_num(0, 0, 0).max())
+
+
+def _other_tables(evidence: Evidence, mask: Mask) -> float:
+    """Hide other tokens than those of the first example."""
+    B, T = evidence.subject.B, evidence.subject.T
+    worst = 0.0
+    for number in (0, 2):
+        table = example_table(mask, B, T, number)
+        rows = (T - 1, T // 2)
+        moves = [_hidden_moves(evidence, mask, table, evidence.x, t) for t in rows]
+        worst = max(worst, *moves)
+    return worst
+
+
+def _loud_queries(evidence: Evidence, mask: Mask) -> float:
+    """Let a row have large scores, and change what it may not see."""
+    B, T = evidence.subject.B, evidence.subject.T
+    table = example_table(mask, B, T)
+    worst = 0.0
+    for t in (T - 1, T // 2):
+        x = evidence.x.clone()
+        x[:, t] *= _LARGE
+        worst = max(worst, _hidden_moves(evidence, mask, table, x, t))
+    return worst
 
 
 def _changes(evidence: Evidence, mask: Mask) -> bool:
@@ -63,23 +210,68 @@ def padding(evidence: Evidence) -> Outcome:
     mask = masks.of_keys or masks.of_texts or masks.of_pairs
     if mask is None:
         return not_applicable("It takes no mask that could hide padding.")
+    if evidence.one_length:
+        return not_applicable("It takes texts of one length only.")
+    evidence = _in_its_type(evidence, mask)
+    subject = evidence.subject
+    heads = min(subject.num_heads or subject.B, 16)
+    for texts in sorted({subject.B, heads if mask.varies else subject.B}):
+        worst = _padded(evidence, mask, texts)
+        if worst > evidence.tolerance:
+            among = ""
+            if texts != subject.B:
+                among = (
+                    f" With {texts} texts, as many as heads, one is taken for another."
+                )
+            why = whose_mask(evidence, mask) if mask.varies else ""
+            why = why or "padding is seen, or hidden only in part"
+            return failed(
+                "In a padded batch the real tokens get something else than alone: "
+                f"{why}.{among}",
+                worst,
+            )
+    return passed("A padded batch gets what each text gets alone.", worst)
+
+
+@torch.no_grad()
+def _padded(evidence: Evidence, mask: Mask, texts: int) -> float:
+    """Compare texts of many lengths in a batch with what each gets alone."""
     T = evidence.subject.T
-    lengths = [max(T - 2 * b, 1) for b in range(evidence.subject.B)]
+    tokens = evidence.x if texts == len(evidence.x) else evidence.subject.tokens(texts)
+    lengths = [max(T - 2 * b, 1) if b < T // 2 else 1 + b % T for b in range(texts)]
     real = torch.stack([torch.arange(T) < length for length in lengths])
     if evidence.causal and not evidence.positions:
         real = real.flip(1)  # what hides the future never sees what comes after a text
     # Padding may be large; a hidden score that is only quite low lets it through.
-    large = _LARGE * evidence.x
-    x = torch.where(real[..., None].to(large.device), evidence.x, large)
-    with torch.no_grad():
-        output = _call_with_mask(evidence, mask, real[:, None].expand(-1, T, -1), x)
-    worst = evidence.difference_alone(output, evidence.x, real)
-    if worst <= evidence.tolerance:
-        return passed("A padded batch gets what each text gets alone.", worst)
+    x = torch.where(real[..., None].to(tokens.device), tokens, _LARGE * tokens)
+    output = _call_with_mask(evidence, mask, real[:, None].expand(-1, T, -1), x)
+    return evidence.difference_alone(output, tokens, real)
+
+
+def _both(evidence: Evidence) -> Outcome | None:
+    """Hand over a mask of pairs and one of keys at once: both must act."""
+    pairs, keys = evidence.masks.of_pairs, evidence.masks.of_keys
+    if pairs is None or keys is None or pairs.argument == keys.argument:
+        return None
+    subject, T = evidence.subject, evidence.subject.T
+    tables = [example_table(mask, subject.B, T) for mask in (pairs, keys)]
+    hidden = ~(tables[0] & tables[1])[0, T - 1]
+    hidden[T - 1] = False
+    changed = evidence.x.clone()
+    changed[:, hidden] = subject.tokens(seed=7)[:, hidden]
+    found = []
+    for x in (evidence.x, changed):
+        given: dict[str, Any] = {}
+        for mask, table in zip((pairs, keys), tables, strict=True):
+            given |= mask(table.clone().to(x.device), x.dtype)
+        with torch.no_grad():
+            found.append(subject(x, **given)[:, T - 1])
+    moved = float((found[0] - found[1]).abs().nan_to_num(0, 0, 0).max())
+    if moved <= evidence.noise:
+        return None
     return failed(
-        "In a padded batch the real tokens get something else than alone: padding is "
-        "seen, or hidden only in part.",
-        worst,
+        f"With {pairs.argument} and {keys.argument} at once, one is not obeyed.",
+        moved,
     )
 
 
@@ -92,14 +284,12 @@ def fully_masked(evidence: Evidence) -> Outcome:
     mask = evidence.masks.of_pairs or evidence.masks.of_keys
     if mask is None:
         return not_applicable("It takes no mask that could hide everything.")
+    evidence = _in_its_type(evidence, mask)
     outcome = _fully_masked(evidence, mask)
     if outcome.verdict == "passed" or evidence.subject.dtype == torch.float32:
         return outcome
-    subject = evidence.subject.copy(torch.float32)
-    x = evidence.x.float()
-    with torch.no_grad():
-        output = subject(x)
-    return _fully_masked(replace(evidence, subject=subject, x=x, output=output), mask)
+    mask = replace(mask, dtype=torch.float32)
+    return _fully_masked(_in_its_type(evidence, mask), mask)
 
 
 def _fully_masked(evidence: Evidence, mask: Mask) -> Outcome:

@@ -1,52 +1,93 @@
 """Properties of how a row mixes what it sees."""
 
+from collections.abc import Callable
+
 import torch
 
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.positions import order_matters
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.subject import Subject
 from headway.checks.tolerance import max_difference
 
 
 def order(evidence: Evidence) -> Outcome:
-    """Ask that the order of what a row sees does not matter."""
-    subject, x, output = evidence.subject, evidence.x, evidence.output
-    T = subject.T
-    shuffle = torch.randperm(T, generator=torch.Generator().manual_seed(3))
-    with torch.no_grad():
-        if evidence.causal:
-            mixed = x.clone()
-            mixed[:, : T - 1] = x[:, : T - 1].flip(1)
-            worst = max_difference(subject(mixed)[:, -1], output[:, -1])
-        else:
-            worst = max_difference(subject(x[:, shuffle]), output[:, shuffle])
-    if worst <= evidence.tolerance:
-        return passed("The order of the tokens that a row sees does not matter.", worst)
+    """Ask that the order of what a row sees matters only if positions are inside."""
+    places = evidence.places
+    if not places.felt:
+        if places.kept and evidence.subject.T > 2:
+            return failed(
+                f"It has {places.kept}, and the order of the tokens that a row sees "
+                "does not matter: positions are never used, or do not reach the keys.",
+                places.order,
+            )
+        return passed(
+            "The order of the tokens that a row sees does not matter.", places.order
+        )
     if evidence.positions or evidence.window:
         return not_applicable("Positions are inside, so the order matters.")
     if layer := evidence.weights.layer:
         return not_applicable(f"It has several layers, and this holds of one: {layer}.")
+    if reason := _excused(evidence, _order_matters):
+        return not_applicable(reason)
     return failed(
         "The order of the tokens that a row sees matters, and no positions are inside: "
         "look at how heads are split and merged. If positions are meant, let a name "
         "say so.",
-        worst,
+        places.order,
     )
 
 
 def equal_tokens(evidence: Evidence) -> Outcome:
     """Ask that equal tokens get equal rows, however many there are."""
-    subject = evidence.subject
-    x = evidence.x[:, :1].expand(-1, subject.T, -1).contiguous()
-    with torch.no_grad():
-        rows = subject(x)
-        worst = max_difference(rows, subject(x[:, :1]).expand_as(rows))
+    if evidence.one_length:
+        return not_applicable("It takes texts of one length only.")
+    worst = _depends_on_number(evidence, evidence.subject)
     if worst <= evidence.tolerance:
         return passed("Equal tokens get equal rows, however many there are.", worst)
-    if evidence.positions:
+    if evidence.positions and not evidence.places.on_scores:
         return not_applicable("Positions are inside, so equal tokens are told apart.")
+    meant = evidence.designs[0]
+    if meant.sinks is not None or meant.normalize != "softmax":
+        return not_applicable("The weights of a row are not meant to sum to one.")
+    if reason := _excused(evidence, _depends_on_number):
+        return not_applicable(reason)
+    if evidence.positions:
+        name = evidence.places.named
+        return failed(
+            f"Of equal tokens, a row depends on how many there are: {name} is to act "
+            "on queries and keys alone, and values are turned too, or the weights of a "
+            "row do not sum to one.",
+            worst,
+        )
     return failed(
         "Of equal tokens, a row depends on how many there are: the weights of a row do "
         "not sum to one. A mask after the softmax, a softmax over another axis, a sum "
         "that is not divided, or heads that are merged wrongly.",
         worst,
     )
+
+
+@torch.no_grad()
+def _depends_on_number(evidence: Evidence, subject: Subject) -> float:
+    x = evidence.x[:, :1].expand(-1, subject.T, -1).contiguous()
+    rows = subject(x)
+    return max_difference(rows, subject(x[:, :1]).expand_as(rows))
+
+
+@torch.no_grad()
+def _order_matters(evidence: Evidence, subject: Subject) -> float:
+    return order_matters(subject, evidence.x, subject(evidence.x), evidence.causal)
+
+
+def _excused(
+    evidence: Evidence, measure: Callable[[Evidence, Subject], float]
+) -> str | None:
+    """Name a weight of the code's own without which the property holds."""
+    if not evidence.weights.without_role:
+        return None
+    for bare in evidence.bare:
+        own = [one for one in bare.removed if one in evidence.weights.without_role]
+        if own and measure(evidence, bare.subject) <= evidence.tolerance:
+            return f"It has weights of its own that change this: {own[0]}."
+    return None

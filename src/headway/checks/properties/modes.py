@@ -1,20 +1,22 @@
 """Properties of training and eval, and of one call after another."""
 
 import math
+from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.checks.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
-from headway.checks.tolerance import max_difference
+from headway.checks.subject.dropout import rate_attributes
+from headway.checks.tolerance import max_difference, noise, tolerance
 
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
 _SEEDS = range(2, 18)
-_CALLS = 64
-_COPIES = 32
+_CALLS, _COPIES = 64, 32
+_IF_WIDE = 32, 4  # where a row has many numbers to tell by
 
 
 def in_eval(evidence: Evidence) -> Outcome:
@@ -39,6 +41,13 @@ def in_training(evidence: Evidence) -> Outcome:
                 "Without dropout, training computes what eval computes.", worst
             )
         drawn = torch.stack([subject(evidence.x, seed=seed) for seed in _SEEDS])
+        other_way = subject.in_training(dropout=1.0)(evidence.x)
+    if max_difference(other_way, evidence.output) <= evidence.tolerance:
+        return failed(
+            "In training, a rate of 0 drops everything, and a rate of 1 nothing: the "
+            "rate of dropout is taken for what is kept.",
+            worst,
+        )
     spread = max_difference(drawn, drawn[:1].expand_as(drawn))
     if spread > evidence.tolerance and not subject.has_dropout:
         return not_applicable(
@@ -54,36 +63,135 @@ def in_training(evidence: Evidence) -> Outcome:
 
 def dropout(evidence: Evidence) -> Outcome:
     """Ask that dropout acts in training, and that its mean is the answer of eval."""
-    subject, x = evidence.subject, evidence.x
+    subject, others = _without_others(evidence)
+    x = evidence.x
+    with torch.no_grad():
+        expected = subject(x)
+    calls, copies = _CALLS, _COPIES
+    if evidence.wide:
+        x, expected = x[:1], expected[:1]
+        calls, copies = _IF_WIDE
     if not subject.has_dropout:
         return not_applicable("No rate of dropout was found.")
     dropping = subject.in_training(dropout=_RATE)
     with torch.no_grad():
-        expected = subject.in_training(dropout=0.0)(x)
-        means = torch.stack([_mean(dropping, x, seed) for seed in range(_CALLS)])
-        nearly = subject.in_training(dropout=_SMALL_RATE)(x)
+        draws = [_mean(dropping, x, copies, seed) for seed in range(calls)]
+        means = torch.stack(draws)
+        few, most, none = (
+            subject.in_training(dropout=rate)(x)
+            for rate in (_SMALL_RATE, 1 - _SMALL_RATE, 0.0)
+        )
     if max_difference(means, means[:1].expand_as(means)) <= evidence.noise:
         return failed(
             "It has a rate of dropout, and in training nothing is dropped.", 0
         )
-    if (nearly - expected).abs().median() > 0.1 * expected.abs().median():
+    if _shared(subject, x):
+        return note(
+            "All texts of a batch lose the same: what is dropped is drawn once and not "
+            "for each text."
+        )
+    if unused := _unused(evidence.subject, evidence.x):
+        return note(f"{unused} has a rate, and drops nothing: it has no effect.")
+    if rate := _large_rate(evidence.subject):
+        return note(
+            f"It drops at a rate of {rate:.3g}, more than it keeps; a rate is the "
+            "probability to drop."
+        )
+    at_rest = _near(none, expected)
+    if not _near(few, expected) and (at_rest or _near(most, expected)):
         return failed(
-            "A small rate of dropout changes nearly all: it is taken for what is kept, "
-            "or training goes another way.",
+            f"A rate of {_SMALL_RATE} changes nearly all: the rate is taken for what "
+            "is kept.",
             _SMALL_RATE,
         )
-    draws = _CALLS * _COPIES  # a count, since what was drawn differs by platform
+    if not at_rest:
+        return not_applicable(
+            "Training goes another way at a rate of 0 too, so that the mean says "
+            "nothing of dropout."
+        )
+    count = calls * copies  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
-        return passed("Dropout acts in training, and keeps the mean of many.", draws)
-    if others := evidence.weights.without_role:
+        return passed("Dropout acts in training, and keeps the mean of many.", count)
+    if others:
         return not_applicable(
             f"Besides attention it has {others[0]}, which may move the mean."
         )
     return failed(
         "The mean of many draws in training is not the answer of eval: dropout acts on "
         "scores, or what is kept does not grow by 1 / (1 - p).",
-        draws,
+        count,
     )
+
+
+def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
+    """Take off what stands around attention and may move the mean of what is dropped.
+
+    Returns:
+        The code, and the names of the weights that are still in it and have no role.
+    """
+    others = tuple(evidence.weights.without_role)
+    for bare in evidence.bare if others else ():
+        left = [
+            name
+            for name in others
+            if not any(
+                name == one or name.startswith(f"{one}.") for one in bare.removed
+            )
+        ]
+        if not left:
+            return bare.subject, ()
+    return evidence.subject, others
+
+
+@torch.no_grad()
+def _shared(subject: Subject, x: Tensor) -> bool:
+    """Ask whether equal texts of a batch lose the same in one of the places."""
+    if not rate_attributes(subject.target):
+        return False
+    equal = x[:1].repeat(4, 1, 1)
+    for training in _one_at_a_time(subject):
+        rows = training(equal)
+        alike = max_difference(rows, rows[:1].expand_as(rows)) <= noise(rows)
+        if alike and max_difference(rows, subject(equal)) > tolerance(rows):
+            return True
+    return False
+
+
+def _one_at_a_time(subject: Subject) -> Iterator[Subject]:
+    """Give copies in training, each of which drops in one place alone."""
+    for n in range(len(rate_attributes(subject.target))):
+        training = subject.in_training(dropout=0.0)
+        part, name = rate_attributes(training.target)[n]
+        setattr(part, name, _RATE)
+        yield training
+
+
+def _large_rate(subject: Subject) -> float:
+    """Give a rate at which more is dropped than kept; 0 if none is so large."""
+    rates = [getattr(part, name) for part, name in rate_attributes(subject.target)]
+    return max((float(one) for one in rates if 0.5 < one < 1), default=0.0)
+
+
+@torch.no_grad()
+def _unused(subject: Subject, x: Tensor) -> str:
+    """Name a layer of dropout that drops nothing, if layers alone hold rates."""
+    places = rate_attributes(subject.target)
+    if not all(isinstance(part, nn.Dropout) for part, _ in places):
+        return ""
+    if len(places) < 2:
+        return ""
+    expected = subject.in_training(dropout=0.0)(x)
+    for n, training in enumerate(_one_at_a_time(subject)):
+        if max_difference(training(x), expected) <= noise(expected):
+            modules = training.module.named_modules() if training.module else ()
+            named = {one: path for path, one in modules}
+            return named[rate_attributes(training.target)[n][0]]
+    return ""
+
+
+def _near(rows: Tensor, expected: Tensor) -> bool:
+    """Ask whether most numbers are nearly as expected."""
+    return bool((rows - expected).abs().median() <= 0.1 * expected.abs().median())
 
 
 def _has_mean(means: Tensor, expected: Tensor, tolerance: float) -> bool:
@@ -93,6 +201,6 @@ def _has_mean(means: Tensor, expected: Tensor, tolerance: float) -> bool:
     return bool((off <= 7 * spread + tolerance).all())
 
 
-def _mean(subject: Subject, x: Tensor, seed: int) -> Tensor:
-    rows = subject(x.repeat(_COPIES, 1, 1), seed=seed)
-    return rows.unflatten(0, (_COPIES, -1)).mean(dim=0)
+def _mean(subject: Subject, x: Tensor, copies: int, seed: int) -> Tensor:
+    rows = subject(x.repeat(copies, 1, 1), seed=seed)
+    return rows.unflatten(0, (copies, -1)).mean(dim=0)

@@ -1,31 +1,37 @@
 """Properties of sizes: of batches, texts and contexts."""
 
+from contextlib import suppress
+
 import torch
 
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference, tolerance
 
-_LONG = 300  # more than eight bits can count
+_LONG = 600  # more than eight bits can count, and than the contexts of old models
+_LONG_IF_WIDE = 300
 _TOO_LONG = 4096  # a table of all pairs would take long
 
 
 def sizes(evidence: Evidence) -> Outcome:
     """Call with batches and texts of several sizes, one token and one text included."""
     subject = evidence.subject
-    shapes = [(3, subject.T), (1, subject.T), (subject.B, 1), (1, 1), (2, 2), (5, 3)]
-    tried = [shape for shape in shapes if shape[1] <= subject.T]
-    for B, T in tried:
+    T = subject.T
+    lengths = [] if evidence.one_length else [(subject.B, 1), (1, 1), (2, 2), (5, 3)]
+    tried = [shape for shape in [(3, T), (1, T), *lengths] if shape[1] <= T]
+    for B, t in tried:
         try:
             with torch.no_grad():
-                subject(subject.tokens(B, T))
+                subject(subject.tokens(B, t))
         except Exception as raised:  # whatever a reader's code may raise
-            shape = (B, T, subject.d_in)
+            shape = (B, t, subject.d_in)
             return failed(
-                f"With tokens of shape {shape} it raised {describe(raised)}: an axis "
-                "is taken for another, or a size is fixed."
+                f"With tokens of shape {shape} it raised {describe(raised)}: "
+                f"{_reason(raised)}."
             )
+    if evidence.one_length:
+        return _of_one_length(evidence)
     return passed(
         f"It gives {evidence.output.shape[-1]} numbers for the {subject.d_in} of a "
         f"token, in {len(tried)} sizes of batch and text.",
@@ -33,17 +39,57 @@ def sizes(evidence: Evidence) -> Outcome:
     )
 
 
+def _reason(raised: Exception) -> str:
+    """Say what an error about sizes probably means."""
+    if "view size is not compatible" in str(raised):
+        return "use reshape() where view() finds numbers in another order in memory"
+    return "an axis is taken for another, or a size is fixed"
+
+
+def _of_one_length(evidence: Evidence) -> Outcome:
+    """Judge code that refuses texts of any other length."""
+    T, raised = evidence.subject.T, evidence.one_length
+    if T == 1:
+        return failed(
+            f"It takes texts of one token only: with two it raised {raised}. Nothing "
+            "else was looked at, since one token attends to itself alone."
+        )
+    if "invalid for input of size" in raised:
+        return failed(
+            f"It takes texts of {T} tokens only, and raised {raised} with another "
+            "number: a size is fixed in a view."
+        )
+    return note(f"It takes texts of {T} tokens only: with another it raised {raised}.")
+
+
 def alone(evidence: Evidence) -> Outcome:
     """Ask that a text gets the same in a batch as alone."""
     everything = torch.ones(evidence.x.shape[:2], dtype=torch.bool)
     worst = evidence.difference_alone(evidence.output, evidence.x, everything)
     if worst <= evidence.tolerance:
+        for count in sorted({2, 5, 8, min(evidence.subject.num_heads or 2, 16)}):
+            difference = _among(evidence, count)
+            if difference > evidence.tolerance:
+                return failed(
+                    f"A text gets something else among {count} texts than among "
+                    f"{evidence.subject.B}: the number of texts is taken for another.",
+                    difference,
+                )
+            worst = max(worst, difference)
         return passed("A text gets the same alone as in a batch.", worst)
     return failed(
         "A text gets something else alone than in a batch: texts are mixed, or the "
         "result depends on the size of the batch.",
         worst,
     )
+
+
+@torch.no_grad()
+def _among(evidence: Evidence, count: int) -> float:
+    """Repeat texts till there are so many, and compare what each gets."""
+    times = -(-count // len(evidence.x))
+    rows = evidence.subject(evidence.x.repeat(times, 1, 1)[:count])
+    return max_difference(rows, evidence.output.repeat(times, 1, 1)[:count])
 
 
 def longer(evidence: Evidence) -> Outcome:
@@ -54,15 +100,20 @@ def longer(evidence: Evidence) -> Outcome:
         )
     subject, x, output = evidence.subject, evidence.x, evidence.output
     T = subject.T
-    long = min(subject.context_length or _LONG, _LONG)
+    if evidence.one_length:
+        return not_applicable(f"It takes texts of {_tokens(T)} only.")
     with torch.no_grad():
         worst = max(
-            max_difference(subject(x[:, :t]), output[:, :t]) for t in range(1, T)
+            (max_difference(subject(x[:, :t]), output[:, :t]) for t in range(1, T)),
+            default=0.0,
         )
-        if long > T:
-            x = subject.tokens(1, long, seed=4)
-            difference = max_difference(subject(x[:, :T]), subject(x)[:, :T])
-            worst = max(worst, difference)
+    long, difference = _when_long(evidence)
+    if long > T and difference is None:
+        return failed(
+            f"A text of {long} tokens is refused after shorter ones, and taken before "
+            "them: something of the first call is kept, such as its mask."
+        )
+    worst = max(worst, difference or 0.0)
     if worst <= evidence.tolerance:
         return passed(f"No row changes when its text goes on, to {long} tokens.", worst)
     return failed(
@@ -72,14 +123,56 @@ def longer(evidence: Evidence) -> Outcome:
     )
 
 
+@torch.no_grad()
+def _when_long(evidence: Evidence) -> tuple[int, float | None]:
+    """Compare with a long text; one that is refused is no failure, and is cut.
+
+    Returns:
+        The number of its tokens, and the difference; None if only code that was never
+        called takes so many.
+    """
+    subject = evidence.subject
+    T = subject.T
+    for long in _lengths(evidence):
+        x = subject.tokens(1, long, seed=4)
+        try:
+            rows = subject(x)[:, :T]
+        except Exception:  # whatever a reader's code may raise
+            with suppress(Exception):  # a refusal
+                evidence.fresh.copy()(x)
+                return long, None
+        else:
+            return long, max_difference(subject(x[:, :T]), rows)
+    return T, None
+
+
+def _lengths(evidence: Evidence) -> list[int]:
+    """List the lengths to try, the longest first."""
+    subject = evidence.subject
+    T = subject.T
+    longest = _LONG_IF_WIDE if evidence.wide else _LONG
+    limit = min(evidence.fresh.context_length or longest, longest)
+    lengths = {min(n, limit) for n in (longest, 300, 64, 2 * T, T + 1)}
+    return sorted((n for n in lengths if n > T), reverse=True)
+
+
+def _tokens(count: int) -> str:
+    return "one token" if count == 1 else f"{count} tokens"
+
+
 def context(evidence: Evidence) -> Outcome:
     """Ask that a text longer than the context is refused, or treated rightly."""
     subject = evidence.subject
-    limit = subject.context_length
+    limit = evidence.fresh.context_length
     if limit is None:
         return not_applicable("No context length was given or found.")
     if limit > _TOO_LONG:
         return not_applicable(f"A text of {limit + 1} tokens would take too long.")
+    if evidence.wide and limit > _LONG_IF_WIDE:
+        with suppress(Exception):  # it may know no such numbers
+            narrow = subject.copy(torch.float32)
+            narrow(narrow.tokens())
+            subject = narrow
     x = subject.tokens(1, limit + 1, seed=5)
     try:
         with torch.no_grad():
@@ -89,11 +182,8 @@ def context(evidence: Evidence) -> Outcome:
     if not bool(rows.isfinite().all()):
         return failed(f"With {limit + 1} tokens it gives nan.", limit + 1)
     if evidence.causal:
-        first = rows[:, :limit]
-        other = torch.cat([x[:, :limit], 1 - x[:, limit:]], dim=1)
         with torch.no_grad():
-            moved = max_difference(subject(other)[:, :limit], first)
-            worst = max(moved, max_difference(subject(x[:, :limit]), first))
+            worst = max_difference(subject(x[:, :limit]), rows[:, :limit])
         if worst > tolerance(rows):
             return failed(
                 f"It takes {limit + 1} tokens, one more than its context, and then the "

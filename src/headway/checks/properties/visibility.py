@@ -4,9 +4,11 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
-from headway.checks.evidence.influence import pattern_name, row_differences
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
+from headway.checks.evidence.together import moved_rows
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
+from headway.checks.subject.intent import has_window
 from headway.checks.tolerance import noise
 
 _LARGE = 1e3
@@ -25,14 +27,16 @@ def leak(evidence: Evidence) -> Outcome:
     """Change later tokens, softly and wildly, in eval and in training."""
     if not evidence.causal:
         return not_applicable("It is not meant to hide the future.")
+    if evidence.subject.T == 1:
+        return not_applicable("A text of one token has no future.")
     subject = evidence.subject
     modes = {
-        "in eval": _leak(subject, evidence.x),
-        "in training": _leak(subject.in_training(dropout=0.0), evidence.x),
+        "in eval": _leak(evidence, subject),
+        "in training": _leak(evidence, subject.in_training(dropout=0.0)),
     }
     if subject.has_dropout:
         dropping = subject.in_training(dropout=0.5)
-        modes["in training with dropout"] = _leak(dropping, evidence.x)
+        modes["in training with dropout"] = _leak(evidence, dropping)
     worst = max(modes, key=lambda mode: modes[mode])
     if not modes[worst]:
         return passed("No row moves when a later token is changed.", 0)
@@ -48,29 +52,34 @@ def leak(evidence: Evidence) -> Outcome:
     )
 
 
-def _leak(subject: Subject, x: Tensor) -> float:
+def _leak(evidence: Evidence, subject: Subject) -> float:
     """Give how far a row moves by what comes after it, at the scale where it does."""
+    tokens = evidence.x[:1] if evidence.wide else evidence.x
     for before, after in ((1.0, 1.0), (1.0, _LARGE), (_LARGE, 1.0)):
-        moved = _moved(subject, before * x, after * subject.tokens(seed=1))
+        x, other = before * tokens, after * subject.tokens(seed=1)[: len(tokens)]
+        moved = _moved(subject, x, other, together=evidence.together)
         if moved:
             return moved
     return 0.0
 
 
-def _moved(subject: Subject, x: Tensor, other: Tensor) -> float:
+@torch.no_grad()
+def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> float:
     """Give how far a row moves when all after it is exchanged; noise is nothing."""
-    worst = 0.0
-    with torch.no_grad():
-        rows = subject(x)
-        for s in range(1, subject.T):
-            changed = subject(torch.cat([x[:, :s], other[:, s:]], dim=1))
-            moved = row_differences(changed[:, :s], rows[:, :s])
-            worst = max(worst, float(moved.max()))
-    return worst if worst > noise(rows) else 0.0
+    places = range(1, subject.T)
+    versions = [torch.cat([x[:, :s], other[:, s:]], dim=1) for s in places]
+    moved = moved_rows(subject, x, versions, together=together)
+    worst = max(float(rows[:, :s].max()) for s, rows in zip(places, moved, strict=True))
+    return worst if worst > noise(subject(x)) else 0.0
 
 
 def _reason_of_leak(evidence: Evidence) -> str:
     name = pattern_name(evidence.visible)
+    if name == "every token" and faint_future(evidence.influence):
+        return (
+            "Later tokens count a little: hidden scores are not low enough, as of a "
+            "fill of -10."
+        )
     if name == "itself and the past":
         return "Large tokens get through, so hidden scores are not low enough."
     if reason := _reason_of_pattern(evidence):
@@ -92,9 +101,17 @@ def _reason_of_pattern(evidence: Evidence) -> str:
 
 def past(evidence: Evidence) -> Outcome:
     """Ask that each token moves every row that may see it."""
+    if evidence.subject.T == 1:
+        return not_applicable("A text of one token sees itself alone.")
     window = evidence.window
     if window and not bool(evidence.visible.triu(1).any()):
         return passed(f"A row sees the latest {window} tokens: a window.", window)
+    side = side_of_window(evidence.visible)
+    if side and has_window(evidence.subject.target) and not evidence.causal:
+        return note(
+            f"A row sees {side} tokens on both sides: the window reaches into the "
+            "future as well. Say causal=True if that is wrong."
+        )
     unseen = evidence.allowed & ~evidence.visible
     count = int(unseen.sum())
     if not count:

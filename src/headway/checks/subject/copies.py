@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
+from torch.nn.utils import prune
 
 from headway.checks.subject.signature import Target
 
@@ -39,7 +40,17 @@ def duplicate(target: Target, dtype: torch.dtype) -> Target:
     if not isinstance(target, nn.Module):
         return target
     memo = {id(one): one.detach().clone() for one in _results(target)}
-    return copy.deepcopy(target, memo).to(dtype).train(target.training)
+    copied = copy.deepcopy(target, memo).to(dtype).train(target.training)
+    _keep_pruned(copied)
+    return copied
+
+
+def _keep_pruned(module: nn.Module) -> None:
+    """Store pruned weights under their own names, which tell what they are."""
+    for part in module.modules():
+        for hook in [*part._forward_pre_hooks.values()]:
+            if isinstance(hook, prune.BasePruningMethod):
+                prune.remove(part, hook._tensor_name)
 
 
 def _results(module: nn.Module) -> Iterator[Tensor]:

@@ -1,20 +1,31 @@
 """Make a subject of what a reader hands over."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
 from torch import nn
 
-from headway.checks.errors import describe
 from headway.checks.subject import intent
-from headway.checks.subject.calls import Call, possible_calls
+from headway.checks.subject.calls import Call, Packing, first_tensor, possible_calls
 from headway.checks.subject.copies import duplicate, refuse_empty, uncompiled
-from headway.checks.subject.signature import Target, parts
+from headway.checks.subject.refusals import (
+    Failure,
+    explain,
+    name_of,
+    what_is_called,
+)
+from headway.checks.subject.signature import Target
 from headway.checks.subject.subject import Options, Subject
+from headway.checks.tolerance import max_difference, tolerance
 
+# The most precise comes first; some kernels take sixteen bits alone.
+_TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
+_FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
+_SIZES = 5 + len(_FIXED)
+_FURTHER = 6  # widths that no name tells
 
 
 def discover(target: Target, options: Options) -> Subject:
@@ -23,44 +34,49 @@ def discover(target: Target, options: Options) -> Subject:
     Raises:
         ValueError: If it cannot be called in any way that is known.
     """
-    _refuse_what_is_no_code(target)
+    target = what_is_called(target)
     _refuse_numbers(options)
     target = uncompiled(target)
-    code = next(parts(target))
-    name = getattr(code, "__name__", type(code).__name__)
+    name = name_of(target)
     refuse_empty(target, name)
-    errors: list[str] = []
-    for dtype in (torch.float64, torch.float32):
+    failures: list[Failure] = []
+    for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
         except Exception as raised:  # whatever a reader's code may raise
-            errors.append(f"copying it raised {describe(raised)}")
+            failures.append(Failure("copying it", None, raised))
             continue
-        for call, d_in in _ways(copied, options):
-            device = _device(copied)
-            subject = Subject(name, copied, call, d_in, dtype, device, options)
-            settled = _choose_sizes(subject)
-            if isinstance(settled, Subject):
+        ways = [
+            Subject(name, copied, call, d_in, dtype, _device(copied), options)
+            for call, d_in in _ways(copied, options)
+        ]
+        if found := _first_that_works(ways, failures):
+            return _with_axes_in_order(found)
+    raise ValueError(explain(target, options, failures))
+
+
+def _first_that_works(
+    ways: Sequence[Subject], failures: list[Failure]
+) -> Subject | None:
+    """Try all ways in sizes that tell most, then in others.
+
+    The others are for code that is wrong in a size; a property will say so. Where
+    values were filled in, a call may work and yet show that they are the wrong ones.
+    """
+    choices = [(subject, _sizes(subject)) for subject in ways]
+    for number in range(_SIZES):
+        doubtful: Subject | None = None
+        for subject, sizes in choices:
+            settled = _try(subject, *sizes[number])
+            if isinstance(settled, Failure):
+                failures.append(settled)
+            elif not _is_doubtful(settled):
                 return settled
-            errors.append(f"{call.text} raised {settled}")
-    if not errors:
-        raise ValueError(f"d_in must be given for {name}; got d_in=None.")
-    raise ValueError(
-        f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
-        f"got call={options.call!r}, and {errors[0]}."
-    )
-
-
-def _refuse_what_is_no_code(target: object) -> None:
-    if callable(target) and not isinstance(target, type):
-        return
-    shown = " ".join(repr(target).split())
-    if len(shown) >= 80:
-        shown = f"a {type(target).__name__}"
-    raise ValueError(
-        "module_or_function must be a function, or a module that is built; "
-        f"got module_or_function={shown}."
-    )
+            else:
+                doubtful = doubtful or settled
+        if doubtful:
+            return doubtful
+    return None
 
 
 def _refuse_numbers(options: Options) -> None:
@@ -74,40 +90,151 @@ def _refuse_numbers(options: Options) -> None:
 
 def _ways(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
     """Give the calls and the widths of tokens that may be right."""
-    for call in possible_calls(target, options.call, options.num_heads):
+    for call in possible_calls(
+        target,
+        options.call,
+        options.num_heads,
+        rotary_base=options.rotary_base,
+        causal=options.causal,
+    ):
         if call.packing is not None:
             yield call, call.packing.d_in
         elif options.d_in:
             yield call, options.d_in
         else:
-            for width in intent.widths(target):
+            for width in _widths(target, options.num_heads):
                 yield call, width
 
 
-def _choose_sizes(subject: Subject) -> Subject | str:
-    """Give the subject sizes that it takes, or the first error if it takes none.
+def _widths(target: Target, num_heads: int | None) -> list[int]:
+    """List the widths that tokens may have: as found, of all heads, of other layers."""
+    found = [*_of_convolutions(target), *intent.widths(target)]
+    heads = num_heads or intent.num_heads(target) or 1
+    others = [heads * width for width in found]
+    for part in target.modules() if isinstance(target, nn.Module) else ():
+        for name in ("in_features", "num_channels", "num_features"):
+            others.append(getattr(part, name, 0))
+        shape = getattr(part, "normalized_shape", ())
+        others += shape[-1:] if isinstance(shape, tuple) else ()
+    emb = [getattr(target, name, 0) for name in ("emb", "width", "channels", "size")]
+    plain = [one for one in [*found, *emb, *others] if isinstance(one, int) and one > 0]
+    return [*dict.fromkeys(plain)][: len(found) + _FURTHER]
 
-    Only copies are called, so that no call leaves anything in the subject.
-    """
-    tried = subject.copy()
+
+def _of_convolutions(target: Target) -> list[int]:
+    """Give the channels of the first layer, if it is a convolution."""
+    layers = [*target.modules()] if isinstance(target, nn.Module) else []
+    kinds = (nn.Linear, nn.modules.conv._ConvNd)
+    first = next((one for one in layers if isinstance(one, kinds)), None)
+    return [first.in_channels] if isinstance(first, nn.modules.conv._ConvNd) else []
+
+
+def _sizes(subject: Subject) -> list[tuple[int, int]]:
+    """List the sizes to try: numbers of texts and of tokens."""
     longest = subject.context_length or max(_LENGTHS)
     taken = _sizes_inside(subject)
     lengths = [n for n in _LENGTHS if n <= longest and n not in taken] or [longest]
     T = lengths[0]
     B = next((n for n in (3, 2, 5) if n not in {T, *taken}), 4)
-    errors = []
-    # The others are for code that is wrong in a size; a property will say so.
-    for sizes in ((B, T), (1, T), (B, longest), (1, longest), (1, 1)):
-        try:
-            with torch.no_grad():
-                result = tried(tried.tokens(*sizes))
-        except Exception as raised:  # whatever a reader's code may raise
-            errors.append(describe(raised))
-            continue
-        if result.is_floating_point():
-            return replace(subject, B=sizes[0], T=sizes[1])
-        errors.append(f"no error, but returned {result.dtype}")
-    return errors[0]
+    window = getattr(subject.target, "window_size", _FIXED[0])
+    size = math.prod(window) if isinstance(window, (tuple, list)) else _FIXED[0]
+    fixed = [(B, n) for n in (size, *_FIXED[1:])]
+    return [(B, T), (1, T), (B, longest), (1, longest), *fixed, (1, 1)]
+
+
+def _try(subject: Subject, B: int, T: int) -> Subject | Failure:
+    """Give the subject these sizes, or the error if it does not take them.
+
+    Only copies are called, so that no call leaves anything in the subject.
+    """
+    tried = subject.copy()
+    x = tried.tokens(B, T)
+    try:
+        with torch.no_grad():
+            result = tried(x)
+    except Exception as raised:  # whatever a reader's code may raise
+        return Failure(subject.call.text, tuple(x.shape), raised)
+    if result.is_floating_point():
+        return replace(subject, B=B, T=T)
+    words = f"no error, but returned {result.dtype}"
+    return Failure(subject.call.text, tuple(x.shape), words)
+
+
+def _is_doubtful(subject: Subject) -> bool:
+    """Ask whether a call shows that wrong values were filled in.
+
+    A mask that hides everything makes nan, or all rows equal. A rotation that turns
+    other pairs than the code makes more of positions than their distance.
+    """
+    doubts = subject.call.filling.doubts
+    if not doubts or subject.T == 1:
+        return False
+    try:
+        with torch.no_grad():
+            x = subject.tokens()
+            rows = subject.copy()(x)
+            if "rows" in doubts:
+                first = rows[:, :1].expand_as(rows)
+                if not max_difference(rows, first) > tolerance(rows):
+                    return True
+                if not _queries_count(subject, x):
+                    return True
+            moved = rows
+            if "positions" in doubts:
+                moved = replace(subject.copy(), call=subject.call.moved(3))(x)
+    except Exception:  # whatever a reader's code may raise
+        return True
+    return not max_difference(rows, moved) <= tolerance(rows)
+
+
+@torch.enable_grad()
+def _queries_count(subject: Subject, x: torch.Tensor) -> bool:
+    """Ask whether all matrices count; where all is hidden, queries do not."""
+    copied = subject.copy()
+    matrices = [
+        one
+        for one in (copied.module.parameters() if copied.module is not None else ())
+        if one.ndim == 2 and one.requires_grad
+    ]
+    if not matrices:
+        return True
+    gradients = torch.autograd.grad(
+        copied(x).square().sum(), matrices, allow_unused=True
+    )
+    return all(one is None or bool(one.any()) for one in gradients)
+
+
+def _with_axes_in_order(subject: Subject) -> Subject:
+    """Put tokens before heads, or before texts, if that is where the code has them."""
+    packing = subject.call.packing
+    if packing is None or subject.options.call is not None or packing.axes == 2:
+        return subject
+    first = 1 if packing.axes == 4 else 0
+    try:
+        with torch.no_grad():
+            meet = [_meet(subject, packing, first), _meet(subject, packing, first + 1)]
+    except Exception:  # whatever a reader's code may raise
+        return subject
+    if meet != [True, False]:
+        return subject
+    other = replace(subject, call=subject.call.with_tokens_first())
+    settled = _try(other, subject.B, subject.T)
+    return settled if isinstance(settled, Subject) else subject
+
+
+def _meet(subject: Subject, packing: Packing, axis: int) -> bool:
+    """Ask whether what stands at one place of an axis moves what stands at others."""
+    query, key, value = packing.unpack(subject.tokens())
+    changed = value.clone()
+    changed.select(axis, 0).add_(1.0)
+    target = subject.copy().target
+    extra = subject.extra
+    one, other = (
+        first_tensor(subject.call.invoke(target, query, key, v, **extra))
+        for v in (value, changed)
+    )
+    rest = (other - one).narrow(axis, 1, one.shape[axis] - 1)
+    return bool(rest.abs().max() > tolerance(one))
 
 
 def _sizes_inside(subject: Subject) -> set[int]:

@@ -18,15 +18,33 @@ from headway.checks.subject.signature import Target, parts, unwrapped
 _PUSHES = ("LOAD_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_DEREF")
 
 
-def used_names(target: Target) -> set[str]:
-    """Collect the names that code uses: variables, attributes, arguments of calls."""
+def used_names(target: Target, *, called: bool = False) -> set[str]:
+    """Collect the names that code uses: variables, attributes, arguments of calls.
+
+    Args:
+        target: The code.
+        called: Whether those of functions of the same module that it calls count too.
+    """
     found: set[str] = set()
     for part in parts(target):
         for function in _functions(part):
             found |= set(_names(function.__code__))
+            for other in _called(function) if called else ():
+                found |= set(_names(other.__code__))
     if isinstance(target, functools.partial):
         found |= {name for name, value in target.keywords.items() if value}
     return found
+
+
+def read_names(target: Target) -> set[str]:
+    """Collect the names that code uses in calls, and not only where it is made."""
+    return {
+        name
+        for part in parts(target)
+        for function in _functions(part)
+        if function.__name__ != "__init__"
+        for name in _names(function.__code__)
+    }
 
 
 def optional_flags(target: Target) -> set[str]:
@@ -51,6 +69,15 @@ def _functions(part: Any) -> Iterator[FunctionType]:
             function = unwrapped(method)
             if isinstance(function, FunctionType):
                 yield function
+
+
+def _called(function: FunctionType) -> Iterator[FunctionType]:
+    """Give the functions beside this one in a file whose names it uses."""
+    space = function.__globals__
+    for name in _names(function.__code__):
+        other = unwrapped(space.get(name))
+        if isinstance(other, FunctionType) and other.__globals__ is space:
+            yield other
 
 
 def _is_written_by_the_reader(kind: type) -> bool:

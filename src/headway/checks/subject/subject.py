@@ -75,18 +75,31 @@ class Subject:
         Raises:
             TypeError: If it returns something else.
         """
-        self._seed(seed)
+        return self.as_it_is(x.clone(), seed=seed, **extra)
+
+    def as_it_is(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
+        """Call the code with these very tokens, wherever they lie in memory.
+
+        Args:
+            x: Tokens of shape (B, T, d_in).
+            seed: What random numbers are drawn from.
+            extra: Further arguments, such as a mask.
+
+        Raises:
+            TypeError: If it returns something else than one row for each token.
+        """
+        self.draw_from(seed)
         target = (
             duplicate(self.target, self.dtype) if self.copy_each_call else self.target
         )
-        result = self.call(target, x.clone(), {**self.extra, **extra})
+        result = self.call(target, x, {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(
                 f"it returned shape {tuple(result.shape)} for {tuple(x.shape)}"
             )
         return result
 
-    def _seed(self, seed: int) -> None:
+    def draw_from(self, seed: int) -> None:
         """Seed the generators in use; `torch.manual_seed` takes longer than a call."""
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":

@@ -1,24 +1,32 @@
 """Find the weights of queries, keys and values, by their names and shapes."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
 
-from headway.checks.evidence.weights.layouts import biases, layouts, matrices
+from headway.checks.evidence.weights.cuts import Cut, cuts, innermost
+from headway.checks.evidence.weights.latent import latent_roles, latent_weights
+from headway.checks.evidence.weights.layouts import biases, matrices
 from headway.checks.evidence.weights.roles import (
     ROLES,
+    biases_of_their_own,
     first_layer_of_several,
     roles,
     without_role,
 )
-from headway.checks.subject import Subject
+from headway.checks.evidence.weights.shapes import roles_by_shape
+from headway.checks.subject import Subject, intent
 from headway.checks.subject.calls import Packing
 
 Three = tuple[Tensor, Tensor, Tensor]
 _MOST_HEADS = 64
+_FIRST_NUMBERS = re.compile(r"\[\.\.\., ?:(\d+)\]")  # such as x[..., :20]
+_MOST_CANDIDATES = 400
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,8 @@ class Projections:
         biases: By role, where there are any.
         heads: Number of heads of the queries.
         names: Which weights these are.
+        certain: Whether names tell so; what only fits by its shape may be wrong.
+        interleaved: Whether heads are merged in another order than they are split.
     """
 
     query: Tensor
@@ -42,6 +52,8 @@ class Projections:
     biases: Mapping[str, Tensor]
     heads: int
     names: str
+    certain: bool = True
+    interleaved: bool = False
 
     @property
     def fits(self) -> bool:
@@ -65,13 +77,15 @@ class Weights:
         candidates: What they may be, the likeliest first; empty if none were found.
         without_role: The parameters that are no such weights.
         layer: The first layer of attention, if there are several.
-        small: A weight that makes the queries of each head of its part of a token.
+        small: What they may be if all heads share a layer for a part of a token.
+        named: The names of the weights of each role, of the likeliest.
     """
 
     candidates: tuple[Projections, ...] = ()
     without_role: tuple[str, ...] = ()
     layer: str | None = None
-    small: str | None = None
+    small: tuple[Projections, ...] = ()
+    named: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def find_weights(subject: Subject) -> Weights:
@@ -86,23 +100,164 @@ def find_weights(subject: Subject) -> Weights:
         found = (_of_function(subject, subject.call.packing),)
     if module is None:
         return Weights(found)
-    named = roles(module, subject.options.weights)
+    named: Mapping[str, list[str]] = roles(module, subject.options.weights)
+    found = found or _of_names(subject, module, named)
+    small: tuple[Projections, ...] = ()
+    if not found and (subject.num_heads or 1) > 1:
+        small = _fitting(_Reading(subject, module, named, part=True))
+    if subject.options.weights is None:
+        if latent := _of_latent(subject, module, latent_roles(module)):
+            found, named = latent, latent_roles(module)
+        if not found:
+            found, named = _by_shape(subject, module, named)
     return Weights(
-        found or tuple(one for one in _read(subject, module, named) if one.fits),
+        found,
         tuple(without_role(module, named)),
         first_layer_of_several(named),
-        _small(subject, module, named),
+        small,
+        named,
     )
 
 
-def _small(
+def _of_names(
     subject: Subject, module: nn.Module, named: Mapping[str, list[str]]
-) -> str | None:
+) -> tuple[Projections, ...]:
+    """Read the weights of these names, as they are or behind one on whole tokens."""
+    found = _fitting(_Reading(subject, module, named))
+    if any(one.certain for one in found) or not named:
+        return found
+    stored = dict(module.named_parameters())
+    for name in without_role(module, named):
+        if stored[name].ndim == 2:
+            found += _fitting(
+                _Reading(subject, module, named, certain=False, before=name)
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One way to read the weights of a module.
+
+    Attributes:
+        subject: The code.
+        module: What has the weights.
+        named: The names of the weights of each role.
+        certain: Whether names tell the roles.
+        part: Whether each head sees its own part of a token, through one shared layer.
+        before: What acts on the whole token first.
+    """
+
+    subject: Subject
+    module: nn.Module
+    named: Mapping[str, list[str]]
+    certain: bool = True
+    part: bool = False
+    before: str | None = None
+
+    @property
+    def names(self) -> str:
+        """The names, for the report."""
+        order = ("packed", "key_value", *ROLES)
+        return ", ".join(self.named[role][0] for role in order if role in self.named)
+
+    def matrices(self, role: str, heads: int) -> dict[str, Tensor]:
+        """Give the weights of a role as (out, d_in), for each possible layout."""
+        names, d_in = self.named.get(role, []), self.subject.d_in
+        before = self._before(d_in)
+        width = d_in if before is None else before.shape[0]
+        if self.part and width % heads:
+            return {}
+        if self.part:
+            return {
+                layout: torch.block_diag(*[one] * heads)
+                for layout, one in matrices(self.module, names, width // heads).items()
+            }
+        found = matrices(self.module, names, width)
+        part = self._part_of_a_token(role)
+        if part is not None and not found and before is None:
+            found = {
+                layout: nn.functional.pad(one, (0, d_in - part))
+                for layout, one in matrices(self.module, names, part).items()
+            }
+        found |= _blocks(self.module, names, width)
+        if before is None:
+            return found
+        return {layout: one @ before for layout, one in found.items()}
+
+    def _part_of_a_token(self, role: str) -> int | None:
+        """Give how many numbers of a token a call hands to keys and values, if told."""
+        told = _FIRST_NUMBERS.search(self.subject.call.text)
+        if told is None or role not in ("key", "value", "key_value"):
+            return None
+        return int(told[1]) if int(told[1]) < self.subject.d_in else None
+
+    def _before(self, d_in: int) -> Tensor | None:
+        if self.before is None:
+            return None
+        return next(iter(matrices(self.module, [self.before], d_in).values()), None)
+
+    def biases(self, heads: int) -> dict[str, Tensor]:
+        """Give the biases by role; of what all heads share, once for each."""
+        stored = dict(self.module.named_parameters())
+        own = biases_of_their_own(self.module).items()
+        found = {role: stored[name].detach().double().flatten() for role, name in own}
+        for role, names in self.named.items():
+            beside = biases(self.module, names)
+            if beside is not None:
+                shared = self.part and role != "out"
+                found[role] = beside.repeat(heads) if shared else beside
+        return found
+
+
+def _fitting(reading: _Reading) -> tuple[Projections, ...]:
+    return tuple(one for one in _read(reading) if one.fits)
+
+
+def _of_latent(
+    subject: Subject, module: nn.Module, named: Mapping[str, list[str]]
+) -> tuple[Projections, ...]:
+    """Read the weights of attention with a latent between tokens and keys."""
     heads = subject.num_heads or 1
-    for name in named.get("query", named.get("packed", [])) if heads > 1 else []:
-        if layouts(module, name, subject.d_in // heads):
-            return name
-    return None
+    reading = _Reading(subject, module, named)
+    out_bias = biases(module, named.get("out", []))
+    given = {} if out_bias is None else {"out": out_bias}
+    return tuple(
+        found
+        for three in latent_weights(module, named, heads)
+        for out, _ in _outs(reading, three.value.shape[0], None)
+        if (found := Projections(*three, out, given, heads, reading.names)).fits
+    )
+
+
+def _by_shape(
+    subject: Subject, module: nn.Module, named: Mapping[str, list[str]]
+) -> tuple[tuple[Projections, ...], Mapping[str, list[str]]]:
+    """Let shapes tell where names fail; only the result can say which are right."""
+    found: list[Projections] = []
+    first = named
+    for roles_of_shapes in roles_by_shape(module, subject.d_in):
+        reading = _Reading(subject, module, roles_of_shapes, certain=False)
+        fitting = _fitting(reading)
+        if fitting and not found:
+            first = roles_of_shapes
+        found += fitting
+        if len(found) >= _MOST_CANDIDATES:
+            break
+    return tuple(found[:_MOST_CANDIDATES]), first
+
+
+def _blocks(module: nn.Module, names: Sequence[str], d_in: int) -> dict[str, Tensor]:
+    """Read a matrix for each head that acts on the head's own part of a token."""
+    stored = dict(module.named_parameters())
+    if len(names) != 1 or stored[names[0]].ndim != 3:
+        return {}
+    weight = stored[names[0]].detach().double()
+    return {
+        f"own part, {layout}": torch.block_diag(*one)
+        for layout, one in (("out, in", weight), ("in, out", weight.mT))
+        if len(one) * one.shape[2] == d_in and len(one) > 1
+    }
 
 
 def _of_function(subject: Subject, packing: Packing) -> Projections:
@@ -112,66 +267,121 @@ def _of_function(subject: Subject, packing: Packing) -> Projections:
     return Projections(query, key, value, None, {}, packing.heads, "")
 
 
-def _read(
-    subject: Subject, module: nn.Module, named: Mapping[str, list[str]]
-) -> Iterator[Projections]:
-    """Read the weights in every way in which they may be stored."""
-    names = ", ".join(
-        named[role][0] for role in ("packed", "key_value", *ROLES) if role in named
-    )
+def _read(reading: _Reading) -> Iterator[Projections]:
+    """Read the weights in every way in which they may be stored, common ways first."""
+    named = reading.named
     stacked = len(named.get("query") or named.get("packed") or [1])
-    heads_known = subject.num_heads or (stacked if stacked > 1 else None)
-    for heads in [heads_known] if heads_known else range(1, _MOST_HEADS + 1):
-        for three, three_biases in _threes(module, named, subject.d_in, heads):
-            wide = three[2].shape[0] * three[0].shape[0] // three[1].shape[0]
-            outs = matrices(module, named.get("out", []), wide)
-            joins: list[Tensor | None] = [*outs.values()] if outs else [None]
-            for out in joins:
-                yield Projections(*three, out, three_biases, heads, names)
+    known = reading.subject.num_heads or (stacked if stacked > 1 else None)
+    found = [
+        one
+        for heads in ([known] if known else range(1, _MOST_HEADS + 1))
+        for one in _with_heads(reading, heads, any_order=known is not None)
+    ]
+    yield from sorted(found, key=lambda one: not one.certain)
+
+
+def _with_heads(
+    reading: _Reading, heads: int, *, any_order: bool
+) -> Iterator[Projections]:
+    biases = reading.biases(heads)
+    for three, cut_biases, common in _threes(reading, heads, biases):
+        if not (common or any_order):
+            continue
+        wide = three[2].shape[0] * three[0].shape[0] // max(three[1].shape[0], 1)
+        certain = common and reading.certain
+        for out, bias in _outs(reading, wide, biases.get("out")):
+            given = {**cut_biases, **({} if bias is None else {"out": bias})}
+            found = Projections(*three, out, given, heads, reading.names, certain)
+            yield found
+            if any_order and heads > 1 and not wide % heads:
+                yield from _relabelled(found, common=common)
+
+
+def _relabelled(found: Projections, *, common: bool) -> Iterator[Projections]:
+    """Give the same weights with the heads of each number beside each other."""
+    if found.query.shape[0] != found.key.shape[0] or found.query.shape[0] % found.heads:
+        return
+    if not common:
+        if found.out is not None:
+            out = innermost(found.out.T, found.heads).T
+            yield replace(found, out=out, certain=False, interleaved=True)
+        return
+    turned = functools.partial(innermost, heads=found.heads)
+    three = turned(found.query), turned(found.key), turned(found.value)
+    biases = {
+        role: turned(one) if role in ROLES[:3] else one
+        for role, one in found.biases.items()
+    }
+    uncertain = replace(found, certain=False)
+    query, key, value = three
+    other = replace(uncertain, query=query, key=key, value=value, biases=biases)
+    yield replace(other, interleaved=found.out is not None)
+    if found.out is not None:
+        out = turned(found.out.T).T
+        yield replace(uncertain, out=out, interleaved=True)
+        yield replace(other, out=out)
+
+
+def _outs(
+    reading: _Reading, wide: int, bias: Tensor | None
+) -> Iterator[tuple[Tensor | None, Tensor | None]]:
+    """Give what joins the heads: one layer, two that follow each other, or none."""
+    module, names = reading.module, reading.named.get("out", [])
+    found = matrices(module, names, wide)
+    for out in found.values():
+        yield out, bias
+    for one, other in itertools.permutations(names, 2) if len(names) == 2 else ():
+        for first in matrices(module, [one], wide).values():
+            for second in matrices(module, [other], first.shape[0]).values():
+                inner, outer = biases(module, [one]), biases(module, [other])
+                parts = [second @ inner] if inner is not None else []
+                parts += [outer] if outer is not None else []
+                yield second @ first, torch.stack(parts).sum(0) if parts else None
+    if not found:
+        yield None, None
 
 
 def _threes(
-    module: nn.Module, named: Mapping[str, list[str]], d_in: int, heads: int
-) -> Iterator[tuple[Three, dict[str, Tensor]]]:
-    """Give the three projections and their biases."""
-    found = {role: matrices(module, names, d_in) for role, names in named.items()}
-    known = {role: biases(module, names) for role, names in named.items()}
-    given = {role: one for role, one in known.items() if one is not None}
+    reading: _Reading, heads: int, known: Mapping[str, Tensor]
+) -> Iterator[tuple[Three, dict[str, Tensor], bool]]:
+    """Give the three projections, their biases, and whether they are cut as usual."""
+    named = reading.named
+    found = {role: reading.matrices(role, heads) for role in named}
+    given = {role: one for role, one in known.items() if role in ROLES[:3]}
     if {"query", "key", "value"} <= named.keys():
         for layout, query in found["query"].items():
-            if layout in found["key"] and layout in found["value"]:
-                yield (query, found["key"][layout], found["value"][layout]), given
+            if layout in found.get("key", {}) and layout in found.get("value", {}):
+                three = query, found["key"][layout], found["value"][layout]
+                yield three, given, not layout.startswith("own part")
     elif {"query", "key_value"} <= named.keys():
-        both = _cut(given.get("key_value"), ("key", "value"), _halves)
         for layout, query in found["query"].items():
-            if layout in found["key_value"]:
-                key, value = _halves(found["key_value"][layout])
-                yield (query, key, value), given | both
+            if layout not in found["key_value"]:
+                continue
+            both = found["key_value"][layout]
+            for cut, common in _cuts_of_two(reading.subject, both.shape[0], heads):
+                key, value = cut(both)
+                bias = _beside(both, known.get("key_value"))
+                own = _cut(bias, ("key", "value"), cut)
+                yield (query, key, value), given | own, common
     for packed in found.get("packed", {}).values():
-        if packed.shape[0] % (3 * heads):
-            continue
-        for cut in (_side_by_side, functools.partial(_head_by_head, heads)):
-            yield cut(packed), given | _cut(given.get("packed"), ROLES[:3], cut)
+        groups = intent.num_kv_heads(reading.subject.target)
+        for cut, common in cuts(packed.shape[0], 3, heads, groups):
+            query, key, value = cut(packed)
+            own = _cut(_beside(packed, known.get("packed")), ROLES[:3], cut)
+            yield (query, key, value), given | own, common
 
 
-def _cut(
-    packed: Tensor | None,
-    names: Sequence[str],
-    cut: Callable[[Tensor], Sequence[Tensor]],
-) -> dict[str, Tensor]:
+def _cuts_of_two(subject: Subject, rows: int, heads: int) -> Iterator[tuple[Cut, bool]]:
+    groups = intent.num_kv_heads(subject.target) or heads
+    for number, (cut, _) in enumerate(cuts(rows, 2, groups, None)):
+        yield cut, number == 0
+
+
+def _beside(weight: Tensor, bias: Tensor | None) -> Tensor | None:
+    """Give the bias, if it is one of this weight: shapes may have been guessed."""
+    return bias if bias is not None and len(bias) == len(weight) else None
+
+
+def _cut(packed: Tensor | None, names: Sequence[str], cut: Cut) -> dict[str, Tensor]:
     """Cut a bias as the weight beside it is cut."""
     return {} if packed is None else dict(zip(names, cut(packed), strict=True))
-
-
-def _halves(packed: Tensor) -> Sequence[Tensor]:
-    return packed.chunk(2)
-
-
-def _side_by_side(packed: Tensor) -> Three:
-    query, key, value = packed.chunk(3)
-    return query, key, value
-
-
-def _head_by_head(heads: int, packed: Tensor) -> Three:
-    query, key, value = packed.unflatten(0, (heads, 3, -1)).unbind(1)
-    return query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1)

@@ -1,22 +1,38 @@
 """Which parameter plays which role, by its name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from torch import nn
 
 from headway.checks.evidence.weights.layouts import bias_of
 
+_BIAS = re.compile(
+    r"(b|bias)_?(?P<after>[a-z]+(_[a-z]+)*)|(?P<before>[a-z]+(_[a-z]+)*?)_?(b|bias)",
+    re.IGNORECASE,
+)
 ROLES = ("query", "key", "value", "out")
-_BEGINNING = r"(w(eight)?_?|to_?|c_|in_|attn_?|fc_?|linear_?|proj_?|lin_?|unify_?)?"
-_ENDING = r"(_?proj(ection)?|_?lin(ear)?|_?layer|_?fc|_?weight|_?net|_?dense)?"
+_BEGINNING = (
+    r"(w(eight)?s?_?|to_?|c_|in_|attn_?|fc_?|linear_?|proj_?|lin_?|unify_?|cast_|make_"
+    r"|map_|dense_?|layer_?|conv_?|self_?attn_?|self_|multi_head_|mha_|trans_?|mat_?)?"
+)
+_ENDING = (
+    r"(_?proj(ection)?s?|_?projector|_?lin(ear)?s?|_?layers?|_?fc|_?w(eights?)?|_?nets?"
+    r"|_?dense|_?conv(1d)?|_?mat(rix)?|_?kernel|_?map|_?trans(form)?|_?embed(ding)?"
+    r"|_?emb|_?mlp|_?fn|_?heads?)?"
+)
+# A name that says what a layer is, and not what for: then its owner's name may tell.
+_GENERIC = re.compile(
+    r"linears?|lin|dense|layers?|proj(ection)?|fc\d?|conv(1d)?|net|w|kernel|mlp|linear_?1"
+)
 _WORDS = {
-    "packed": "in_proj(ection)?|qkv|query_key_value|attn(?!_)",
-    "key_value": "kv|key_value",
-    "query": "q|qs|query|queries",
+    "packed": "in_proj(ection)?|qkvs?|q_k_v|query_key_value|attn(?!_)",
+    "key_value": "kvs?|k_v|key_value|keys_values",
+    "query": "q|qs|query|queries|querys",
     "key": "k|ks|key|keys",
-    "value": "v|vs|value|values",
-    "out": "o|out|output|proj|projection|heads|dense|final|wo|(?<!c_)fc",
+    "value": "v|vs|val|value|values",
+    "out": "o|os|out|outs|output|proj|projection|heads|dense|final|wo|unify|combine"
+    "|merge|(?<!c_)fc",
 }
 _PATTERNS = {
     role: re.compile(f"{_BEGINNING}({words}){_ENDING}", re.IGNORECASE)
@@ -43,8 +59,7 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
         parts = [p for p in name.split(".") if not p.isdigit() and p != "weight"]
         if parameter.ndim < 2 or not parts:
             continue
-        matches = (role for role, one in _PATTERNS.items() if one.fullmatch(parts[-1]))
-        if role := next(matches, None):
+        if role := _role(parts):
             found.setdefault(role, []).append(name)
         else:
             rest.append(name)
@@ -55,10 +70,36 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
     return found
 
 
+def _role(parts: Sequence[str]) -> str | None:
+    """Give the role that the last part of a name tells, or the part before it."""
+    if len(parts) > 1 and _GENERIC.fullmatch(parts[-1]):
+        for role, one in _PATTERNS.items():
+            plain = parts[-2] != "attn" and role != "out"
+            if plain and one.fullmatch(parts[-2]):
+                return role
+    matches = (role for role, one in _PATTERNS.items() if one.fullmatch(parts[-1]))
+    return next(matches, None)
+
+
+def biases_of_their_own(module: nn.Module) -> dict[str, str]:
+    """Give the vectors whose names say that they are the bias of a role, by role."""
+    found: dict[str, str] = {}
+    for name, parameter in module.named_parameters():
+        word = _BIAS.fullmatch(name.rpartition(".")[2])
+        if word is None or parameter.squeeze().ndim > 2:
+            continue
+        role = _role([word["before"] or word["after"]])
+        if role is not None:
+            found.setdefault(role, name)
+    return found
+
+
 def without_role(module: nn.Module, named: Mapping[str, list[str]]) -> list[str]:
     """List the parameters that play no role."""
     known = {name for names in named.values() for name in names}
     known |= {bias_of(name) for name in known}
+    if named:
+        known |= {*biases_of_their_own(module).values()}
     return [name for name, _ in module.named_parameters() if name not in known]
 
 

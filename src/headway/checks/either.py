@@ -1,0 +1,47 @@
+"""Attention, or a whole model: which of the two is to be checked."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from headway.checks.model import check_model
+from headway.checks.model.properties import PROPERTIES as OF_MODELS
+from headway.checks.properties import PROPERTIES
+from headway.checks.report import Report
+from headway.checks.run import check
+
+# What attention alone is told. A constructor may take the first, of a model too.
+_OF_CONSTRUCTORS = ("d_in", "num_heads", "scale", "normalize", "rotary_base", "window")
+_OF_ATTENTION = ("weights",)
+
+
+def is_model(options: Mapping[str, Any]) -> bool:
+    """Ask whether a whole model is meant: it has a vocabulary."""
+    return options.get("vocab_size") is not None
+
+
+def property_names(*, model: bool) -> list[str]:
+    """List the properties that are asked of a whole model, or of attention."""
+    return [one.name for one in (OF_MODELS if model else PROPERTIES)]
+
+
+def check_either(code: Callable[..., Any], options: Mapping[str, Any]) -> Report:
+    """Check attention, or a whole model if the size of a vocabulary is told.
+
+    Args:
+        code: A module, or a function.
+        options: The options of its check; a whole model is not told those of
+            attention that its constructor may have been given.
+
+    Raises:
+        ValueError: If it cannot be checked, or a model is told the weights of a layer.
+    """
+    if not is_model(options):
+        return check(code, **options)
+    for name in _OF_ATTENTION:
+        if name in options:
+            raise ValueError(
+                f"{name} must be left out for a whole model; "
+                f"got {name}={options[name]!r}."
+            )
+    kept = {key: one for key, one in options.items() if key not in _OF_CONSTRUCTORS}
+    return check_model(code, **kept)

@@ -1,0 +1,83 @@
+"""A report as text, as JSON, or as what GitHub shows in a pull request."""
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import nn
+
+from headway.checks.report import Report, Row
+from headway.checks.subject.copies import uncompiled
+from headway.checks.subject.signature import unwrapped
+
+FORMATS = ("text", "json", "github")
+_COMMANDS = {"failed": "error", "note": "notice"}
+
+
+class Place(NamedTuple):
+    """Where code begins.
+
+    Attributes:
+        file: Its file, from the root of the repository.
+        line: The line of its class, or of the function.
+    """
+
+    file: str
+    line: int
+
+
+def place_of(target: Any) -> Place | None:
+    """Find where the class of a module, or a function, is written.
+
+    Returns:
+        The place, or `None` if it is in no file below the root of the repository, which
+        GitHub names in `GITHUB_WORKSPACE`, and else is the working directory.
+    """
+    code = uncompiled(target)
+    code = type(code) if isinstance(code, nn.Module) else unwrapped(code)
+    if not (inspect.isclass(code) or inspect.isfunction(code)):
+        code = type(code)
+    try:
+        file = Path(inspect.getsourcefile(code) or "").resolve()
+        line = inspect.getsourcelines(code)[1]
+    except (OSError, TypeError):  # of a notebook, or built in
+        return None
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
+    if not file.is_relative_to(root):
+        return None
+    return Place(file.relative_to(root).as_posix(), max(line, 1))
+
+
+def to_github(report: Report, place: Place | None) -> str:
+    """Write a line for each failure and each note, which GitHub shows at the code.
+
+    Args:
+        report: What was found.
+        place: Where the code stands.
+    """
+    lines = [
+        _annotation(row, report.subject, place)
+        for row in report.rows
+        if row.verdict in _COMMANDS
+    ]
+    return "\n".join([*lines, f"{report.subject}: {report.count()}"])
+
+
+def to_github_error(sentence: str) -> str:
+    """Write a line for what could not be checked at all."""
+    return f"::error::{_escape(sentence)}"
+
+
+def _annotation(row: Row, subject: str, place: Place | None) -> str:
+    at = {} if place is None else {"file": place.file, "line": str(place.line)}
+    properties = at | {"title": f"{subject}: {row.name}"}
+    shown = ",".join(f"{key}={_escape(one, ':,')}" for key, one in properties.items())
+    return f"::{_COMMANDS[row.verdict]} {shown}::{_escape(row.advice)}"
+
+
+def _escape(text: str, further: str = "") -> str:
+    """Write signs that end a line or a property by their numbers."""
+    for sign in f"%\r\n{further}":
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text

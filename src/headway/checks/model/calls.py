@@ -1,0 +1,181 @@
+"""How a language model takes token ids, and gives logits."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headway.checks.subject.signature import Target, arguments
+
+CallOption = str | Callable[..., Any]
+
+# By what an argument is for: the names that it goes by.
+_NAMES = {
+    "mask": "attention_mask attn_mask mask padding_mask key_padding_mask pad_mask "
+    "input_mask",
+    "positions": "position_ids positions pos_ids token_positions position pos",
+    "targets": "targets target labels y",
+    "documents": "document_ids doc_ids documents document_id segment_ids sequence_ids "
+    "seq_ids seq_idx",
+    "ends": "cu_seqlens cu_seq_lens",
+    "past": "past_key_values past_key_value past_kv past_kvs past layer_past kv_cache "
+    "kv_caches cache caches cache_params mems",
+    "keep": "use_cache",
+    "start": "start_pos start_position position_offset offset",
+}
+
+
+class LastOnlyError(TypeError):
+    """A model gives the logits of the last token alone."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One way to call a model with ids of shape (B, T).
+
+    Attributes:
+        text: The call, as a report shows it.
+        invoke: Calls the model with ids, and with further arguments by what they are.
+        names: The name of each further argument that it takes, by what it is for.
+        with_targets: Whether the ids are given as targets, too: some models give the
+            logits of the last token alone without them.
+        time_first: Whether it takes ids of shape (T, B).
+    """
+
+    text: str
+    invoke: Callable[..., Any]
+    names: Mapping[str, str] = field(default_factory=dict)
+    with_targets: bool = False
+    time_first: bool = False
+
+    def __call__(self, target: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
+        """Call the model; `extra` are further arguments by what they are for."""
+        if self.with_targets:
+            extra = {"targets": ids.clone(), **extra}
+        return self.invoke(target, ids, extra)
+
+
+def possible_calls(
+    target: Target, option: CallOption | None, told: Mapping[str, str]
+) -> Iterator[Call]:
+    """Give the ways in which a model may want to be called, the likeliest first.
+
+    Args:
+        target: The model.
+        option: How to call it, if somebody said so.
+        told: The names of arguments that somebody said, by what they are for.
+    """
+    if option is None:
+        yield from _common_calls(target, told)
+    elif isinstance(option, str):
+        yield _of_expression(option)
+    else:
+        yield _of_function(option)
+
+
+def _common_calls(target: Target, told: Mapping[str, str]) -> Iterator[Call]:
+    names = {**argument_names(target), **told}
+    blanks = _blanks(target, names)
+
+    def invoke(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
+        given = {names[role]: value for role, value in extra.items()}
+        return m(ids, **{**blanks, **given})
+
+    shown = "".join(f", {name}={value}" for name, value in blanks.items())
+    yield Call(f"m(ids{shown})", invoke, names)
+    if "targets" in names:
+        text = f"m(ids, {names['targets']}=ids)"
+        yield Call(text, invoke, names, with_targets=True)
+
+
+def argument_names(target: Target) -> dict[str, str]:
+    """Find the arguments that a model takes besides ids, by what they are for."""
+    known = [*arguments(target)][1:]
+    found = {}
+    for role, names in _NAMES.items():
+        taken = [name for name in names.split() if name in known]
+        if taken:
+            found[role] = taken[0]
+    return found
+
+
+def _blanks(target: Target, names: Mapping[str, str]) -> dict[str, Any]:
+    """Fill in the arguments that a model needs besides ids."""
+    needed = [
+        name
+        for name, one in [*arguments(target).items()][1:]
+        if one.default is one.empty
+        and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
+    return {name: 0 if name == names.get("start") else None for name in needed}
+
+
+def _of_function(function: Callable[..., Any]) -> Call:
+    def hand_over(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
+        return function(m, ids, **extra)
+
+    taken = [name for name in [*arguments(function)][2:] if name in _NAMES]
+    shown = getattr(function, "__name__", "call")
+    return Call(shown, hand_over, {name: name for name in taken})
+
+
+def _of_expression(text: str) -> Call:
+    try:
+        code = compile(text.strip(), "<call>", "eval")
+    except SyntaxError as error:
+        raise ValueError(f"call must be an expression; got call={text!r}.") from error
+    used = [name for name in ("mask", "positions") if name in code.co_names]
+
+    def evaluate(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
+        names = {"m": m, "ids": ids, "x": ids, "torch": torch}
+        given = {"mask": None, "positions": None, **extra}
+        return eval(code, names | given)  # noqa: S307  # it is the reader's expression
+
+    return Call(text.strip(), evaluate, {name: name for name in used})
+
+
+def logits_of(result: Any, ids: Tensor, vocab_size: int) -> Tensor:
+    """Find the logits in what a model returned, of shape (B, T, width).
+
+    Raises:
+        LastOnlyError: If there are logits of the last token alone.
+        TypeError: If there are none.
+    """
+    B, T = ids.shape
+    last = False
+    found = []
+    for one in tensors_of(result):
+        if not one.is_floating_point():
+            continue
+        if one.ndim == 3 and one.shape[:2] == (B, T):
+            found.append(one)
+        elif one.ndim == 2 and one.shape[0] == B * T:
+            found.append(one.unflatten(0, (B, T)))  # as a loss wants them
+        elif one.shape[:-1] in ((B, 1), (B,)):
+            last = True
+    if found:
+        return next((x for x in found if x.shape[-1] == vocab_size), found[0])
+    if last:
+        raise LastOnlyError("it gave logits of the last token alone")
+    raise TypeError(f"it returned {_shown(result)}, and no logits for each token")
+
+
+def tensors_of(result: Any) -> list[Tensor]:
+    """List the tensors that a model returned, that called logits first."""
+    if isinstance(result, Tensor):
+        return [result]
+    if isinstance(result, Mapping):
+        parts = [result.get("logits"), *result.values()]
+    elif isinstance(result, (tuple, list)):
+        parts = [getattr(result, "logits", None), *result]
+    else:
+        parts = [getattr(result, "logits", None)]
+    return [one for one in parts if isinstance(one, Tensor)]
+
+
+def _shown(result: Any) -> str:
+    if isinstance(result, Tensor):
+        return f"a tensor of shape {tuple(result.shape)}"
+    return type(result).__name__

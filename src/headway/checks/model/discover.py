@@ -1,0 +1,145 @@
+"""Make a subject of the model that a reader hands over."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from headway.checks.errors import describe
+from headway.checks.model.calls import LastOnlyError, possible_calls
+from headway.checks.model.subject import Options, Subject, config_value
+from headway.checks.model.weights import copy_as, make_visible
+from headway.checks.subject import intent
+from headway.checks.subject.copies import refuse_empty, uncompiled
+from headway.checks.subject.signature import Target
+
+_CONTEXT = (
+    "max_position_embeddings n_positions n_ctx context_length block_size max_seq_len "
+    "max_seq_length max_sequence_length sequence_len seq_len"
+)
+_LENGTHS = (11, 7, 5, 3, 2)
+
+
+def discover(target: Target, options: Options) -> Subject:
+    """Copy the model, and find out how it is called.
+
+    Raises:
+        ValueError: If it cannot be called in any way that is known.
+    """
+    _refuse(target, options)
+    target = uncompiled(target)
+    name = getattr(target, "__name__", type(target).__name__)
+    refuse_empty(target, name)
+    vocab_size = _vocabulary(target, name, options)
+    errors: list[str] = []
+    for dtype in (torch.float64, torch.float32):
+        try:
+            copied = copy_as(target, dtype)
+        except Exception as raised:  # whatever a reader's code may raise
+            errors.append(f"copying it raised {describe(raised)}")
+            continue
+        if isinstance(copied, nn.Module):
+            make_visible(copied.eval())
+        for subject in _ways(copied, name, vocab_size, dtype, options):
+            settled = _settle(subject)
+            if isinstance(settled, Subject):
+                return settled
+            errors.append(f"{subject.call.text} raised {settled}")
+    raise ValueError(
+        f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
+        f"for each token; got call={options.call!r}, and {errors[0]}."
+    )
+
+
+def _refuse(target: object, options: Options) -> None:
+    if not callable(target) or isinstance(target, type):
+        shown = " ".join(repr(target).split())[:80]
+        raise ValueError(
+            f"model must be a function, or a module that is built; got model={shown}."
+        )
+    for name in ("vocab_size", "context_length"):
+        value = getattr(options, name)
+        if value is not None and (not isinstance(value, int) or value < 2):
+            raise ValueError(
+                f"{name} must be a whole number of at least 2; got {name}={value!r}."
+            )
+
+
+def _vocabulary(target: Target, name: str, options: Options) -> int:
+    """Give the size of the vocabulary, as given or found."""
+    told = options.vocab_size
+    rows = _rows(target)
+    if told is not None:
+        if rows and told > max(rows):
+            raise ValueError(
+                f"vocab_size must be at most {max(rows)}, the rows of the embedding of "
+                f"{name}; got vocab_size={told}."
+            )
+        return told
+    found = config_value(target, "vocab_size") or next(iter(rows), None)
+    if not isinstance(found, int) or found < 2:
+        raise ValueError(f"vocab_size must be given for {name}; got vocab_size=None.")
+    return found
+
+
+def _rows(target: Target) -> list[int]:
+    """List how many rows each table of embeddings has."""
+    parts = target.modules() if isinstance(target, nn.Module) else ()
+    return [one.num_embeddings for one in parts if isinstance(one, nn.Embedding)]
+
+
+def _ways(
+    target: Target, name: str, vocab_size: int, dtype: torch.dtype, options: Options
+) -> Iterator[Subject]:
+    said = {"mask": options.mask, "positions": options.positions}
+    told = {role: one for role, one in said.items() if one is not None}
+    causal = options.causal
+    if causal is None:
+        causal = "MaskedLM" not in name
+    context = options.context_length or _context(target)
+    device = torch.device("cpu")
+    if isinstance(target, nn.Module):
+        device = next((one.device for one in target.parameters()), device)
+    for call in possible_calls(target, options.call, told):
+        yield Subject(
+            name, target, call, vocab_size, causal, dtype, device, options, context
+        )
+
+
+def _context(target: Target) -> int | None:
+    for name in _CONTEXT.split():
+        found = config_value(target, name)
+        if isinstance(found, int) and found > 1:
+            return found
+    return intent.context_length(target)
+
+
+def _settle(subject: Subject) -> Subject | str:
+    """Give the subject a length that it takes, or the first error if it takes none."""
+    tried = subject.copy()
+    longest = subject.context_length or _LENGTHS[0]
+    errors = []
+    for T in [one for one in _LENGTHS if one <= longest]:
+        try:
+            tried(subject.ids(T=T))
+        except LastOnlyError as raised:
+            return describe(raised)
+        except Exception as raised:  # whatever a reader's code may raise
+            errors.append(describe(raised))
+            continue
+        return _upright(replace(subject, T=T))
+    return errors[0]
+
+
+def _upright(subject: Subject) -> Subject:
+    """Find out which axis is the text: only in it do tokens see each other."""
+    shown = subject.call.text.replace("ids", "ids.mT")
+    turned = replace(subject.call, text=shown, time_first=True)
+    tried = subject.copy()
+    ids = tried.ids()
+    before, changed = tried(ids), ids.clone()
+    changed[0, :-1] = tried.other(ids[0, :-1])
+    moved = (tried(changed) != before).any(dim=-1)
+    swapped = bool(moved[1:].any()) and not moved[0, -1]
+    return replace(subject, call=turned) if swapped else subject

@@ -1,0 +1,89 @@
+"""The same model computed by other code: eager, fused, compiled."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from headway.checks.errors import describe
+from headway.checks.model.evidence import Evidence, moves
+from headway.checks.model.subject import Subject
+from headway.checks.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.tolerance import max_difference
+
+_SWITCH = re.compile(r"(^|_)(flash|sdpa|fused)(_|$)")
+
+
+def eager(evidence: Evidence) -> Outcome:
+    """Ask that attention by other code gives the same logits, and hides the future."""
+    worst, same, reasons = 0.0, [], []
+    for name, subject in _others(evidence.subject):
+        try:
+            far = max_difference(subject(evidence.ids), evidence.logits)
+            ahead = moves(subject, evidence.ids[:1], (1, subject.T // 2, subject.T - 1))
+        except Exception as raised:  # whatever a reader's code may raise
+            reasons.append(f"{name} raised {describe(raised)}.")
+            continue
+        leaks = subject.causal and float(ahead.max()) > evidence.noise
+        if far > evidence.tolerance:
+            seen = " and see later tokens" if leaks else " and see no later tokens"
+            shown = seen if leaks is not evidence.leaks else ""
+            return failed(f"With {name} the logits are others{shown}.", far)
+        worst = max(worst, far)
+        same.append(name)
+    if same:
+        return passed(f"{' and '.join(same)}: the same logits.", worst)
+    reasons.append("No switch between ways to compute attention was found.")
+    return not_applicable(reasons[0])
+
+
+def _others(subject: Subject) -> Iterator[tuple[str, Subject]]:
+    """Copy a model with each way to compute attention that it has."""
+    model: Any = subject.target
+    if hasattr(model, "set_attn_implementation"):
+        for name in ("eager", "sdpa"):
+            copied = subject.copy()
+            switched: Any = copied.target
+            try:
+                switched.set_attn_implementation(name)
+            except Exception:  # noqa: S112  # it says that it has no such way
+                continue
+            yield name, copied
+        return
+    for name in sorted(set(_switches(subject))):
+        yield (
+            f"{name} switched",
+            subject.changed(partial(_switch, name=name)),
+        )
+
+
+def _switches(subject: Subject) -> Iterator[str]:
+    for part in subject.module.modules() if subject.module else ():
+        for name, value in vars(part).items():
+            if isinstance(value, bool) and _SWITCH.search(name):
+                yield name
+
+
+def _switch(module: nn.Module, name: str) -> None:
+    for part in module.modules():
+        if isinstance(vars(part).get(name), bool):
+            setattr(part, name, not getattr(part, name))
+
+
+def compiled(evidence: Evidence) -> Outcome:
+    """Ask that a compiled model gives the same logits, if it is to be compiled."""
+    chosen = evidence.subject.options.compile
+    if not chosen:
+        return not_applicable("compile=True asks for it; it takes a minute.")
+    copied = evidence.subject.copy()
+    backend = chosen if isinstance(chosen, str) else "inductor"
+    target = torch.compile(copied.target, backend=backend)
+    subject = replace(copied, target=target)
+    worst = max_difference(subject(evidence.ids), evidence.logits)
+    if worst <= evidence.tolerance:
+        return passed("Compiled, it gives the same logits.", worst)
+    return failed("Compiled, it gives other logits.", worst)

@@ -1,0 +1,91 @@
+"""A text in pieces."""
+
+from torch import Tensor
+
+from headway.checks.errors import describe
+from headway.checks.model.evidence import Evidence, influence
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.tolerance import max_difference
+
+Sizes = tuple[int, ...]
+
+
+def every_cut(evidence: Evidence) -> Outcome:
+    """Ask that a text in pieces gets what it gets at once, however it is cut."""
+    protocol, reason = evidence.protocol
+    if protocol is None:
+        told = evidence.subject.options.cached is not None
+        return failed(reason) if told else not_applicable(reason)
+    apart: dict[Sizes, float] = {}
+    refused = ""
+    for sizes in cuts(evidence.subject.T):
+        try:
+            rows = protocol.read(evidence.subject, evidence.ids, sizes)
+        except Exception as raised:  # whatever a reader's code may raise
+            refused = refused or f"Pieces of {_shown(sizes)} raised {describe(raised)}."
+            continue
+        apart[sizes] = max_difference(rows, evidence.logits)
+    wrong = {one: far for one, far in apart.items() if far > evidence.tolerance}
+    if wrong:
+        return failed(_cut(evidence, wrong), max(wrong.values()))
+    worst = max(apart.values())
+    if refused:
+        return note(f"Other pieces agree. {refused}", worst)
+    return passed("A text in pieces gets what it gets at once.", worst)
+
+
+def cuts(T: int) -> list[Sizes]:
+    """List ways to cut a text: single tokens, a long first piece, several long ones."""
+    half = T // 2
+    found = [
+        (1,) * T,
+        (T - 1, 1),
+        (half, *(1,) * (T - half)),
+        (1, T - 1),
+        (half, T - half),
+        (*(2,) * half, *(1,) * (T % 2)),
+        (T,),
+    ]
+    return [*dict.fromkeys(tuple(n for n in one if n) for one in found)]
+
+
+def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> str:
+    """Say which pieces go wrong, and so what is probably the matter."""
+    first = min(wrong, key=len)
+    if len(first) == 1:
+        return "With an empty cache the whole text gets other logits than without one."
+    single = any(len(one) > 1 and {*one[1:]} == {1} for one in wrong)
+    several = any(len(one) > 1 and 1 not in one[1:] for one in wrong)
+    which, same = f"Pieces of {_shown(first)}", ""
+    if several and not single:
+        which, same = "Pieces of several tokens", "single tokens do not"
+    elif single and not several:
+        which, same = "Single tokens", "longer pieces do not"
+    told = f"{which} behind a cache get other logits than at once"
+    return f"{told}{', and ' * bool(same)}{same}: {_cause(evidence, first, same)}."
+
+
+def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
+    """Compare who sees whom in pieces and at once."""
+    protocol = evidence.protocol[0]
+    assert protocol is not None  # noqa: S101  # it was asked before
+
+    def read(ids: Tensor) -> Tensor:
+        return protocol.read(evidence.subject, ids, sizes)
+
+    in_pieces = influence(evidence.subject, evidence.ids[:1], read) > evidence.noise
+    at_once = evidence.influence > evidence.noise
+    if (in_pieces & ~at_once).any():
+        return "they see later tokens of their piece, so no mask acts there"
+    if (at_once & ~in_pieces).any():
+        return (
+            "they do not move with tokens before them, so what was kept is not read, "
+            "or a mask hides it"
+        )
+    if same:
+        return "they see the same tokens, so a branch computes something else"
+    return "they see the same tokens, so positions may begin anew with each piece"
+
+
+def _shown(sizes: Sizes) -> str:
+    return f"{', '.join(map(str, sizes))} tokens"

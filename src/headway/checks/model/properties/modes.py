@@ -1,0 +1,131 @@
+"""Training and eval, one call after another, and targets."""
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.errors import describe
+from headway.checks.model.evidence import Evidence
+from headway.checks.model.subject import Subject
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.tolerance import max_difference, noise
+
+
+def finite(evidence: Evidence) -> Outcome:
+    """Ask that logits are numbers."""
+    wrong = (~evidence.logits.isfinite()).any(dim=-1)
+    if not wrong.any():
+        return passed("All logits are numbers.")
+    text, token = wrong.nonzero()[0].tolist()
+    shown = evidence.logits[text, token]
+    what = "nan" if shown.isnan().any() else "infinite"
+    return failed(
+        f"Logits at token {token + 1} are {what}: a row of attention may see no key, "
+        "or a number is too large.",
+        int(wrong.sum()),
+    )
+
+
+def state(evidence: Evidence) -> Outcome:
+    """Ask that a call changes no later one, no weight, and not its ids."""
+    subject = evidence.subject.copy()
+    module = subject.module or nn.Module()
+    first = subject(evidence.ids)
+    before = _stored(module)
+    given = evidence.ids.clone()
+    with torch.no_grad():
+        subject.call(subject.target, given, {})
+    if not torch.equal(given, evidence.ids):
+        return failed("It changes the ids that it is given.")
+    for name, tensor in _stored(module).items():
+        if name in before and not torch.equal(tensor, before[name]):
+            return failed(f"A call changes {name}.")
+    for B, T in ((1, subject.T - 1), (2, max(subject.T // 2, 1)), (3, subject.T)):
+        try:
+            subject(subject.ids(B, T, seed=6))
+        except Exception as raised:  # whatever a reader's code may raise
+            return failed(f"After other calls it raised {describe(raised)}.")
+    worst = max_difference(subject(evidence.ids), first)
+    if worst <= noise(first):
+        return passed("A call changes no later one, no ids and no weight.", worst)
+    return failed(
+        "The same ids get other logits after other calls: something is kept, such as "
+        "a cache or the mask of the first call.",
+        worst,
+    )
+
+
+def _stored(module: nn.Module) -> dict[str, Tensor]:
+    stored = module.state_dict().items()
+    return {name: one.clone() for name, one in stored if isinstance(one, Tensor)}
+
+
+def in_eval(evidence: Evidence) -> Outcome:
+    """Ask that eval gives the same for the same, whatever dropout has as a rate."""
+    subject = evidence.subject.with_dropout(0.5)
+    first, *others = [subject(evidence.ids, seed=seed) for seed in (1, 2, 3)]
+    worst = max(max_difference(one, first) for one in others)
+    if worst > noise(first):
+        return failed(
+            "In eval the same ids get different logits: dropout is still on.", worst
+        )
+    if _draws(subject, evidence.ids):
+        return note("In eval a call draws random numbers, and does not use them.")
+    return passed("In eval the same ids get the same logits.", worst)
+
+
+def _draws(subject: Subject, ids: Tensor) -> bool:
+    """Ask whether a call moves the generator of random numbers."""
+    subject(ids, seed=1)
+    after = torch.default_generator.get_state()
+    torch.default_generator.manual_seed(1)
+    return not torch.equal(after, torch.default_generator.get_state())
+
+
+def in_training(evidence: Evidence) -> Outcome:
+    """Ask that training without dropout computes what eval does."""
+    if evidence.subject.module is None:
+        return not_applicable("A function has no training mode.")
+    subject = evidence.subject.in_training(dropout=0.0)
+    one, other = (subject(evidence.ids, seed=seed) for seed in (1, 2))
+    worst = max_difference(one, evidence.logits)
+    if worst <= evidence.tolerance:
+        return passed("Without dropout, training computes what eval does.", worst)
+    if max_difference(one, other) > evidence.tolerance:
+        return not_applicable(
+            "In training it draws at random, at a rate that no attribute holds."
+        )
+    return failed("Without dropout, training computes something else than eval.", worst)
+
+
+def with_targets(evidence: Evidence) -> Outcome:
+    """Ask that the last logits are the same with targets and without."""
+    subject, ids = evidence.subject, evidence.ids
+    if "targets" not in subject.call.names:
+        return not_applicable("It takes no targets.")
+    if not subject.call.with_targets:
+        try:
+            told = subject(ids, targets=ids.clone())
+        except Exception:  # whatever a reader's code may raise
+            return not_applicable("With targets it gives no logits for each token.")
+        expected, worst = evidence.logits, max_difference(told, evidence.logits)
+    else:
+        last = _last(subject, ids)
+        expected = evidence.logits[:, -1]
+        worst = max_difference(last, expected)
+    if worst <= evidence.tolerance:
+        return passed("Targets change no logits.", worst)
+    return failed(
+        "With targets the logits are others than without: the loss is taken of "
+        "something else than what is used later.",
+        worst,
+    )
+
+
+def _last(subject: Subject, ids: Tensor) -> Tensor:
+    """Give the logits of the last token, as they are without targets."""
+    with torch.no_grad():
+        result = subject.call.invoke(subject.target, ids.clone(), {})
+    logits = result[0] if isinstance(result, (tuple, list)) else result
+    logits = getattr(logits, "logits", logits)
+    assert isinstance(logits, Tensor)  # noqa: S101  # the call was chosen for it
+    return logits.reshape(len(ids), -1, logits.shape[-1])[:, -1]

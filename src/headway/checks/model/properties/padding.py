@@ -1,0 +1,168 @@
+"""Texts of different lengths: padded right, padded left, and packed into one row."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from headway.checks.errors import describe
+from headway.checks.model.evidence import Evidence
+from headway.checks.model.masks import find_mask
+from headway.checks.model.subject import Subject
+from headway.checks.model.tolerance import logits_tolerance
+from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.tolerance import max_difference, noise
+
+
+def right(evidence: Evidence) -> Outcome:
+    """Ask that padding behind a text changes nothing."""
+    form, subject, _ = evidence.masking
+    if form is None and not subject.causal:
+        return _without_mask(evidence)
+    ids, real = _padded(evidence, left=False)
+    extra: dict[str, Any] = {} if form is None else {"mask": form(real)}
+    rows = subject(ids, **extra)
+    worst = _apart(evidence, rows, real)
+    if worst <= logits_tolerance(rows):
+        return passed("Padding behind a text moves none of its logits.", worst)
+    return failed("Padding behind a text moves its logits.", worst)
+
+
+def left(evidence: Evidence) -> Outcome:
+    """Ask that padding before a text changes nothing."""
+    form, subject, _ = evidence.masking
+    if form is None:
+        return _without_mask(evidence)
+    ids, real = _padded(evidence, left=True)
+    extra: dict[str, Any] = {"mask": form(real)}
+    plain = subject(ids, **extra)
+    worst = _apart(evidence, plain, real)
+    if "positions" in subject.call.names:
+        extra["positions"] = (real.long().cumsum(-1) - 1).clamp(min=0)
+        plain = subject(ids, **extra)
+        worst = _apart(evidence, plain, real)
+    limit = logits_tolerance(plain)
+    if worst > limit and "positions" in subject.call.names:
+        return failed(
+            "Padding before a text moves its logits, though the mask hides it and "
+            "positions begin behind it.",
+            worst,
+        )
+    if worst > limit:
+        return note(
+            "Padding before a text moves its logits: positions count it, and no "
+            "argument tells them. Pad behind texts.",
+            worst,
+        )
+    if not plain.isfinite().all():
+        return note("Logits of the padding are not finite; a loss must leave them out.")
+    return passed("Padding before a text moves none of its logits.", worst)
+
+
+def _without_mask(evidence: Evidence) -> Outcome:
+    reason = evidence.masking.reason
+    if not reason:
+        return not_applicable("It takes no mask, so padding cannot be told.")
+    name = evidence.subject.call.names["mask"]
+    if reason.startswith("it raised"):
+        return not_applicable(f"No form of {name} is known that it takes; {reason}.")
+    return failed(f"{name} does not hide padding: {reason}.")
+
+
+def packed(evidence: Evidence) -> Outcome:
+    """Ask that two texts in one row get what they get alone."""
+    sizes = [evidence.subject.T // 2, evidence.subject.T - evidence.subject.T // 2]
+    texts = [evidence.ids[k : k + 1, :n] for k, n in enumerate(sizes)]
+    row = torch.cat(texts, dim=1)
+    reasons = []
+    for way in _ways(evidence, sizes):
+        subject = way.subject
+        try:
+            rows = subject(row, **way.extra)
+            moved = _crosses(way, row, sizes[0])
+        except Exception as raised:  # whatever a reader's code may raise
+            reasons.append(f"With {way.told} it raised {describe(raised)}.")
+            continue
+        alone = torch.cat([subject(one) for one in texts], dim=1)
+        worst = max_difference(rows, alone)
+        if worst <= logits_tolerance(rows):
+            return passed(f"With {way.told}, texts in one row are as alone.", worst)
+        apart = moved <= noise(rows)
+        if way.sure or apart:
+            seen = (
+                "do not see each other, and yet are"
+                if apart
+                else "see each other and are"
+            )
+            return failed(
+                f"With {way.told}, texts in one row {seen} not as alone.", worst
+            )
+        reasons.append(f"With {way.told}, texts in one row see each other.")
+    reasons.append("It takes nothing that tells where a text in a row begins.")
+    return not_applicable(reasons[0])
+
+
+class _Way(NamedTuple):
+    """A way to say where a text begins, and whether it can mean nothing else."""
+
+    told: str
+    sure: bool
+    extra: Mapping[str, Any]
+    subject: Subject
+
+
+def _ways(evidence: Evidence, sizes: list[int]) -> Iterator[_Way]:
+    subject, device = evidence.subject, evidence.ids.device
+    names = subject.call.names
+    begin: dict[str, Any] = {"keep": False} if "keep" in names else {}
+    if "positions" in names:
+        ranges = [torch.arange(n, device=device) for n in sizes]
+        begin["positions"] = torch.cat(ranges)[None]
+    which = torch.repeat_interleave(torch.tensor(sizes)).to(device)[None]
+    if "documents" in names:
+        extra = {"documents": which, **begin}
+        yield _Way(names["documents"], True, extra, subject)
+    if "ends" in names:
+        ends = torch.tensor([0, sizes[0], sum(sizes)], dtype=torch.int32)
+        yield _Way(names["ends"], True, {"ends": ends.to(device), **begin}, subject)
+    if "positions" not in names:
+        return
+    yield _Way(f"{names['positions']} that begin anew", False, begin, subject)
+    form, able, _ = find_mask(subject, of_pairs=True)
+    if form is not None:
+        apart = which[..., None] == which[..., None, :]
+        mask = form(torch.ones_like(which, dtype=torch.bool), apart)
+        told = f"{names['mask']} of blocks"
+        yield _Way(told, False, {"mask": mask, **begin}, able)
+
+
+def _crosses(way: _Way, row: Tensor, first: int) -> float:
+    """Say how far the second text moves with the first."""
+    changed = row.clone()
+    changed[:, :first] = way.subject.other(row[:, :first])
+    before = way.subject(row, **way.extra)
+    after = way.subject(changed, **way.extra)
+    return max_difference(before[:, first:], after[:, first:])
+
+
+def _padded(evidence: Evidence, *, left: bool) -> tuple[Tensor, Tensor]:
+    """Put padding beside the texts, and say which tokens are none."""
+    T = evidence.subject.T
+    lengths = torch.tensor([T, max(T - 3, 1), max(T // 2, 1)])[:, None]
+    places = torch.arange(T)
+    real = places >= T - lengths if left else places < lengths
+    real = real.to(evidence.ids.device)
+    ids = torch.full_like(evidence.ids, evidence.subject.pad)
+    for k, keep in enumerate(real):
+        ids[k, keep] = evidence.ids[k, : int(keep.sum())]
+    return ids, real
+
+
+def _apart(evidence: Evidence, logits: Tensor, real: Tensor) -> float:
+    """Say how far the logits of the texts are from what they are alone."""
+    worst = 0.0
+    for k, keep in enumerate(real):
+        alone = evidence.masking.subject(evidence.ids[k : k + 1, : int(keep.sum())])
+        worst = max(worst, max_difference(logits[k, keep], alone[0]))
+    return worst

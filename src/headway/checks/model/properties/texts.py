@@ -1,0 +1,75 @@
+"""Texts of a batch, and texts that go on."""
+
+from headway.checks.errors import describe
+from headway.checks.model.evidence import Evidence, distances
+from headway.checks.outcome import Outcome, failed, note, passed
+from headway.checks.tolerance import max_difference
+
+
+def independent(evidence: Evidence) -> Outcome:
+    """Ask that a change in one text moves no other."""
+    ids = evidence.ids.clone()
+    ids[1] = evidence.subject.other(ids[1:2])[0]
+    moved = distances(evidence.subject(ids), evidence.logits)
+    worst = float(moved[[0, 2]].max())
+    if worst <= evidence.noise:
+        return passed("A change in one text moves no other.", worst)
+    return failed(
+        "A change in one text moves the logits of another: an axis is taken for "
+        "another, or something is computed over the batch.",
+        worst,
+    )
+
+
+def alone(evidence: Evidence) -> Outcome:
+    """Ask that a text gets the same alone, in company, and in another place."""
+    subject, ids = evidence.subject, evidence.ids
+    worst, refused = 0.0, ""
+    for order in ([0], [1], [2, 0], [2, 1, 0], [0, 1, 2, 0, 1, 2, 2, 1]):
+        try:
+            rows = subject(ids[order])
+        except Exception as raised:  # whatever a reader's code may raise
+            refused = f"{len(order)} texts at once raised {describe(raised)}."
+            continue
+        worst = max(worst, max_difference(rows, evidence.logits[order]))
+    if worst <= evidence.tolerance and refused:
+        return note(refused, worst)
+    if worst <= evidence.tolerance:
+        return passed("A text gets the same alone as in any batch.", worst)
+    return failed(
+        "A text gets other logits alone, or at another place of the batch: something "
+        "depends on how many texts there are.",
+        worst,
+    )
+
+
+def longer(evidence: Evidence) -> Outcome:
+    """Ask that a text that goes on keeps its first logits."""
+    subject, ids = evidence.subject, evidence.ids
+    if not subject.causal:
+        return _any_length(evidence)
+    worst, where, refused = 0.0, 0, ""
+    for T in range(1, subject.T):
+        try:
+            rows = subject(ids[:, :T])
+        except Exception as raised:  # whatever a reader's code may raise
+            refused = refused or f"A text of {T} tokens raised {describe(raised)}."
+            continue
+        apart = max_difference(rows, evidence.logits[:, :T])
+        if apart > worst:
+            worst, where = apart, T
+    if worst > evidence.tolerance:
+        return failed(
+            f"The first {where} tokens get other logits when the text goes on: "
+            "something depends on how long it is.",
+            worst,
+        )
+    if refused:
+        return note(refused, worst)
+    return passed("A text that goes on keeps its first logits.", worst)
+
+
+def _any_length(evidence: Evidence) -> Outcome:
+    for T in range(1, evidence.subject.T):
+        evidence.subject(evidence.ids[:, :T])
+    return passed("It takes texts of any length.", evidence.subject.T)

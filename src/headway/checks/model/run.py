@@ -1,0 +1,128 @@
+"""A check of a model: a subject, the evidence, all properties, and the report."""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from headway.checks.errors import describe
+from headway.checks.expected import expect, refuse_unknown
+from headway.checks.model.calls import CallOption
+from headway.checks.model.discover import discover
+from headway.checks.model.evidence import Evidence
+from headway.checks.model.properties import PROPERTIES, Property
+from headway.checks.model.subject import Options, Subject
+from headway.checks.outcome import Outcome, failed, not_applicable
+from headway.checks.report import Report, Row, name_causes
+from headway.checks.run import restoring_random_state_and_threads
+
+
+def check_model(
+    model: Callable[..., Any],
+    *,
+    vocab_size: int | None = None,
+    context_length: int | None = None,
+    causal: bool | None = None,
+    call: CallOption | None = None,
+    cached: CallOption | None = None,
+    mask: str | None = None,
+    positions: str | None = None,
+    compile: bool | str = False,
+    expected: Mapping[str, str] | None = None,
+) -> Report:
+    """Ask of any language model what must hold of one: token ids in, logits out.
+
+    It works on copies, in 64 bits where the model can. Weights that are zero, or too
+    small to show anything, are drawn anew in the copy; the original stays as it is.
+    Options that are not given are found out, and the report says what was found.
+
+    Args:
+        model: A module or a function that takes ids of shape (texts, tokens) and gives
+            logits for each token: a tensor, the first part of a tuple, or an attribute
+            `logits`.
+        vocab_size: Number of different tokens, if no configuration or table of
+            embeddings tells it.
+        context_length: The largest number of tokens in a text.
+        causal: Whether the future is to be hidden; it is, unless told otherwise.
+        call: How to call it, if in no common way: an expression of `m`, `ids`, `mask`
+            and `positions`, or a function of `(m, ids)`.
+        cached: How to call it with a cache, if in no common way: an expression of `m`,
+            `ids`, `past` and `start` that gives the logits and what to keep, or a
+            function of these. `past` is `None` at first.
+        mask: The name of the argument that tells padding, if it is no common one.
+        positions: The name of the argument that tells positions, likewise.
+        compile: Whether to compile it, too; a string names the backend.
+        expected: The properties that are known to fail, each with the reason. One that
+            is expected to fail and does not is a failure.
+
+    Returns:
+        A report: one row for each property.
+
+    Raises:
+        ValueError: If the model cannot be called, or `expected` names no property.
+
+    Examples:
+        >>> from headway import small_gpt
+        >>> check_model(small_gpt()).ok
+        True
+    """
+    refuse_unknown(expected, (one.name for one in PROPERTIES))
+    options = Options(
+        vocab_size, context_length, causal, call, cached, mask, positions, compile
+    )
+    with restoring_random_state_and_threads(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what others warn of is theirs
+        evidence = Evidence(discover(model, options))
+        rows = [_row(one, evidence) for one in PROPERTIES]
+        found = _facts(evidence)
+    rows = name_causes(expect(rows, expected))
+    return Report(evidence.subject.name, found, rows)
+
+
+def _row(asked: Property, evidence: Evidence) -> Row:
+    try:
+        outcome = _outcome(asked, evidence)
+    except Exception as raised:  # whatever a reader's code may raise
+        outcome = failed(f"It raised {describe(raised)}.")
+    figure = outcome.figure
+    if figure is not None and not math.isfinite(figure):
+        figure = None
+    section = outcome.section or asked.section
+    return Row(
+        asked.name,
+        outcome.verdict,
+        outcome.sentence,
+        section,
+        figure,
+        explains=outcome.explains,
+    )
+
+
+def _outcome(asked: Property, evidence: Evidence) -> Outcome:
+    if not (evidence.finite or asked.of_any_numbers):
+        return not_applicable("Some logits are not finite, so they cannot be compared.")
+    if evidence.leaks and not asked.of_a_leak:
+        return not_applicable("Logits see later tokens; mend this first.")
+    return asked.ask(evidence)
+
+
+def _facts(evidence: Evidence) -> dict[str, str]:
+    """Say what was given or found out."""
+    subject = evidence.subject
+    found = {
+        "called": subject.call.text,
+        "future": f"{'hidden' if subject.causal else 'seen'}, {_intent(subject)}",
+        "sizes": f"{subject.B} texts of {subject.T} tokens of {subject.vocab_size}",
+        "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
+    }
+    form = evidence.masking.form if evidence.finite else None
+    if form is not None:
+        found["mask"] = f"{subject.call.names['mask']}, {form.meaning}"
+    protocol = evidence.protocol[0]
+    if protocol is not None:
+        found["cache"] = protocol.text
+    return found
+
+
+def _intent(subject: Subject) -> str:
+    return "as told" if subject.options.causal is not None else "as a model that writes"

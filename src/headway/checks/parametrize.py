@@ -1,0 +1,92 @@
+"""One item of pytest for each property."""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from headway.checks.either import is_model, property_names
+from headway.checks.expected import refuse_unknown
+from headway.checks.model import check_model
+from headway.checks.report import Report
+from headway.checks.run import check
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def parametrize_checks(
+    module_or_function: Callable[..., Any], *, model: bool = False, **options: Any
+) -> "pytest.MarkDecorator":
+    """Make a test of pytest of each property, under the name of the property.
+
+    It decorates a function that takes an argument `check`, and calls it. The code is
+    checked once, when the first of these tests runs. A property that cannot be asked is
+    skipped, and one that is `expected` to fail is an `xfail`, a strict one.
+
+    Args:
+        module_or_function: What is to be checked.
+        model: Whether it is a whole model; one that is told a `vocab_size` is.
+        options: The options of `check`, or of `check_model`, `expected` among them.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ValueError: If `expected` names a property that there is not.
+
+    Examples:
+        >>> from torch.nn.functional import scaled_dot_product_attention
+        >>> @parametrize_checks(scaled_dot_product_attention)
+        ... def test_attention(check):
+        ...     check()
+    """
+    import pytest  # where it is called there is one, and elsewhere nobody needs it
+
+    expected = options.get("expected") or {}
+    model = model or is_model(options)
+    names = property_names(model=model)
+    refuse_unknown(expected, names)
+    ask = check_model if model else check
+    run = _once(functools.partial(ask, module_or_function, **options))
+    marks = {
+        name: [pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)]
+        for name, why in expected.items()
+    }
+    return pytest.mark.parametrize(
+        "check",
+        [
+            pytest.param(functools.partial(_ask, run, name), id=name, marks=given)
+            for name in names
+            for given in [marks.get(name, [])]
+        ],
+    )
+
+
+def _once(run: Callable[[], Report]) -> Callable[[], Report | ValueError]:
+    """Run a check when it is first asked for, and keep what comes out."""
+
+    @functools.cache
+    def report() -> Report | ValueError:
+        try:
+            return run()
+        except ValueError as error:
+            return error
+
+    return report
+
+
+def _ask(run: Callable[[], Report | ValueError], name: str) -> None:
+    """Fail, skip or pass as one row says."""
+    import pytest
+
+    __tracebackhide__ = True
+    report = run()
+    if isinstance(report, ValueError):  # it could not be checked
+        pytest.fail(str(report), pytrace=False)
+    [row] = [one for one in report.rows if one.name == name]
+    if row.verdict == "expected":
+        raise AssertionError(str(row))
+    if row.verdict == "failed":  # no error that an expectation would excuse
+        pytest.fail(f"{report.subject}\n{row}", pytrace=False)
+    if row.verdict == "not applicable":
+        pytest.skip(row.sentence)

@@ -1,0 +1,306 @@
+"""What is filled in for needed arguments that are no tokens, by their names.
+
+Arguments that must fit each other, such as the cosine and the sine of a rotation, are
+of one family and change together: a family has forms, which are tried in turn.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Room(NamedTuple):
+    """What a value has to fit.
+
+    Attributes:
+        B: Number of texts.
+        T: Number of tokens in a text.
+        D: Width of a head.
+        heads: Number of heads.
+        like: A tensor of the type, and on the device, of the tokens.
+        base: The base of a rotation by positions.
+        causal: Whether the future is to be hidden, if that was told.
+        start: The position of the first token.
+        S: Number of keys.
+    """
+
+    B: int
+    T: int
+    D: int
+    heads: int
+    like: Tensor
+    base: float = 10_000.0
+    causal: bool = False
+    start: int = 0
+    S: int = 0
+
+    @property
+    def positions(self) -> Tensor:
+        """Where the tokens stand, as whole numbers."""
+        return torch.arange(self.start, self.start + self.T, device=self.like.device)
+
+    @property
+    def angles(self) -> Tensor:
+        """The angle of each position and pair, of shape (T, D / 2)."""
+        powers = torch.arange(0, self.D - 1, 2, device=self.like.device).double()
+        rates = self.base ** (-powers / self.D)
+        return torch.outer(self.positions.double(), rates).to(self.like.dtype)
+
+    def ones(self, shape: str) -> Tensor:
+        """Make a mask that marks everything."""
+        sizes = {"B": self.B, "T": self.T, "S": self.S or self.T, "1": 1}
+        return self.like.new_ones([sizes[axis] for axis in shape.split(", ")])
+
+
+Make = Callable[[Room], Any]
+
+
+class Form(NamedTuple):
+    """One way in which the arguments of a family may want their values.
+
+    Attributes:
+        make: Makes the value of an argument, by its name.
+        shown: How the values are shown in a call; `None` for the arguments' names.
+        meaning: What the values are, if what is shown does not say it.
+    """
+
+    make: Callable[[str], Make]
+    shown: str | None = None
+    meaning: str = ""
+
+
+class Family(NamedTuple):
+    """Arguments that are filled in together.
+
+    Attributes:
+        names: A pattern of their names.
+        forms: The likeliest first.
+        doubt: What to look at when a call with such values works: `positions`, which
+            must matter by their distance alone, or `rows`, which must differ.
+    """
+
+    names: re.Pattern[str]
+    forms: Sequence[Form]
+    doubt: str = ""
+
+
+# How a table of angles, (T, D / 2), becomes one of the shape that code wants. Where it
+# is as wide as a head, a number is turned with the one half a head away, or the next.
+_SPREADS: dict[str, Callable[[Tensor], Tensor]] = {
+    "(T, D / 2)": lambda a: a,
+    "(T, D) by halves": lambda a: torch.cat([a, a], dim=-1),
+    "(T, D) by pairs": lambda a: a.repeat_interleave(2, dim=-1),
+}
+_AXES: dict[str, Callable[[Tensor], Tensor]] = {
+    "": lambda a: a,
+    ", after an axis of texts": lambda a: a[None],
+    ", after axes of texts and heads": lambda a: a[None, None],
+    ", with an axis of heads": lambda a: a[:, None],
+    ", with axes of texts and heads": lambda a: a[None, :, None],
+}
+_ROTATIONS: dict[str, Callable[[Tensor], Any]] = {
+    "complex": lambda a: torch.polar(torch.ones_like(a), a),
+    "real": lambda a: torch.stack([a.cos(), a.sin()], dim=-1),
+    "flat": lambda a: torch.cat([a.cos(), a.sin()], dim=-1),
+    "angles": lambda a: a,
+}
+
+
+def _of_angles(name: str, rotation: str) -> Callable[[Tensor], Any]:
+    """Choose what an argument wants of the angles."""
+    cosine, sine = (re.search(one, name, re.IGNORECASE) for one in ("cos", "sin"))
+    if bool(cosine) != bool(sine):
+        return torch.cos if cosine else torch.sin
+    if cosine or re.search("embed|emb$|rope", name, re.IGNORECASE):
+        return lambda a: (a.cos(), a.sin())
+    return _ROTATIONS[rotation]
+
+
+def _table(spread: str, axes: str, rotation: str) -> Form:
+    def make(name: str) -> Make:
+        of_angles = _of_angles(name, rotation)
+        return lambda room: of_angles(_AXES[axes](_SPREADS[spread](room.angles)))
+
+    return Form(make, None, f"rotations, {spread}{axes}")
+
+
+def _tables() -> Iterator[Form]:
+    for axes, spread in itertools.product(_AXES, _SPREADS):
+        yield _table(spread, axes, "complex" if spread == "(T, D / 2)" else "angles")
+    yield from (_table("(T, D / 2)", axes, "real") for axes in _AXES)
+    yield _table("(T, D) by halves", "", "flat")
+
+
+def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
+    return Form(lambda name: make, shown, meaning)
+
+
+def _masks() -> Iterator[Form]:
+    """Give masks that hide nothing, whatever a one in them means."""
+    shapes = ("T, S", "B, T, S", "B, 1, T, S", "B, S", "B, 1, S", "B, 1, 1, S")
+    for number, shape in itertools.product((1, 0), shapes):
+        meaning = f"{'ones' if number else 'zeros'} ({shape})"
+        for dtype in (torch.bool, torch.long):
+            yield _same(partial(_mask, number, shape, dtype), None, meaning)
+
+
+def _mask(number: int, shape: str, dtype: torch.dtype, room: Room) -> Tensor:
+    return (number * room.ones(shape)).to(dtype)
+
+
+_NONE = _same(lambda room: None, "None")
+_FAMILIES = (
+    Family(
+        re.compile(
+            r"(^|_)(cos|sin)(e|es|ine|ines)?(_|$)|freqs?(_|$)|freqs_?cis|^rope|_rope$"
+            r"|rotary|rotation|position_embeddings?$|cos_sin|rope_cache",
+            re.IGNORECASE,
+        ),
+        (*_tables(), _NONE),
+        "positions",
+    ),
+    Family(
+        re.compile("mask", re.IGNORECASE),
+        (_NONE, *_masks()),
+        "rows",
+    ),
+    Family(
+        re.compile(r"positions?(_ids?)?$|^pos(_ids?)?$|input_pos|^cache_position"),
+        (
+            _same(lambda room: room.positions, None, "0, 1, 2, ..."),
+            _same(lambda room: room.positions[None], None, "0, 1, 2, ... (1, T)"),
+            _same(
+                lambda room: room.positions.repeat(room.B, 1),
+                None,
+                "0, 1, 2, ... (B, T)",
+            ),
+        ),
+        "positions",
+    ),
+    Family(
+        re.compile(r"start(_|$)|(^|_)offset|past_len|seen_tokens|cur_pos|prefix_len"),
+        (_same(lambda room: 0, "0"),),
+    ),
+    Family(
+        re.compile(r"^is_causal$|^causal$"),
+        (_same(lambda room: room.causal, None, "as causal= says, or False"),),
+    ),
+    Family(
+        re.compile(r"^(use|output|need|return|is|do)_|^training$|^train$"),
+        (_same(lambda room: False, "False"),),
+    ),
+    Family(
+        re.compile(r"(^|_)p?drop(out)?(_|$)"),
+        (_same(lambda room: 0.0, "0.0"),),
+    ),
+    Family(
+        re.compile(r"^(n_)?batch(_size)?$|^bsz$|^bs$"),
+        (_same(lambda room: room.B, None, "the number of texts"), _NONE),
+    ),
+    Family(
+        re.compile(r"^(max_)?seq_?len(gth)?$|^T$|^n_?tokens$|^num_tokens$"),
+        (_same(lambda room: room.T, None, "the number of tokens"),),
+    ),
+    Family(
+        re.compile(r"len(gth)?s$|_lens?_|len(gth)?s?_"),
+        (
+            _NONE,
+            _same(
+                lambda room: torch.full((room.B,), room.T, device=room.like.device),
+                None,
+                "all texts are whole",
+            ),
+        ),
+    ),
+    Family(
+        re.compile(r"^temperature$|^sqrt_"),
+        (_same(lambda room: room.D**0.5, None, "the root of the width of a head"),),
+    ),
+    Family(
+        re.compile(r"(^|_)scal(e|ing)(_factor)?$"),
+        (_same(lambda room: room.D**-0.5, None, "1 / the root of the width"),),
+    ),
+    Family(
+        re.compile(
+            r"^d_?[kh]$|^dim_?(k|head|per_head)$|head_?(dim|size|width)$|^d_head$"
+        ),
+        (_same(lambda room: room.D, None, "the width of a head"),),
+    ),
+    Family(
+        re.compile(r"^(num|n)_?heads?$|^heads?$|^nheads?$"),
+        (_same(lambda room: room.heads, None, "the number of heads"),),
+    ),
+    Family(
+        re.compile(r"^[HW]$|^height$|^width$"),
+        (
+            Form(
+                lambda name: lambda room: room.T if name in ("W", "width") else 1,
+                None,
+                "an image one pixel high",
+            ),
+        ),
+    ),
+    Family(
+        re.compile(
+            r"past|cache|^kv$|^state$|(^|_)bias|layer_idx|block_|gate|rel_pos|pos_emb"
+        ),
+        (_NONE, _same(lambda room: 0, "0")),
+    ),
+)
+_UNKNOWN = Family(re.compile(""), (_NONE,))
+_MOST = 150  # ways to fill in all needed arguments
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What needed arguments get besides tokens.
+
+    Attributes:
+        values: What makes each value, by the name of its argument.
+        shown: How each is shown in a call.
+        meaning: What those are that are shown by their names; empty if there are none.
+        doubts: What to look at when a call with them works.
+    """
+
+    values: Mapping[str, Make] = field(default_factory=dict)
+    shown: Mapping[str, str] = field(default_factory=dict)
+    meaning: str = ""
+    doubts: frozenset[str] = frozenset()
+
+
+def is_known(name: str) -> bool:
+    """Ask whether an argument's name says what it wants."""
+    return _family(name) is not _UNKNOWN
+
+
+def fillings(names: Sequence[str]) -> Iterator[Filling]:
+    """Give the ways to fill in arguments, the likeliest first."""
+    families = [*dict.fromkeys(map(_family, names))]
+    places = itertools.product(*(range(len(one.forms)) for one in families))
+    for chosen in sorted(places, key=sum)[:_MOST]:
+        form = dict(zip(families, chosen, strict=True))
+        yield _fill({n: _family(n).forms[form[_family(n)]] for n in names})
+
+
+def _family(name: str) -> Family:
+    return next((one for one in _FAMILIES if one.names.search(name)), _UNKNOWN)
+
+
+def _fill(forms: Mapping[str, Form]) -> Filling:
+    meanings: dict[str, list[str]] = {}
+    for name, form in forms.items():
+        if form.meaning:
+            meanings.setdefault(form.meaning, []).append(name)
+    return Filling(
+        {name: form.make(name) for name, form in forms.items()},
+        {name: form.shown or name for name, form in forms.items()},
+        "; ".join(f"{', '.join(names)}: {one}" for one, names in meanings.items()),
+        frozenset(_family(name).doubt for name, form in forms.items() if form.meaning)
+        - {""},
+    )

@@ -1,0 +1,126 @@
+"""What the page on CI tells a reader to copy works, to the letter."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PAGE = Path(__file__).parents[2] / "docs" / "in_your_ci.md"
+RIGHT = """
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+
+
+class MyAttention(nn.Module):
+    def __init__(self, d_in, d_out, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.qkv = nn.Linear(d_in, 3 * d_out)
+
+    def forward(self, x):
+        B, T, _ = x.shape
+        q, k, v = self.qkv(x).view(B, T, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        context = scaled_dot_product_attention(q, k, v, is_causal=True)
+        return context.transpose(1, 2).reshape(B, T, -1)
+"""
+WRONG = RIGHT.replace(".transpose(1, 2)", "")
+
+
+def fences(kind: str, beginning: str = "") -> list[str]:
+    """Give the fences of a kind on the page that begin so."""
+    found = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    return [one for one in found if one.startswith(beginning)]
+
+
+def recipe(beginning: str) -> Any:
+    """Read the one recipe that begins so."""
+    [text] = fences("yaml", beginning)
+    return yaml.safe_load(text)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The project that the page configures, with attention that is right."""
+    [table] = fences("toml")
+    (tmp_path / "pyproject.toml").write_text(table)
+    (tmp_path / "my_attention.py").write_text(RIGHT)
+    return tmp_path
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of the page, with the interpreter of this process."""
+    program, *words = command.split()
+    modules = {"headway": "headway.checks.cli", "pytest": "pytest"}
+    environment = {k: v for k, v in os.environ.items() if k != "GITHUB_WORKSPACE"}
+    return subprocess.run(
+        [sys.executable, "-m", modules[program], *words],
+        cwd=folder,
+        env=environment | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_workflow_checks_what_is_configured(project: Path) -> None:
+    workflow = recipe("name: attention")
+    assert workflow[True] == ["pull_request"]  # `on` is a truth in YAML
+    assert workflow["permissions"] == {"contents": "read"}
+    *_, needs, last = workflow["jobs"]["check"]["steps"]
+    assert needs == {"run": "pip install -r requirements.txt"}
+    done = run(last["run"], project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
+        "MyAttention",
+        "MultiheadAttention",
+    ]
+    (project / "my_attention.py").write_text(WRONG)
+    done = run(last["run"], project)
+    assert done.returncode == 1
+    assert done.stdout.startswith(
+        "::error file=my_attention.py,line=6,title=MyAttention%3A equals the equation::"
+        "It is exactly what comes out when heads are merged without the transpose."
+    )
+
+
+def test_the_hook_runs_when_the_file_changes_and_fails_if_it_is_wrong(
+    project: Path,
+) -> None:
+    [repository] = recipe("repos:")["repos"]
+    assert repository["repo"] == "local"
+    [hook] = repository["hooks"]
+    assert {"id", "name", "entry", "language", "files"} <= hook.keys()
+    assert (hook["language"], hook["pass_filenames"]) == ("system", False)
+    assert re.search(hook["files"], "my_attention.py")
+    assert not re.search(hook["files"], "my_attention.pyc")
+    (project / "my_attention.py").write_text(WRONG)
+    assert run(hook["entry"], project).returncode == 1
+
+
+def test_the_file_of_tests_has_a_test_for_each_property(tmp_path: Path) -> None:
+    [code] = fences("text", "from headway import")
+    (tmp_path / "test_attention.py").write_text(code)
+    done = run("pytest -v -p no:cacheprovider", tmp_path)
+    assert done.returncode == 0, done.stdout
+    page = PAGE.read_text("utf-8")
+    [name] = re.findall(r"called `(test_attention\[.+?\])`", page)
+    assert f"test_attention.py::{name} PASSED" in done.stdout
+    [words] = re.findall(r"`(pytest -k .+?)`", page)
+    chosen = words.removeprefix('pytest -k "').removesuffix('"')
+    assert chosen in name
+
+
+def test_the_page_names_the_exit_statuses_and_real_options() -> None:
+    page = PAGE.read_text("utf-8")
+    table = re.findall(r"^\| (\d) \|", page, re.MULTILINE)
+    assert table == ["0", "1", "2"]
+    [text] = fences("toml")
+    checks = tomllib.loads(text)["tool"]["headway"]["checks"]
+    assert [*checks] == ["my_attention.py:MyAttention", "torch.nn:MultiheadAttention"]

@@ -1,0 +1,1 @@
+"""A corpus of public styles and of mutants, to hold the checks against."""

@@ -1,0 +1,88 @@
+"""The checks against public styles, and against changes of hosts.
+
+All of it is slow. In any case one style of each family is asked, and one change of each
+host: which ones, hangs on the source of the checks, so that others are asked whenever
+the checks change.
+"""
+
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import headway.checks
+from checks.corpus.judge import Judged, judge_mutant, judge_style
+from checks.corpus.known import KNOWN
+from checks.corpus.mutants import hosts, mutants
+from checks.corpus.recorded import exceptions, read
+from checks.corpus.styles import STYLES
+
+Case = tuple[str, str, Callable[[], Judged]]  # family, name, how to judge
+
+AGAIN = "run `python -m checks.corpus --write` if that is meant"
+
+
+def cases() -> Iterator[Case]:
+    for style in [*STYLES.values(), *hosts()]:
+        yield style.family, style.name, lambda style=style: judge_style(style)
+    for one in mutants():
+        family = one.name.partition(",")[0]
+        yield f"changes of {family}", one.name, lambda one=one: judge_mutant(one)
+
+
+def parameters() -> list[object]:
+    families: dict[str, list[Case]] = {}
+    for case in cases():
+        families.setdefault(case[0], []).append(case)
+    turn = source_of_checks()
+    return [
+        pytest.param(
+            name,
+            judge,
+            id=name,
+            marks=() if place == turn % len(family) else pytest.mark.slow,
+        )
+        for family in families.values()
+        for place, (_, name, judge) in enumerate(family)
+    ]
+
+
+def source_of_checks() -> int:
+    folder = Path(headway.checks.__file__).parent
+    found = 0
+    for path in sorted(folder.rglob("*.py")):
+        found = zlib.crc32(path.read_bytes(), found)
+    return found
+
+
+@pytest.mark.parametrize(("name", "judge"), parameters())
+def test_what_is_said_is_what_was_recorded(name, judge):
+    assert exceptions(judge()) == read().get(name, {}), AGAIN
+
+
+def test_every_false_alarm_that_is_recorded_has_a_reason():
+    recorded = {
+        (name, what)
+        for name, found in read().items()
+        for what, told in found.items()
+        if told == "false alarm"
+    }
+    assert recorded == {(name, what) for name, found in KNOWN.items() for what in found}
+
+
+def test_nothing_is_recorded_that_is_gone():
+    assert read().keys() <= {name for _, name, _ in cases()}
+
+
+def test_there_are_enough_of_both():
+    styles = [one for family, one, _ in cases() if not family.startswith("changes")]
+    assert len(styles) >= 60
+    assert sum(1 for one in STYLES.values() if one.defects) >= 15
+    assert len(mutants()) >= 150
+
+
+def test_every_style_says_in_whose_style_it_is():
+    for one in STYLES.values():
+        assert one.credit.startswith("In the style of "), one.name
+        assert one.credit.endswith("."), one.name

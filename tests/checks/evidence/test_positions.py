@@ -1,0 +1,136 @@
+"""Positions are told by what code does, and names say whether they are meant."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from checks.support import designed
+from checks.support.asking import evidence_of, said
+from checks.support.designed import Base, Halves
+from mistakes.mistake import ORDER, SUM
+
+
+class Unused(Halves):
+    def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        return q, k, v
+
+
+class OnValues(Halves):
+    def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        return self.turn(q), self.turn(k), self.turn(v)
+
+
+class Added(Base):
+    """Learned positions are added to tokens."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.position_embedding = nn.Embedding(designed.CONTEXT, 24)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x + self.position_embedding.weight[: x.shape[1]])
+
+
+class Fading(Base):
+    """Scores fall with the distance, by a factor that is learned."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.gamma = nn.Parameter(torch.ones(1, 1))
+
+    def weigh(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        T = q.shape[2]
+        steps = torch.arange(T).to(q)
+        scores = (
+            q @ k.mT / 8**0.5 - self.gamma.square() * (steps[:, None] - steps).abs()
+        )
+        hidden = torch.ones(T, T, dtype=torch.bool).triu(1) & self.causal
+        return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v
+
+
+class Mixed(Base):
+    """Weights are mixed between heads afterwards, so they do not sum to one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.reattend = nn.Parameter(torch.ones(3, 3))
+
+    def weigh(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        weights = (q @ k.mT / 8**0.5).softmax(-1)
+        weights = torch.einsum("bhts,hg->bgts", weights, self.reattend)
+        return (weights * weights.shape[-1] ** self.reattend[0, 1]) @ v
+
+
+both = pytest.mark.parametrize("causal", [True, False])
+
+
+@both
+def test_positions_are_felt_or_not(causal: bool) -> None:
+    felt = evidence_of(Halves(causal=causal))
+    assert felt.positions
+    assert felt.places.felt
+    assert felt.places.kept == "rotary_emb"
+    unused = evidence_of(Unused(causal=causal))
+    assert not unused.positions
+    assert not unused.places.felt
+    plain = evidence_of(Base(causal=causal))
+    assert plain.places.named is None
+    assert not plain.places.felt
+    given = evidence_of(designed.Given(causal=causal), call=designed.given)
+    assert given.positions
+
+
+@both
+def test_what_is_named_and_not_felt_is_a_finding(causal: bool) -> None:
+    assert said(Halves(causal=causal), ORDER)[0] == "not applicable"
+    assert said(Unused(causal=causal), ORDER) == (
+        "failed",
+        "It has rotary_emb, and the order of the tokens that a row sees does not "
+        "matter: positions are never used, or do not reach the keys.",
+    )
+
+
+@both
+def test_equal_tokens_stay_equal_where_queries_and_keys_are_turned(
+    causal: bool,
+) -> None:
+    assert said(Halves(causal=causal), SUM)[0] == "passed"
+    assert said(designed.Biased(causal=causal), SUM)[0] == "passed"
+    verdict, sentence = said(OnValues(causal=causal), SUM)
+    assert verdict == "failed"
+    assert "rotary_emb is to act on queries and keys alone" in sentence
+
+
+@both
+def test_positions_that_are_added_tell_equal_tokens_apart(causal: bool) -> None:
+    module = Added(causal=causal)
+    assert said(module, SUM)[0] == "not applicable"
+    assert said(module, ORDER)[0] == "not applicable"
+
+
+def test_weights_of_its_own_excuse_what_they_change() -> None:
+    assert said(Fading(causal=False), ORDER) == (
+        "not applicable",
+        "It has weights of its own that change this: gamma.",
+    )
+    assert said(Mixed(causal=False), SUM) == (
+        "not applicable",
+        "It has weights of its own that change this: reattend.",
+    )
+
+
+def test_weights_of_its_own_excuse_nothing_else() -> None:
+    class Wrong(designed.ByHand):
+        def __init__(self) -> None:
+            super().__init__(causal=False)
+            self.norm = nn.LayerNorm(24)
+
+        def weights(self, scores: Tensor) -> Tensor:
+            return scores.exp()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(self.norm(x))
+
+    assert said(Wrong(), SUM)[0] == "failed"

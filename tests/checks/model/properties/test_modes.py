@@ -1,0 +1,107 @@
+"""Training and eval, one call after another, and targets."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from checks.model import models
+from checks.model.asking import Change, ask, embeds
+from checks.model.building import build
+
+
+def counts(m: Any, x: Tensor) -> Tensor:
+    m.calls = getattr(m, "calls", 0) + 1
+    return x * m.calls
+
+
+def overwrites(m: Any, x: Tensor) -> Tensor:
+    m.ids.fill_(1)
+    return x
+
+
+def moves_weights(m: Any, x: Tensor) -> Tensor:
+    m.places.weight.add_(1e-9)
+    return x
+
+
+def keeps_length(m: Any, x: Tensor) -> Tensor:
+    m.length = max(getattr(m, "length", 0), x.shape[1])
+    if x.shape[1] < m.length:
+        raise RuntimeError("shorter")
+    return x
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (counts, "something is kept"),
+        (overwrites, "It changes the ids that it is given."),
+        (moves_weights, "A call changes places.weight."),
+        (keeps_length, "After other calls it raised RuntimeError: shorter."),
+    ],
+)
+def test_a_call_leaves_nothing_behind(change: Change, says: str) -> None:
+    outcome = ask("a call leaves nothing behind", embeds(change))
+    assert outcome.verdict == "failed"
+    assert says in outcome.sentence
+
+
+def noise(m: nn.Module, x: Tensor) -> Tensor:
+    return x + torch.rand_like(x)
+
+
+def test_eval_is_not_random() -> None:
+    assert ask("eval is not random", embeds(noise)).verdict == "failed"
+    outcome = ask("eval is not random", embeds(lambda m, x: (torch.rand(1), x)[1]))
+    assert outcome.verdict == "note"
+
+
+def test_training_computes_the_same() -> None:
+    name = "training computes the same"
+    double = embeds(lambda m, x: 2 * x if m.training else x)
+    assert ask(name, double).verdict == "failed"
+    drawing = embeds(lambda m, x: noise(m, x) if m.training else x)
+    assert ask(name, drawing).verdict == "not applicable"
+    model = build(models.Plain)
+    assert ask(name, lambda ids: model(ids), vocab_size=31).verdict == "not applicable"
+
+
+class Shifts(models.Nano):
+    """The logits that the loss is of are those of the token before."""
+
+    def forward(self, idx: Tensor, targets: Any = None) -> Any:
+        logits, loss = super().forward(idx, targets)
+        return logits if targets is None else (logits.roll(1, 1), loss)
+
+
+class Labels(models.Plain):
+    """Logits are given in any case; with labels they are doubled."""
+
+    def forward(self, ids: Tensor, labels: Any = None) -> Tensor:
+        logits = super().forward(ids)
+        return logits if labels is None else self.told(logits)
+
+    def told(self, logits: Tensor) -> Tensor:
+        return 2 * logits
+
+
+class LossAlone(Labels):
+    """With labels it gives a loss."""
+
+    def told(self, logits: Tensor) -> Tensor:
+        return logits.sum()
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"),
+    [
+        (models.Nano, "passed"),
+        (Shifts, "failed"),
+        (Labels, "failed"),
+        (LossAlone, "not applicable"),
+    ],
+)
+def test_targets_change_no_logits(kind: type[nn.Module], verdict: str) -> None:
+    assert ask("targets change no logits", kind).verdict == verdict

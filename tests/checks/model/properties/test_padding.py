@@ -1,0 +1,195 @@
+"""Padding on both sides, and texts in one row."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from checks.model import models
+from checks.model.asking import (
+    ask,
+)
+from checks.model.building import build
+
+
+def padded(joined: Callable[..., Tensor], kind: type[nn.Module] = models.Padded) -> Any:
+    return build(type("Joined", (kind,), {"joined": joined}))
+
+
+@pytest.mark.parametrize(
+    ("joined", "says"),
+    [
+        (lambda m, mask, real: mask, "it changes nothing"),
+        (
+            lambda m, mask, real: real[:, None, None].expand(-1, 1, *mask.shape),
+            "a mask that hides nothing changes the logits",
+        ),
+        (
+            lambda m, mask, real: (mask & real.roll(1, 1)[:, None])[:, None],
+            "logits move with the tokens that it hides",
+        ),
+    ],
+)
+def test_a_mask_that_does_not_hide(joined: Callable[..., Tensor], says: str) -> None:
+    outcome = ask("padding before a text", padded(joined))
+    assert outcome.verdict == "failed"
+    assert outcome.sentence == f"attention_mask does not hide padding: {says}."
+
+
+def raises(m: nn.Module, mask: Tensor, real: Tensor) -> Tensor:
+    raise RuntimeError("no masks")
+
+
+def test_a_mask_that_raises_is_not_asked() -> None:
+    outcome = ask("padding before a text", padded(raises))
+    assert outcome.verdict == "not applicable"
+    assert "RuntimeError: no masks" in outcome.sentence
+
+
+class Counting(models.Padded):
+    """The number of tokens that are no padding is added."""
+
+    def forward(
+        self, ids: Tensor, attention_mask: Any = None, position_ids: Any = None
+    ) -> Tensor:
+        logits = super().forward(ids, attention_mask, position_ids)
+        if attention_mask is None:
+            return logits
+        return logits + (attention_mask == 0).sum(-1)[:, None, None]
+
+
+class WithoutPositions(Counting):
+    """The same, and positions cannot be told."""
+
+    def forward(self, ids: Tensor, attention_mask: Any = None) -> Tensor:
+        return super().forward(ids, attention_mask)
+
+
+class Marking(models.Padded):
+    """Logits of padding are nan."""
+
+    def forward(
+        self, ids: Tensor, attention_mask: Any = None, position_ids: Any = None
+    ) -> Tensor:
+        logits = super().forward(ids, attention_mask, position_ids)
+        if attention_mask is None:
+            return logits
+        return logits.masked_fill(attention_mask[..., None] == 0, torch.nan)
+
+
+class ReadsPadding(models.Padded):
+    """It wants True for padding."""
+
+    def joined(self, mask: Tensor, real: Tensor) -> Tensor:
+        return super().joined(mask, ~real)
+
+
+def test_padding_moves_nothing() -> None:
+    assert ask("padding behind a text", Counting).verdict == "failed"
+    assert ask("padding before a text", Counting).verdict == "failed"
+    assert ask("padding before a text", WithoutPositions).verdict == "note"
+    assert ask("padding before a text", Marking).verdict == "note"
+    for name in ("padding before a text", "padding behind a text"):
+        assert ask(name, models.Padded).verdict == "passed"
+        assert ask(name, ReadsPadding).verdict == "passed"
+
+
+class Documents(models.Padded):
+    """Which text a token is of can be told."""
+
+    def forward(
+        self, ids: Tensor, document_ids: Any = None, position_ids: Any = None
+    ) -> Tensor:
+        self.which = document_ids
+        real = None if document_ids is None else torch.ones_like(ids)
+        return super().forward(ids, real, position_ids)
+
+    def joined(self, mask: Tensor, real: Tensor) -> Tensor:
+        same = self.which[:, None, :] == self.which[..., None]
+        return (mask & same)[:, None]
+
+
+class Ends(Documents):
+    """The same, by where texts end."""
+
+    def forward(
+        self, ids: Tensor, cu_seqlens: Any = None, position_ids: Any = None
+    ) -> Tensor:
+        if cu_seqlens is None:
+            return super().forward(ids, None, position_ids)
+        places = torch.arange(ids.shape[1])
+        which = torch.bucketize(places, cu_seqlens[1:], right=True)[None]
+        return super().forward(ids, which, position_ids)
+
+
+class Open(Documents):
+    """The second text sees the first."""
+
+    def joined(self, mask: Tensor, real: Tensor) -> Tensor:
+        return mask
+
+
+class CountsOn(Documents):
+    """The texts are kept apart, and positions count on."""
+
+    def forward(self, ids: Tensor, document_ids: Any = None) -> Tensor:
+        return super().forward(ids, document_ids)
+
+
+class CannotPack(Documents):
+    """A number for each text is refused."""
+
+    def joined(self, mask: Tensor, real: Tensor) -> Tensor:
+        raise RuntimeError("one text only")
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "says"),
+    [
+        (Documents, "passed", "With document_ids"),
+        (Ends, "passed", "With cu_seqlens"),
+        (Open, "failed", "see each other and are not as alone"),
+        (CountsOn, "failed", "do not see each other, and yet are"),
+        (CannotPack, "not applicable", "RuntimeError: one text only"),
+        (models.Padded, "not applicable", "position_ids that begin anew"),
+        (models.Plain, "not applicable", "It takes nothing that tells"),
+    ],
+)
+def test_texts_in_one_row(kind: type[nn.Module], verdict: str, says: str) -> None:
+    outcome = ask("texts in one row stay apart", kind)
+    assert outcome.verdict == verdict
+    assert says in outcome.sentence
+
+
+class Narrow(models.Padded):
+    """It takes no more than 32 bits."""
+
+    def forward(self, *given: Any, **named: Any) -> Tensor:
+        if self.head.weight.dtype == torch.float64:
+            raise RuntimeError("expected float")
+        return super().forward(*given, **named)
+
+
+def test_padding_in_32_bits() -> None:
+    told = {"call": "m(ids, mask, positions)"}
+    assert ask("padding before a text", Narrow, **told).verdict == "passed"
+
+
+class Poisoned(models.Padded):
+    """The least number of 64 bits is infinite in 32, where the softmax is taken."""
+
+    class attention(models.Attention):  # noqa: D106, N801
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            q, k, v = self.split(x)
+            scores = q @ k.mT / q.shape[-1] ** 0.5
+            least = torch.finfo(scores.dtype).min
+            weights = (scores + least * ~mask).softmax(-1, dtype=torch.float32)
+            rows = weights.to(v.dtype) @ v
+            return self.proj(rows.transpose(1, 2).flatten(2))
+
+
+def test_what_64_bits_alone_spoil_is_asked_in_32() -> None:
+    assert ask("padding before a text", Poisoned).verdict == "passed"
+    assert ask("padding behind a text", Poisoned).verdict == "passed"

@@ -1,0 +1,40 @@
+"""Sixteen bits lose little more than rounding does."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from checks.model.asking import Change, ask, embeds
+
+
+def in_half(change: Change) -> nn.Module:
+    wide = (torch.float32, torch.float64)
+    return embeds(lambda m, x: x if x.dtype in wide else change(m, x))
+
+
+def raise_half(sentence: str) -> Change:
+    def change(m: nn.Module, x: Tensor) -> Tensor:
+        raise RuntimeError(sentence)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "says"),
+    [
+        (lambda m, x: x, "passed", ""),
+        (lambda m, x: x * 1e4 * 1e4 / 1e8, "failed", "In float16 some logits are not"),
+        (lambda m, x: x.round(decimals=0), "failed", "needs more bits inside"),
+        (
+            lambda m, x: x + 1e-3 * x.mean(1, keepdim=True),
+            "failed",
+            "In bfloat16 logits move when later tokens change.",
+        ),
+        (raise_half("expected Float"), "note", "it raised RuntimeError: expected"),
+        (raise_half("not implemented for 'Half'"), "not applicable", "not implemented"),
+    ],
+)
+def test_half_precision(change: Change, verdict: str, says: str) -> None:
+    outcome = ask("half precision", in_half(change))
+    assert outcome.verdict == verdict, outcome.sentence
+    assert says in outcome.sentence

@@ -1,0 +1,218 @@
+"""Queries that ask other tokens than their own."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from checks.support.asking import evidence_of, said
+from checks.support.callers import WIDTH, Attend, OfThree, OfTokens, OfTwo
+from headway import CrossAttention
+from mistakes import ALONE, build
+from mistakes.alone import Asking, asking
+from mistakes.mistake import OTHERS
+from stepwise import SMALL, Attention
+
+SEES = ("passed", "7 queries see all of 11 other tokens, and nothing else.")
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        (nn.MultiheadAttention(15, 3, batch_first=True), {}),
+        (nn.MultiheadAttention(15, 3), {}),
+        (nn.MultiheadAttention(15, 3, batch_first=True), {"call": "m(x, x, x)[0]"}),
+        (nn.MultiheadAttention(15, 3, batch_first=True), {"call": "m(x, y, y)[0]"}),
+        (nn.MultiheadAttention(15, 3), {"call": "m(query=x, key=x, value=x)[0]"}),
+        (scaled_dot_product_attention, {"d_in": None}),
+        (CrossAttention(WIDTH, WIDTH, 20, 0.0, 4), {}),
+        (OfTwo(), {}),
+        (OfThree(), {}),
+    ],
+)
+def test_what_takes_other_tokens_sees_them(
+    target: Any, options: dict[str, Any]
+) -> None:
+    assert said(target, OTHERS, **({"d_in": WIDTH} | options)) == SEES
+
+
+class OfContext(OfTwo):
+    """Without a context, tokens attend to each other."""
+
+    def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        return super().forward(x, x if context is None else context)
+
+
+def test_a_context_may_be_an_option() -> None:
+    assert said(OfContext(), OTHERS, d_in=WIDTH) == SEES
+
+
+def attend_texts(m: Any, x: Tensor) -> Tensor:
+    return m(x, x)
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        (OfTokens(), {}),
+        (OfTwo(), {"call": "m(x, 2 * x)"}),
+        (OfTwo(), {"call": attend_texts}),
+        (Attention(SMALL), {"d_in": 13}),
+    ],
+)
+def test_what_takes_none_is_not_asked(target: Any, options: dict[str, Any]) -> None:
+    assert said(target, OTHERS, **({"d_in": WIDTH} | options)) == (
+        "not applicable",
+        "It takes no other tokens for keys and values.",
+    )
+
+
+def test_what_hides_the_future_is_not_asked() -> None:
+    assert said(OfTwo(), OTHERS, d_in=WIDTH, causal=True) == (
+        "not applicable",
+        "It hides the future, so queries and keys are of the same text.",
+    )
+
+
+class OfOneText(OfTwo):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        if len(x) != 1:
+            raise ValueError("one text at a time")
+        return super().forward(x, y)
+
+
+def test_one_text_at_a_time_is_asked_too() -> None:
+    assert said(OfOneText(), OTHERS, d_in=WIDTH) == SEES
+
+
+class Wrong(Attend):
+    """It goes wrong in some way."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def forward(self, x: Tensor, context: Tensor) -> Tensor:
+        q, k, v = self.q(x), self.k(context), self.v(context)
+        B, T, S = len(x), x.shape[1], context.shape[1]
+        if self.how == "view":
+            k = k.view(B, T, -1)
+        if self.how == "heads":
+            v = v.reshape(B, 3, S, -1).transpose(1, 2).flatten(2)
+        if self.how == "few":
+            k, v = k[:, :T], v[:, :T]
+        if self.how == "first text":
+            k, v = k[:1].expand_as(k), v[:1].expand_as(v)
+        if self.how == "scale":
+            q = q * T / S
+        if self.how == "refuses" and T != S:
+            raise ValueError("as many keys as queries")
+        if self.how == "fails" and x is not context and not torch.equal(x, context):
+            raise RuntimeError("no")
+        return scaled_dot_product_attention(q, k, v)
+
+
+@pytest.mark.parametrize(
+    ("how", "verdict", "sentence"),
+    [
+        ("view", "failed", "the number of queries is taken for that of keys."),
+        ("heads", "failed", "look at how the heads of keys and values are split."),
+        ("few", "failed", "Query 1 does not see key 8 of 11; so in 28 of 77 places."),
+        ("first text", "failed", "Keys of one text are seen from another."),
+        ("scale", "failed", "for queries of one text and keys and values of another."),
+        ("refuses", "note", "it raised ValueError: as many keys as queries."),
+        ("fails", "not applicable", "values it raised RuntimeError: no."),
+    ],
+)
+def test_what_goes_wrong_is_named(how: str, verdict: str, sentence: str) -> None:
+    found = said(Wrong(how), OTHERS, d_in=WIDTH)
+    assert found[0] == verdict
+    assert found[1].endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("keys of the queries", "keys are made of the tokens of the queries."),
+        ("values of the queries", "values are made of the tokens of the queries."),
+        ("nothing of the others", "they are made of the tokens of the queries."),
+    ],
+)
+def test_what_is_made_of_the_queries_is_named(name: str, sentence: str) -> None:
+    assert said(build("two heads", ALONE[name]), OTHERS)[1].endswith(sentence)
+    right = Asking(SMALL, causal=False, **asking())
+    assert said(right, OTHERS)[0] == "passed"
+
+
+class ValuesOfKeys(OfThree):
+    def __init__(self, times: float) -> None:
+        super().__init__()
+        self.times = times
+
+    def forward(self, first: Tensor, second: Tensor, third: Tensor) -> Tensor:
+        return super().forward(first, second, second + self.times * third)
+
+
+@pytest.mark.parametrize(
+    ("times", "sentence"),
+    [
+        (
+            0.0,
+            "Other values change nothing: values are made of the tokens of the keys.",
+        ),
+        (
+            0.5,
+            "values are made of the tokens of the keys, or weights do not sum to one.",
+        ),
+    ],
+)
+def test_values_that_are_made_of_keys_are_found(times: float, sentence: str) -> None:
+    verdict, seen = said(ValuesOfKeys(times), OTHERS, d_in=WIDTH)
+    assert verdict == "failed"
+    assert seen.endswith(sentence)
+
+
+def test_evidence_keeps_what_was_given_and_what_came_out() -> None:
+    evidence = evidence_of(OfTwo(), d_in=WIDTH)
+    assert evidence.other is not None
+    assert evidence.other.y.shape == (evidence.subject.B, 11, WIDTH)
+    assert evidence.other.output.shape == evidence.output.shape
+    assert evidence_of(OfTokens(), d_in=WIDTH).other is None
+
+
+def over_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-2) @ value
+
+
+def test_a_softmax_over_queries_is_named() -> None:
+    verdict, sentence = said(over_queries, OTHERS, causal=False)
+    assert verdict == "failed"
+    assert sentence.endswith(
+        "weights hang on other queries, as of a softmax over queries."
+    )
+
+
+class Sigmoid(OfThree):
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        scores = self.q(query) @ self.k(key).mT / WIDTH**0.5
+        return scores.sigmoid() @ self.v(value)
+
+
+def test_weights_that_are_not_meant_to_sum_to_one_need_not() -> None:
+    assert said(Sigmoid(), OTHERS, d_in=WIDTH, normalize="sigmoid") == SEES
+
+
+class WithoutWeights(OfTwo):
+    """Tokens are their own queries, keys and values."""
+
+    def __init__(self) -> None:
+        nn.Module.__init__(self)
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return scaled_dot_product_attention(query, key, value)
+
+
+def test_what_has_no_weights_is_compared_with_no_equation() -> None:
+    assert said(WithoutWeights(), OTHERS, d_in=WIDTH) == SEES

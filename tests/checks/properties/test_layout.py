@@ -1,0 +1,40 @@
+"""Where numbers lie in memory."""
+
+from typing import Any
+
+from torch import Tensor
+
+from checks.support.asking import calling, said
+from mistakes import ALONE, build
+from mistakes.mistake import LAYOUT
+from stepwise import SMALL, Attention
+
+
+def test_a_view_that_needs_an_order_is_noted() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        return run(x.view(-1, x.shape[-1]).view(x.shape))
+
+    verdict, sentence = said(calling(call), LAYOUT)
+    assert verdict == "note"
+    assert sentence.startswith("Of tokens that lie by tokens in memory it raised Runti")
+    assert sentence.endswith("Where view() stands, reshape() takes any order.")
+
+
+def test_other_numbers_are_a_mistake() -> None:
+    assert said(build("two heads", ALONE["memory as it lies"]), LAYOUT) == (
+        "failed",
+        "Of tokens that lie by tokens in memory it makes other numbers: something "
+        "reads the memory, not the axes.",
+    )
+    assert said(Attention(SMALL), LAYOUT)[0] == "passed"
+
+
+def test_tokens_are_handed_over_as_they_lie() -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        seen.append(x.stride())
+        return run(x)
+
+    assert said(calling(call), LAYOUT)[0] == "passed"
+    assert len({*seen[-3:]}) == 3

@@ -1,0 +1,85 @@
+"""A vocabulary makes it a whole model, which is told nothing of a single layer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from checks.support.asking import refused, row
+from headway.checks import check_model
+from headway.checks.either import check_either, is_model, property_names
+from headway.checks.model.properties import PROPERTIES as OF_MODELS
+from headway.checks.properties import PROPERTIES
+from mistakes.mistake import EQUATION, LEAK
+
+
+class Means(nn.Module):
+    """A model that answers with the mean of all tokens so far, or of all tokens."""
+
+    def __init__(self, vocab_size: int = 17, *, leaks: bool = False):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, 5)
+        self.out = nn.Linear(5, vocab_size)
+        self.leaks = leaks
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        means = x.cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
+        return self.out(x + (x.mean(1, keepdim=True) if self.leaks else means))
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [({}, False), ({"vocab_size": None}, False), ({"vocab_size": 17}, True)],
+)
+def test_a_vocabulary_makes_it_a_model(options: dict[str, Any], model: bool) -> None:
+    assert is_model(options) is model
+
+
+def test_each_has_properties_of_its_own() -> None:
+    assert property_names(model=False) == [one.name for one in PROPERTIES]
+    assert property_names(model=True) == [one.name for one in OF_MODELS]
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "first"),
+    [
+        (attend, {"causal": False}, EQUATION),
+        (Means(), {"vocab_size": 17}, "logits are numbers"),
+        (Means(), {"vocab_size": 17, "num_heads": 2, "d_in": 5}, "logits are numbers"),
+    ],
+    ids=["attention", "a model", "a model whose constructor was told more"],
+)
+def test_what_is_meant_is_checked(
+    code: Callable[..., Any], options: dict[str, Any], first: str
+) -> None:
+    report = check_either(code, options)
+    assert report.ok
+    assert report.rows[0].name == first
+
+
+@pytest.mark.refusal
+def test_weights_are_those_of_a_layer() -> None:
+    with refused("weights must be left out for a whole model; got weights={'a': 'b'}."):
+        check_either(Means(), {"vocab_size": 17, "weights": {"a": "b"}})
+
+
+def test_a_model_may_be_expected_to_fail_too() -> None:
+    leaks = Means(leaks=True)
+    assert not check_model(leaks, vocab_size=17).ok
+    report = check_model(leaks, vocab_size=17, expected={LEAK: "it reads both ways"})
+    assert report.ok
+    assert row(report, LEAK).verdict == "expected"
+    right = check_model(Means(), vocab_size=17, expected={LEAK: "it did once"})
+    assert [one.name for one in right.failed] == [LEAK]
+
+
+def test_what_is_expected_of_a_model_is_a_property_of_models() -> None:
+    with pytest.raises(ValueError, match=r"^expected must name a property, one of"):
+        check_model(Means(), vocab_size=17, expected={EQUATION: "why"})

@@ -1,0 +1,118 @@
+"""A failure that is expected is no failure, and one that does not come is."""
+
+from collections.abc import Callable
+
+import pytest
+from torch import Tensor
+
+from checks.support.asking import refused, row
+from headway.checks import Row, check
+from headway.checks.book import Section
+from headway.checks.expected import expect, nearest, refuse_unknown
+from mistakes.mistake import EQUATION, FULLY_MASKED, LEAK, OBEYED
+
+HERE = Section("A chapter", "A section", "part/page/#a-section")
+NAMES = [EQUATION, LEAK, FULLY_MASKED]
+REASON = "our kernel does so; it is known."
+
+
+def of(verdict: str) -> Row:
+    return Row(LEAK, verdict, "It was seen.", HERE, 3)
+
+
+def test_a_failure_that_is_expected_is_set_apart_with_its_reason() -> None:
+    [found] = expect([of("failed")], {LEAK: REASON})
+    assert found.verdict == "expected"
+    assert (found.sentence, found.figure) == ("It was seen.", 3)
+    assert found.reason == REASON
+    assert found.advice == f"It was seen. Expected: {REASON}"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "came"),
+    [
+        ("passed", "it passes"),
+        ("note", "it is a note now"),
+        ("not applicable", "it could not be asked"),
+    ],
+)
+def test_what_was_to_fail_and_does_not_fails(verdict: str, came: str) -> None:
+    [found] = expect([of(verdict)], {LEAK: REASON})
+    assert found.verdict == "failed"
+    assert found.sentence == (
+        "It was expected to fail (our kernel does so; it is known), and "
+        f"{came}: take it out of expected. It was seen."
+    )
+    assert found.reason == REASON
+
+
+@pytest.mark.parametrize("verdict", ["passed", "failed", "note", "not applicable"])
+@pytest.mark.parametrize("expected", [None, {}, {EQUATION: REASON}])
+def test_other_rows_stay(verdict: str, expected: dict[str, str] | None) -> None:
+    assert expect([of(verdict)], expected) == [of(verdict)]
+
+
+def test_what_is_a_property_may_be_expected() -> None:
+    refuse_unknown(None, NAMES)
+    refuse_unknown({}, NAMES)
+    refuse_unknown({LEAK: "why", FULLY_MASKED: "why not"}, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("expected", "sentence"),
+    [
+        (
+            {"no leak from future": "why"},
+            "expected must name a property, such as 'no leak from the future'; got "
+            "expected={'no leak from future': ...}.",
+        ),
+        (
+            {"xyz": "why"},
+            "expected must name a property, one of 'equals the equation', 'no leak "
+            "from the future', 'fully masked rows harm nobody'; got "
+            "expected={'xyz': ...}.",
+        ),
+        (
+            {LEAK: " "},
+            "expected must give a reason; got "
+            "expected={'no leak from the future': ' '}.",
+        ),
+        (
+            {LEAK: True},
+            "expected must give a reason; got "
+            "expected={'no leak from the future': True}.",
+        ),
+    ],
+)
+@pytest.mark.refusal
+def test_an_expectation_that_nothing_can_meet_is_refused(
+    expected: dict[str, str], sentence: str
+) -> None:
+    with refused(sentence):
+        refuse_unknown(expected, NAMES)
+
+
+def test_near_names_are_given_two_at_most_and_as_they_are_written() -> None:
+    known = ["Alpha", "alpine", "alphas", "gamma"]
+    assert nearest("ALPHA", known) == "such as 'Alpha' or 'alphas'"
+    assert nearest("gama", known) == "such as 'gamma'"
+    assert nearest("x", known[2:]) == "one of 'alphas', 'gamma'"
+
+
+def attend(factor: float) -> Callable[..., Tensor]:
+    return lambda q, k, v: (q @ k.mT * factor).softmax(-1) @ v
+
+
+def test_a_check_sets_apart_what_is_expected_and_fails_what_is_not() -> None:
+    assert not check(attend(1.0)).ok
+    report = check(attend(1.0), expected={EQUATION: "scores are small from the start"})
+    assert report.ok
+    assert row(report, EQUATION).verdict == "expected"
+    assert ", 0 failed, 1 expected to fail, " in str(report)
+    right = check(attend(5**-0.5), expected={EQUATION: "not any more"})
+    assert [one.name for one in right.failed] == [EQUATION]
+
+
+def test_a_wrong_expectation_is_refused_before_anything_is_called() -> None:
+    with pytest.raises(ValueError, match=r"^expected must name a property, such as"):
+        check(lambda x: 1 / 0, d_in=3, expected={OBEYED[:-1]: "why"})

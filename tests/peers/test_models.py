@@ -1,0 +1,107 @@
+"""`check_model` finds in published models no fault but those that they have.
+
+Run by `make peers`. Some models saw the future in versions of 2026: the same faults are
+put back here by one line, and found.
+"""
+
+from typing import Any
+
+import pytest
+import torch
+import transformers.masking_utils
+import transformers.models as published
+from torch import nn
+
+from headway.checks import Report, check_model
+from peers import published_models
+from peers.language_models import NAMES, build
+from peers.published_models import COMPILED, REASONS, report
+
+# The reports of all models are shared, and so stay in one process.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # what they warn of is theirs to fix
+    pytest.mark.xdist_group("published models"),
+]
+CORE = {
+    "no leak from the future",
+    "no leak in training",
+    "no leak in a long text",
+    "every past token counts",
+    "texts do not move each other",
+    "the same alone as in a batch",
+    "padding behind a text",
+    "padding before a text",
+    "half precision",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_found_but_what_is_there(name: str) -> None:
+    found = report(name)
+    known = REASONS.get(name, {})
+    said = {row.name for row in found.rows if row.verdict in ("failed", "note")}
+    assert said == {*known}, str(found)
+    passed = {row.name for row in found.rows if row.verdict == "passed"}
+    assert passed >= CORE - said, str(found)
+    if name.endswith(("ForCausalLM", "LMHeadModel")):
+        assert passed >= {"writing takes the likeliest", "eager equals fused"} - said
+        assert passed | said >= {"cached equals uncached"}
+
+
+def test_only_models_that_are_checked_have_reasons() -> None:
+    assert {*REASONS} <= {*NAMES}
+    assert all(COMPILED not in reasons for reasons in REASONS.values())
+
+
+def test_the_table_is_what_was_found() -> None:
+    assert published_models.main(["--check"]) == 0
+
+
+def failed(model: nn.Module, **options: Any) -> tuple[Report, set[str]]:
+    found = check_model(model, **options)
+    return found, {row.name for row in found.failed}
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("RoFormerForCausalLM", published.roformer.modeling_roformer),
+        ("BigBirdForCausalLM", published.big_bird.modeling_big_bird),
+        ("RemBertForCausalLM", published.rembert.modeling_rembert),
+        ("MegatronBertForCausalLM", published.megatron_bert.modeling_megatron_bert),
+    ],
+)
+def test_a_decoder_with_the_mask_of_an_encoder(name, module, monkeypatch) -> None:
+    bidirectional = transformers.masking_utils.create_bidirectional_mask
+
+    def encoders(*args: Any, past_key_values: Any = None, **rest: Any) -> Any:
+        return bidirectional(*args, **rest)
+
+    monkeypatch.setattr(module, "create_causal_mask", encoders)
+    found, rows = failed(build(name))
+    assert "no leak from the future" in rows
+    assert "Each sees the whole text: no mask acts" in str(found).replace(
+        "\n       ", ""
+    )
+
+
+def test_a_mask_that_sdpa_alone_leaves_out(monkeypatch) -> None:
+    module = published.doge.modeling_doge
+    right = module.create_causal_mask
+
+    def skipping(*args: Any, allow_is_causal_skip: bool = True, **rest: Any) -> Any:
+        return right(*args, **rest)
+
+    monkeypatch.setattr(module, "create_causal_mask", skipping)
+    model = build("DogeForCausalLM")
+    found, rows = failed(model)
+    assert rows == {"no leak from the future", "eager equals fused"}
+    assert "see no later tokens" in found.failed[1].sentence
+    model.set_attn_implementation("eager")
+    assert "no leak from the future" not in failed(model)[1]
+
+
+def test_compiled_is_the_same() -> None:
+    torch.compiler.reset()
+    found = check_model(build("LlamaForCausalLM"), compile="aot_eager")
+    assert {row.name: row.verdict for row in found.rows}[COMPILED] == "passed"
