@@ -30,8 +30,9 @@ SIZES = {
     "two heads": Sizes(13, 7, 2, 17, 11),
 }
 SMALL = SIZES["two heads"]
-GROUPED = {  # and how many heads the keys have
-    "five heads": (Sizes(17, 3, 6, 19, 23), 2),
+# And how many heads the keys have; how many share one is no square, nor D.
+GROUPED = {
+    "five heads": (Sizes(17, 3, 10, 19, 23), 2),
     "three heads": (Sizes(11, 5, 4, 13, 19), 2),
     "two heads": (Sizes(13, 7, 6, 17, 11), 3),
 }
