@@ -72,7 +72,7 @@ EXERCISE = Exercise(
         "If T queries are the newest of S tokens, which rows of the large triangle are "
         "theirs? The last of them is row S - 1.",
     ),
-    draw=lambda d: (d.normal(d.B, min(d.T, d.S), d.S),),
+    draw=lambda d: (d.normal(*d.lead, min(d.T, d.S), d.S),),
     ask=run,
     law="A buffer goes where the module goes; one that is not persistent stays out of "
     "every checkpoint.",

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
         "Let a row that sees nothing see everything while the softmax runs, and fill "
         "its weights with zeros afterwards; then no nan is ever made.",
     ),
-    draw=lambda d: (d.normal(d.B, d.T, d.S), with_an_empty_row(d)),
+    draw=lambda d: (d.normal(*d.lead, d.T, d.S), with_an_empty_row(d)),
     properties=[
         Property(
             "gradients are finite, for rows that see nothing too", gradients_finite

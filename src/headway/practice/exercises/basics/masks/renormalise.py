@@ -48,8 +48,8 @@ EXERCISE = Exercise(
         "The sums must keep their axis (keepdim=True), so that each row is divided by "
         "its own.",
     ),
-    draw=lambda d: (torch.softmax(d.normal(d.B, d.T, d.S), dim=-1), visible(d)),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 0.1}),
+    draw=lambda d: (torch.softmax(d.normal(*d.lead, d.T, d.S), dim=-1), visible(d)),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 0.1, "axes": 2}),
     law="What is visible keeps its proportions, and sums to one.",
     right=[
         """

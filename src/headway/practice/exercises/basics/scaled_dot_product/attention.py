@@ -43,9 +43,9 @@ EXERCISE = Exercise(
         "which must not come in.",
     ),
     draw=lambda d: (
-        d.normal(d.B, d.H, d.T, d.D),
-        d.normal(d.B, d.H, d.S, d.D),
-        d.normal(d.B, d.H, d.S, d.V),
+        d.normal(*d.lead, d.H, d.T, d.D),
+        d.normal(*d.lead, d.H, d.S, d.D),
+        d.normal(*d.lead, d.H, d.S, d.V),
     ),
     law="Each row of the result lies between the values; a query that likes no key "
     "more than another gets their mean.",
@@ -96,6 +96,46 @@ EXERCISE = Exercise(
             "return weights @ value",
             "return weights @ value / query.shape[-1] ** 0.5",
             "what was found is scaled once more",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted, so that large ones overflow",
+            hint="What did your softmax do before the exponential? torch.softmax does "
+            "it, too.",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=3)",
+            "axes are counted from the front: axis 3 is the last of four only",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 1 / 2",
+            "D ** 1 / 2 is read as (D ** 1) / 2, so that scores are divided by D "
+            "and by 2",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] / 2)",
+            "D ** 1 / 2 is read as half of D",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of queries",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights",
+            "the weights are given, and nothing is mixed",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ key",
+            "keys are mixed, and not values",
         ),
     ],
 )

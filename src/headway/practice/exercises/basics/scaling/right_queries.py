@@ -39,7 +39,7 @@ EXERCISE = Exercise(
         "over.",
         "One over D, times what, is one over the root of D?",
     ),
-    draw=lambda d: (d.normal(d.B, d.T, d.D),),
+    draw=lambda d: (d.normal(*d.lead, d.T, d.D),),
     law="A factor of the scores may as well be given to the queries, or to the keys: "
     "at D = 16 they must be 4 times as large, since 4/16 is one over the root of 16.",
     right=["return query.shape[-1] * query / query.shape[-1] ** 0.5"],

@@ -32,6 +32,12 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def drawn_text(d):  # type: ignore[no-untyped-def]
+    """Draw words of many lengths: the long ones attract the others."""
+    lengths = (d.normal(*d.lead, d.T, 1) / d.loud).exp()
+    return lengths * d.normal(*d.lead, d.T, d.E)
+
+
 EXERCISE = Exercise(
     answer="simple_attention",
     read=("basics/simple_attention/#all-words-at-once", "All words at once"),
@@ -41,7 +47,7 @@ EXERCISE = Exercise(
         "The table of scores is the text times itself, with the last two axes of one "
         "of them swapped (.mT); the softmax runs along the last axis.",
     ),
-    draw=lambda d: (d.normal(*d.lead, d.T, d.E),),
+    draw=lambda d: (drawn_text(d),),
     law="A context vector lies between the words, and a shuffled text gives shuffled "
     "context vectors.",
     covers=("score", "scores_of_one", "softmax", "context"),
