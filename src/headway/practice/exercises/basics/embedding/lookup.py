@@ -107,5 +107,10 @@ EXERCISE = Exercise(
             "table[indices.permute(*range(indices.ndim)[::-1])]",
             "the axes of the indices are turned around first",
         ),
+        Wrong(
+            "table[indices]",
+            "torch.take(table, indices)",
+            "torch.take counts the numbers of the table, and not its rows",
+        ),
     ],
 )

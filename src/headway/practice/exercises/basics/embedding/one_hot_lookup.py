@@ -136,5 +136,18 @@ EXERCISE = Exercise(
             "one_hot.to(table.dtype).softmax(dim=-1) @ table",
             "a softmax is taken of the one-hot rows, in which zeros count too",
         ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers\n"
+            "    return one_hot.to(table.dtype)",
+            "one_hot = torch.zeros(len(indices), len(numbers))\n"
+            "    one_hot[torch.arange(len(indices)), indices] = 1\n"
+            "    return one_hot",
+            "the indices are taken to have one axis, and the one-hot rows have 32 bits",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "table @ one_hot.to(table.dtype)",
+            "the table stands on the left, and the one-hot rows on the right",
+        ),
     ],
 )

@@ -137,5 +137,24 @@ EXERCISE = Exercise(
             "return weights @ key",
             "keys are mixed, and not values",
         ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.permute(*range(key.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.einsum('bhtd,bhsd->bhts', query, key)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=0)",
+            "the softmax runs over the texts, which are the first axis",
+        ),
+        Wrong(
+            "dim=-1)", "dim=2)", "the softmax runs over axis 2, which is not the last"
+        ),
     ],
 )

@@ -28,7 +28,7 @@ if __name__ == "__main__":
 
     query, key = dictionary(torch.tensor([2, 0]), 3)
     value = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
-    print(attention(query, key, value))
+    print(attention(query.float(), key.float(), value))
     # tensor([[ 3., 30.],
     #         [ 1., 10.]])
 # --- end of your file ---
@@ -40,6 +40,9 @@ def found(dictionary, wanted, S, value):  # type: ignore[no-untyped-def]
 
 
 def far_above(dictionary, wanted, S, value):  # type: ignore[no-untyped-def]
+    query, key = dictionary(wanted, S)
+    if query.shape[0] != len(wanted) or key.shape != (S, query.shape[-1]):
+        return True  # the shape is told already
     shares = found(dictionary, wanted, S, torch.eye(S, dtype=torch.float64))
     largest, places = shares.max(dim=-1)
     return not bool((places == wanted).all()) or bool((largest > 1 - 1e-9).all())
@@ -62,8 +65,8 @@ EXERCISE = Exercise(
     ask=found,
     properties=[
         Property(
-            "the wanted score stands so far above the others that they get less than "
-            "a billionth; yours is the largest, but not by enough",
+            "the scores are so large that what is not wanted gets less than a "
+            "billionth of the weight",
             far_above,
         ),
     ],
@@ -77,8 +80,8 @@ EXERCISE = Exercise(
     ],
     wrong=[
         Wrong(
-            "100.0 * S**0.5 * key[wanted]",
-            "key[wanted]",
+            "100.0 * S**0.5 * ",
+            "",
             "the scores are too small, so that other values come in",
         ),
         Wrong(
@@ -98,8 +101,8 @@ EXERCISE = Exercise(
             "query t finds place t, whatever is wanted",
         ),
         Wrong(
-            "100.0 * S**0.5 * key[wanted]",
-            "100.0 * S**0.5 * key",
+            "key[wanted]",
+            "key",
             "there is a query for each key, and not one for each place that is wanted",
         ),
     ],

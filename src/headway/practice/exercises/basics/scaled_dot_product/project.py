@@ -97,5 +97,10 @@ EXERCISE = Exercise(
             "weight @ x + bias",
             "the weight stands on the left, as if tokens were columns",
         ),
+        Wrong(
+            "x @ weight.T + bias",
+            "weight @ x.mT + bias",
+            "the weight stands on the left, so that tokens come out as columns",
+        ),
     ],
 )

@@ -166,5 +166,16 @@ EXERCISE = Exercise(
             "torch.bmm(query, key.mT)",
             "torch.bmm takes three axes and no other number; @ takes any",
         ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.permute(*range(key.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.einsum('btd,bsd->bts', query, key)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
     ],
 )

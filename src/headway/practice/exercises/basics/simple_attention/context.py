@@ -113,6 +113,17 @@ EXERCISE = Exercise(
             "values",
             "the values are given as they are, without the weights",
         ),
+        Wrong(
+            "weights @ values",
+            "weights * values",
+            "numbers are multiplied in their places, and not row by column",
+        ),
+        Wrong(
+            "weights @ values",
+            "torch.einsum('bts,bsv->btv', weights, values)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
     ],
 )
 

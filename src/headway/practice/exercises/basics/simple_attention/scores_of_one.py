@@ -97,5 +97,15 @@ EXERCISE = Exercise(
             "keys @ keys.T",
             "the words are compared with each other, and the query is not used",
         ),
+        Wrong(
+            "keys @ query",
+            "query @ keys",
+            "the query stands on the left, so that the words would be added up",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ query / len(keys) ** 0.5",
+            "scores are divided by the root of the number of words",
+        ),
     ],
 )

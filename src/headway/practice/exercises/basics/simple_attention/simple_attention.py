@@ -153,5 +153,21 @@ EXERCISE = Exercise(
             "scores = torch.bmm(x, x.mT)",
             "torch.bmm takes three axes and no other number; @ takes any",
         ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.mT / x.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of words",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.permute(*range(x.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = torch.einsum('bte,bse->bts', x, x)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
     ],
 )

@@ -178,5 +178,15 @@ EXERCISE = Exercise(
             "torch.exp(largest - scores)",
             "the sign is turned, so that the smallest score gets the most",
         ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp2(scores)",
+            "powers of two are taken, and the largest score is not subtracted",
+        ),
+        Wrong(
+            "grown.sum(dim=-1, keepdim=True)",
+            "grown.norm(dim=-1, keepdim=True)",
+            "each row is divided by its length, and not by its sum",
+        ),
     ],
 )
