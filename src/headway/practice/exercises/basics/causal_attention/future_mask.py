@@ -176,5 +176,11 @@ EXERCISE = Exercise(
             "        future = torch.ones(T, S).triu(S - T + 1).bool()",
             "the mask is made anew at each call, and none is kept",
         ),
+        Wrong(
+            "T, S = scores.shape[-2:]",
+            "B, T, S = scores.shape\n        T, S = scores.shape[-2:]",
+            "scores is taken to have three axes, and may have more",
+            hint="scores.shape[-1] is the last size, however many axes there are.",
+        ),
     ],
 )

@@ -101,5 +101,17 @@ EXERCISE = Exercise(
             "mask.sum(dim=-1, keepdim=True)",
             "it is divided by the number of visible keys",
         ),
+        Wrong(
+            "kept = weights * mask",
+            "B, T, S = weights.shape\n    kept = weights * mask",
+            "weights is taken to have three axes, and may have more",
+            hint="weights.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=2, keepdim=True)",
+            "axes are counted from the front: axis 2 is the last of three only",
+            hint="The last axis is -1, however many there are.",
+        ),
     ],
 )

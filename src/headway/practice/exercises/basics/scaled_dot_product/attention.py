@@ -156,5 +156,11 @@ EXERCISE = Exercise(
         Wrong(
             "dim=-1)", "dim=2)", "the softmax runs over axis 2, which is not the last"
         ),
+        Wrong(
+            "scores = query @ key.mT",
+            "B, H, T, D = query.shape\n    scores = query @ key.mT",
+            "query is taken to have four axes, and may have more",
+            hint="query.shape[-1] is the last size, however many axes there are.",
+        ),
     ],
 )

@@ -177,5 +177,11 @@ EXERCISE = Exercise(
             "einsum names each axis, so that more or fewer than these are an error",
             hint="In einsum, three dots stand for any number of axes.",
         ),
+        Wrong(
+            "scores = query @ key.mT",
+            "B, T, D = query.shape\n    scores = query @ key.mT",
+            "query is taken to have three axes, and may have more",
+            hint="query.shape[-1] is the last size, however many axes there are.",
+        ),
     ],
 )

@@ -124,6 +124,12 @@ EXERCISE = Exercise(
             "einsum names each axis, so that more or fewer than these are an error",
             hint="In einsum, three dots stand for any number of axes.",
         ),
+        Wrong(
+            "return weights @ values",
+            "B, T, S = weights.shape\n    return weights @ values",
+            "weights is taken to have three axes, and may have more",
+            hint="weights.shape[-1] is the last size, however many axes there are.",
+        ),
     ],
 )
 

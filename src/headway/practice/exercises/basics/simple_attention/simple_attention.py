@@ -169,5 +169,11 @@ EXERCISE = Exercise(
             "einsum names each axis, so that more or fewer than these are an error",
             hint="In einsum, three dots stand for any number of axes.",
         ),
+        Wrong(
+            "scores = x @ x.mT",
+            "B, T, E = x.shape\n    scores = x @ x.mT",
+            "x is taken to have three axes, and may have more",
+            hint="x.shape[-1] is the last size, however many axes there are.",
+        ),
     ],
 )

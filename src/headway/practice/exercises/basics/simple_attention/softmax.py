@@ -188,5 +188,11 @@ EXERCISE = Exercise(
             "grown.norm(dim=-1, keepdim=True)",
             "each row is divided by its length, and not by its sum",
         ),
+        Wrong(
+            "largest = scores.amax",
+            "B, T, S = scores.shape\n    largest = scores.amax",
+            "scores is taken to have three axes, and may have more",
+            hint="scores.shape[-1] is the last size, however many axes there are.",
+        ),
     ],
 )
