@@ -42,7 +42,7 @@ EXERCISE = Exercise(
         "Make the table of all scores; argmax finds the place of the largest number.",
         "Row t belongs to the word that asks. Along which axis must argmax look?",
     ),
-    draw=lambda d: (d.normal(d.S, d.E) * d.normal(d.S, 1).exp(),),
+    draw=lambda d: (d.normal(d.S, d.E) * (d.normal(d.S, 1) / d.loud).exp(),),
     law="A word's score with itself is its squared length, so a long vector attracts "
     "others more than they attract themselves. A word cannot say what it looks for, "
     "nor what it wants to be found by: it has one vector for both.",
