@@ -26,7 +26,7 @@ def score(a: Tensor, b: Tensor) -> float:
 if __name__ == "__main__":
     he = torch.tensor([0.77, 0.25, 0.10])
     boy = torch.tensor([0.43, 0.15, 0.89])
-    print(round(score(he, boy), 4))
+    print(round(float(score(he, boy)), 4))
     # 0.4576
 # --- end of your file ---
 
