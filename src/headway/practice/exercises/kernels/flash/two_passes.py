@@ -7,8 +7,8 @@ query (T, D) and key (S, D) with S at least T: the last query belongs to the las
 A tile is `size` keys; the last one may be smaller.
 
 Go over the tiles once for the log-sum-exp of each row, and once more for the mixture:
-then no mixture has to shrink. Give the rows (T, V), and the log-sum-exps (T). Scores
-may be large, and a row may see nothing of a tile.
+then no mixture has to shrink. Give the rows (T, V), and the log-sum-exps (T), in the
+type of the query. Scores may be large, and a row may see nothing of a tile.
 """
 
 from headway.practice import Exercise, Wrong
@@ -149,6 +149,16 @@ EXERCISE = Exercise(
             "torch.exp(scores_of(tile) - lse[:, None])",
             "torch.exp(scores_of(tile))",
             "exponentials are not divided by their sum",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, scores_of(torch.arange(S)).amax(dim=-1)",
+            "the largest score of each row is given, and not its log-sum-exp",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "lse + scores_of(tile).logsumexp(dim=-1)",
+            "log-sum-exps are added as they are, and minus infinity stays",
         ),
         Wrong(
             " / query.shape[-1] ** 0.5",

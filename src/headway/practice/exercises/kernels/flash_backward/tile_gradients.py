@@ -144,6 +144,11 @@ EXERCISE = Exercise(
             "the softmax's own weights are left out of its gradient",
         ),
         Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.exp(scores) / lse[:, None]",
+            "exponentials are divided by the log-sum-exp, and not by the sum",
+        ),
+        Wrong(
             "weights.T @ grad",
             "weights.T @ (grad - context)",
             "the result is taken off the gradient before it goes to the values",

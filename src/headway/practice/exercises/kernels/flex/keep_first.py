@@ -53,7 +53,7 @@ def run(keep_first, T, window, first):  # type: ignore[no-untyped-def]
     return mod(zero, zero, places, places)
 
 
-CASES = [(9, 4, 2), (6, 1, 3), (5, 2, 0), (4, 6, 1), (8, 2, 2)]
+CASES = [(4, 2, 1), (6, 1, 3), (5, 3, 0), (4, 6, 1), (9, 4, 2)]
 
 EXERCISE = Exercise(
     answer="keep_first",
@@ -147,8 +147,8 @@ EXERCISE = Exercise(
         Wrong(
             "past & (near | (kv_idx < first))",
             "past and (near or kv_idx < first)",
-            "`and` and `or` ask for one answer, where PyTorch asks for all pairs at "
-            "once",
+            "`and`, `or` or `if` ask for one answer, where PyTorch asks for all pairs "
+            "at once",
             hint="For tensors, `&` and `|` join pair by pair.",
         ),
     ],

@@ -125,5 +125,21 @@ EXERCISE = Exercise(
             "the difference of the log-sum-exps is turned round, and its logarithm "
             "is nan",
         ),
+        Wrong(
+            "part * note, rest\n",
+            "part * note, rest - lse\n",
+            "the rows are right, and the logarithm of their share is given for their "
+            "log-sum-exp",
+        ),
+        Wrong(
+            "    rest = lse + torch.log(-torch.expm1(lse_note - lse))\n"
+            "    whole = torch.exp(lse - rest)[:, None]\n"
+            "    part = torch.exp(lse_note - rest)[:, None]\n"
+            "    return whole * rows - part * note, rest",
+            "    whole, part = torch.exp(lse)[:, None], torch.exp(lse_note)[:, None]\n"
+            "    rest = torch.log(whole - part)[:, 0]\n"
+            "    return (whole * rows - part * note) / (whole - part), rest",
+            "rows are multiplied by whole sums of exponentials, which overflow",
+        ),
     ],
 )

@@ -6,7 +6,7 @@ Write `rolled_out(maps, residual)`: the attention rollout of a model.
 of H heads, whose rows sum to one. In each layer the share `residual` of a token stays
 where it is, by the residual connection, and the rest comes through the mean map of the
 heads. Give a table (T, T): for each token of the last layer, how much of it leads back
-to each token of the text.
+to each token of the text, in the type of the maps.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 def draw(d):  # type: ignore[no-untyped-def]
     maps = [torch.softmax(d.normal(d.H, d.T, d.T), dim=-1) for _ in range(d.W)]
-    return maps, 0.3
+    return maps, 0.25  # which all types hold exactly
 
 
 EXERCISE = Exercise(
@@ -107,6 +107,26 @@ EXERCISE = Exercise(
             "same + layer.mean(dim=0)",
             "the identity is added and the shares are not used, so that rows sum to "
             "eight",
+        ),
+        Wrong(
+            "residual * same + (1 - residual) * layer.mean(dim=0)",
+            "(same + layer.mean(dim=0)) / 2",
+            "half of a token stays, whatever `residual` says",
+        ),
+        Wrong(
+            "residual * same +",
+            "residual * result +",
+            "what was found so far stays in place of the identity, and is multiplied "
+            "by itself",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step @ result\n"
+            "    return result",
+            "        result = layer.mean(dim=0) @ result\n"
+            "    return residual * same + (1 - residual) * result",
+            "the residual connection is counted once, at the end, and not in each "
+            "layer",
         ),
         Wrong(
             "layer.mean(dim=0)",

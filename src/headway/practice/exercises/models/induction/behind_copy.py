@@ -75,6 +75,11 @@ EXERCISE = Exercise(
             "each token looks at its copies and at itself",
         ),
         Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same[:, 1:, :-1].tril()",
+            "the table is cut, and not moved, so that a row and a column are missing",
+        ),
+        Wrong(
             "    behind[:, :, 1:] = same[:, :, :-1]\n",
             "    behind = same.roll(1, dims=-1)\n",
             "the table is turned round, so that the last token stands before the first",

@@ -101,6 +101,29 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "model(ids)[-1]",
+            "model(ids)[-2]",
+            "the row before the last is taken, which guesses the last token again",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    shares = torch.softmax(model(ids)[-1] / temperature, dim=-1)\n"
+            "    return torch.cat([ids, *(pick(shares) for _ in range(count))])",
+            "the model is asked about the same text each time: what was picked is not "
+            "put behind it before the next turn",
+        ),
+        Wrong(
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n",
+            "        shares = torch.softmax(model(ids) / temperature, dim=0)[-1]\n",
+            "the softmax runs over the places of the text, and not over the tokens "
+            "that may come",
+        ),
+        Wrong(
+            "model(ids)[-1]",
             "model(ids[-1:])[-1]",
             "the model reads the last token alone, and forgets the text",
         ),

@@ -66,7 +66,7 @@ class Each(Mean):
 
 
 def run(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
-    block = cls(x.shape[-1], Mean(first), Each(second))
+    block = cls(x.shape[-1], Mean(first), Each(second)).double()
     count = len([*block.parameters()])
     block.norm.weight.data, block.norm.bias.data = scale, scale / 3
     return block(x), f"{count} parameters"
@@ -142,6 +142,25 @@ EXERCISE = Exercise(
             "self.norm(x + self.attention(x) + self.feed_forward(x))",
             "the norm comes last, and touches the stream",
             exhibit="models/#the-stream-is-normalised",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.norm(self.attention(x)) + self.norm(self.feed_forward(x))",
+            "the norm comes behind each half, and should come before",
+        ),
+        Wrong(
+            "        self.attention = attention\n"
+            "        self.feed_forward = feed_forward\n",
+            "        halves = {'attention': attention, 'feed_forward': feed_forward}\n"
+            "        self.__dict__.update(halves)\n",
+            "the halves are kept in a plain list, so that nothing finds their weights",
+            hint="A module looks for weights in modules that it holds, and not in "
+            "plain lists.",
+        ),
+        Wrong(
+            "self.feed_forward = feed_forward\n",
+            "self.feed_forward = nn.Sequential(nn.LayerNorm(width), feed_forward)\n",
+            "the second half has a norm of its own",
         ),
         Wrong(
             "self.norm(x)",
