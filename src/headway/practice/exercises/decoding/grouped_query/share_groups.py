@@ -126,7 +126,9 @@ EXERCISE = Exercise(
             "the heads come back in another order: groups are the inner axis at the "
             "end",
         ),
-        Wrong("rows.flatten(1, 2)", "rows", "the axis of the groups is left in the rows"),
+        Wrong(
+            "rows.flatten(1, 2)", "rows", "the axis of the groups is left in the rows"
+        ),
         Wrong(
             "query.unflatten(1, (G, H // G))",
             "query.unflatten(1, (H // G, G))",

@@ -92,7 +92,8 @@ EXERCISE = Exercise(
         Wrong(
             "2 ** (-8 * heads / H)",
             "2 ** -heads",
-            "each slope is half of the one before, which is right for eight heads alone",
+            "each slope is half of the one before, which is right for eight heads "
+            "alone",
         ),
         Wrong("(S - 1) -", "S -", "every distance is one too large"),
         Wrong(

@@ -158,7 +158,7 @@ EXERCISE = Exercise(
             "torch.full((D,), 3)",
             "torch.zeros(D, dtype=torch.int64)",
             "it is tried at place zero, which turns nothing",
-            hint="At place zero nothing turns, and elsewhere the slow pairs turn little.",
+            hint="Place zero turns nothing, and elsewhere the slow pairs turn little.",
         ),
         Wrong(
             "if torch.equal(mixed, must):",
