@@ -155,5 +155,17 @@ EXERCISE = Exercise(
             "value.unsqueeze(2)).expand(-1, -1, H // G, -1, -1)",
             "the queries of a group are put together to one",
         ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    return attend(query, key, value)",
+            "heads and groups meet on one axis, which works only if there are as many "
+            "of both, or one group",
+        ),
+        Wrong(
+            "rows.flatten(1, 2)",
+            "rows.reshape(query.shape)",
+            "the rows are taken to be as wide as queries: they are as wide as values",
+        ),
     ],
 )

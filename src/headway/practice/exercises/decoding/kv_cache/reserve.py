@@ -40,7 +40,7 @@ def run(put, key, cuts, N):  # type: ignore[no-untyped-def]
     length, seen = 0, []
     for piece in key.split(cuts, dim=1):
         keys, length = put(room, length, piece)
-        seen += [keys.clone(), length]
+        seen.append((keys.clone(), length))
     return seen
 
 
@@ -126,6 +126,21 @@ EXERCISE = Exercise(
             "return room[:, :end], end",
             "return room[:, :length], end",
             "what is read ends before the new keys: a token does not see itself",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n    return room[:, :end], end",
+            "    return torch.cat([room[:, :length], key], dim=1), end",
+            "old and new keys are joined in a copy, and nothing is written to the room",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[length:end] = key",
+            "the slice is taken along the heads, and not along the tokens",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length] = key",
+            "there is a place for one token, and a piece may have several",
         ),
     ],
 )

@@ -146,5 +146,11 @@ EXERCISE = Exercise(
             "(turned @ rope.T).mean(0)",
             "all heads share one query for the turned part, and not its key alone",
         ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return torch.softmax(scores, dim=-1)",
+            "weights are given, where scores are asked for",
+        ),
     ],
 )

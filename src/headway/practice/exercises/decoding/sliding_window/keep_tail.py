@@ -40,7 +40,7 @@ def run(keep_tail, key, cuts, W):  # type: ignore[no-untyped-def]
     kept, seen = key[:, :0], []
     for piece in key.split(cuts, dim=1):
         keys, kept = keep_tail(kept, piece, W)
-        seen += [keys, kept]
+        seen.append((keys, kept))
     return seen
 
 
@@ -125,6 +125,12 @@ EXERCISE = Exercise(
             "keys.shape[1] - (W - 1)",
             "keys.shape[1] - (W - 2)",
             "one token too few is kept",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    keys = keys[:, -(W - 1) :]\n    return keys, keys",
+            "it is cut first and read afterwards, and with W = 1 it is not cut at all",
+            exhibit="caches/#longer-than-the-ring",
         ),
     ],
 )

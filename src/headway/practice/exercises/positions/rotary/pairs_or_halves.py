@@ -36,8 +36,14 @@ def pairs_or_halves(rotate: Callable[[Tensor, Tensor], Tensor]) -> str:
 if __name__ == "__main__":
     from headway import Rotary
 
-    print(pairs_or_halves(Rotary(8)), pairs_or_halves(Rotary(8, halves=True)))
-    # pairs halves
+    for halves in (False, True):
+
+        def turned(x: Tensor, at: Tensor, halves: bool = halves) -> Tensor:
+            return Rotary(x.shape[-1], halves=halves)(x, at)
+
+        print(pairs_or_halves(turned))
+    # pairs
+    # halves
 # --- end of your file ---
 
 
@@ -191,6 +197,19 @@ EXERCISE = Exercise(
             '(("pairs", one ^ 1), ("halves", (one + D // 2) % D))',
             '(("halves", one ^ 1), ("pairs", (one + D // 2) % D))',
             "the two names are exchanged",
+        ),
+        Wrong(
+            "    D = 8\n",
+            "    from headway import Rotary\n\n"
+            "    D = 8\n"
+            "    x, at = torch.randn(5, D, dtype=torch.float64), torch.arange(5)\n"
+            "    for halves in (False, True):\n"
+            "        meant = Rotary(D, halves=halves)(x, at)\n"
+            "        if torch.allclose(rotate(x, at), meant):\n"
+            "            return ('pairs', 'halves')[halves]\n"
+            "    return 'neither'\n",
+            "it is compared with rotations of one base and one direction, so that all "
+            "others are taken for neither",
         ),
     ],
     survivors={

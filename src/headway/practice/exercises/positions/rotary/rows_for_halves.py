@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "halves.flatten(0, 2)",
-            "halves.flatten(2)",
+            "halves.flatten(1, 2)",
             "the heads keep axes of their own",
         ),
         Wrong(

@@ -35,6 +35,8 @@ if __name__ == "__main__":
 
 
 def draw(d):  # type: ignore[no-untyped-def]
+    if d.S < 4:
+        raise ValueError("too few pairs for a ramp")
     speeds = 1000.0 ** (-torch.arange(d.S, dtype=torch.float64) / d.S)
     return speeds, 2.0 + d.W, 1, d.S - 2
 
@@ -105,7 +107,7 @@ EXERCISE = Exercise(
         Wrong(
             ".clamp(0, 1)",
             ".round().clamp(0, 1)",
-            "there is a step, and no ramp",
+            "there is a step halfway, and no ramp",
         ),
         Wrong(
             "(pair - first) / (last - first)",
@@ -122,6 +124,16 @@ EXERCISE = Exercise(
             "(speeds[first] - speeds) / (speeds[first] - speeds[last])",
             "the ramp is over the speeds, as the paper prints it, and not over the "
             "numbers of the pairs",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            ".floor().clamp(0, 1)",
+            "the pairs between are kept, where they must be blended",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "pair / (len(speeds) - 1)",
+            "the ramp goes over all pairs, from the fastest to the slowest",
         ),
     ],
 )

@@ -5,7 +5,8 @@ the waves, and its query must be the row that stands `back` places earlier.
 
 Write `look_back(rows, back)`: `rows` (T, E) are rows of the waves, of places that you
 are not told; E is even. Numbers 2 i and 2 i + 1 of a row are the sine and the cosine of
-place * 10000 ** (-2 i / E). Give the rows that stand `back` places earlier, (T, E).
+place * 10000 ** (-2 i / E). Give the rows that stand `back` places earlier, (T, E), in
+64 bits as the rows are.
 """
 
 from headway.practice import Exercise, Wrong
@@ -122,6 +123,29 @@ EXERCISE = Exercise(
             "    return earlier.flatten(1)",
             "    return rows.roll(back, dims=0)",
             "the rows are moved, as if they stood in the order of a text",
+        ),
+        Wrong(
+            "b * cos + a * sin",
+            "a * sin - b * cos",
+            "the sign of the cosine is wrong",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "b * cos + a * sin, a * cos - b * sin",
+            "the cosine is put before the sine",
+        ),
+        Wrong(
+            "torch.arange(0, E, 2, dtype=torch.float64)",
+            "torch.arange(0, E, 2)",
+            "the speeds are computed in 32 bits",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    from headway import sinusoidal_positions as waves\n\n"
+            "    places = torch.arange(len(rows)) - back\n"
+            "    return waves(places, E, dtype=torch.float64)",
+            "places are counted from zero, and the rows that are given are not used",
+            exhibit="positions/#counted-from-zero",
         ),
     ],
     survivors={"-1 -> 1": "rows have two axes, and the last of them is number 1"},

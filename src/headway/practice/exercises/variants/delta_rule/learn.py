@@ -120,5 +120,25 @@ EXERCISE = Exercise(
             "beta acts on the answer as well",
         ),
         Wrong("beta * slope", "slope", "the learning rate is left out"),
+        Wrong(
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = -torch.outer(value - key @ faded, key)\n",
+            "rows and columns are exchanged: the correction is written along the "
+            "columns",
+        ),
+        Wrong(
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = faded - torch.outer(key, value)\n",
+            "the whole memory gives way to the new pair, and not what stands under the "
+            "key alone",
+        ),
+        Wrong(
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = -torch.outer(key, value)\n",
+            "nothing is taken off, and the pair is added to what is there",
+        ),
     ],
 )

@@ -39,8 +39,7 @@ def draw(d):  # type: ignore[no-untyped-def]
 
 
 def run(up_to_squares, query, key):  # type: ignore[no-untyped-def]
-    q, k = up_to_squares(query), up_to_squares(key)
-    return [q @ k.mT, torch.equal(q, up_to_squares(query))]
+    return up_to_squares(query) @ up_to_squares(key).mT
 
 
 EXERCISE = Exercise(
@@ -116,6 +115,12 @@ EXERCISE = Exercise(
             "    return torch.nn.functional.elu(x) + 1",
             "the feature map elu(x) + 1 is used, whose products are far from "
             "exponentials",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2))",
+            "(x.shape[-1] ** 0.25 * x.unsqueeze(-1) * x.unsqueeze(-2))",
+            "the squares are products of two numbers, and only one of the two is "
+            "scaled",
         ),
     ],
 )

@@ -139,5 +139,18 @@ EXERCISE = Exercise(
             "first + lam * second",
             "the second table is added",
         ),
+        Wrong(
+            "value.repeat_interleave(times, dim=0)",
+            "value.repeat(times, 1, 1)",
+            "the groups of values are dealt out in turn, and neighbours do not share",
+            exhibit="groups/#tiled-heads",
+        ),
+        Wrong(" / query.shape[-1] ** 0.5", "", "the scores are not divided"),
+        Wrong(
+            "return (first - lam * second)",
+            "return (1 - lam) * (first - lam * second)",
+            "the rows are multiplied by one less the factor, which has its place after "
+            "the norm",
+        ),
     ],
 )

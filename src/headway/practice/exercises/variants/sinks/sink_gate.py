@@ -114,6 +114,16 @@ EXERCISE = Exercise(
             "    return rows * gate[..., None] + sinks[:, None, None]",
             "the sink's score is added to the rows, where its value is zero",
         ),
+        Wrong(
+            "    gate = torch.sigmoid(lse - sinks[:, None])\n"
+            "    rows = rows.masked_fill(lse[..., None] == -torch.inf, 0.0)\n"
+            "    return rows * gate[..., None]",
+            "    gate = lse.exp() / (lse.exp() + sinks[:, None].exp())\n"
+            "    return torch.nan_to_num(rows * gate[..., None])",
+            "powers are taken one by one, and the nan of those that overflow is set to "
+            "zero with the rest",
+            exhibit="softmax/#softmax-overflow",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
 )

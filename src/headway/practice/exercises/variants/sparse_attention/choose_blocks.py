@@ -7,7 +7,8 @@ Write `choose_blocks(scores, block, keep)`: `scores` (T, N) has a score for each
 and block; the queries are the tokens 0, 1, ..., T - 1 of the same text, and no two
 scores are equal. Give a table (T, N), boolean, True where the query chose the block.
 Its own block is always among the `keep`, whatever its score, and a block of the future
-never is: a query that has fewer blocks than `keep` sees those it has.
+never is: a query that has fewer blocks than `keep` sees those it has. `keep` is at most
+N.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -24,7 +25,7 @@ def choose_blocks(scores: Tensor, block: int, keep: int) -> Tensor:
     own, number = torch.arange(T)[:, None] // block, torch.arange(N)
     scores = scores.masked_fill(number > own, -torch.inf)
     scores = scores.masked_fill(number == own, torch.inf)
-    best = scores.topk(min(keep, N), dim=1).indices
+    best = scores.topk(keep, dim=1).indices
     chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, True)
     return chosen & (number <= own)
     # --- written ---
@@ -70,7 +71,7 @@ EXERCISE = Exercise(
         {"S": 8, "G": 4, "W": 2},
         {"S": 6, "G": 3, "W": 1},
         {"S": 5, "G": 1, "W": 4},
-        {"S": 3, "G": 2, "W": 9},
+        {"S": 3, "G": 2, "W": 3},
     ),
     properties=[
         Property("scores of the future change no choice of the past", sees_no_future)
@@ -117,13 +118,13 @@ EXERCISE = Exercise(
             exhibit="variants/#hidden-until-chosen",
         ),
         Wrong(
-            "topk(min(keep, N), dim=1)",
+            "topk(keep, dim=1)",
             "topk(min(keep + 1, N), dim=1)",
             "`keep` blocks are chosen besides the query's own, which is one of them",
         ),
         Wrong(
-            "topk(min(keep, N), dim=1)",
-            "topk(min(keep, N), dim=1, largest=False)",
+            "topk(keep, dim=1)",
+            "topk(keep, dim=1, largest=False)",
             "the blocks with the lowest scores are taken",
         ),
         Wrong(
@@ -142,9 +143,17 @@ EXERCISE = Exercise(
             "future blocks get the score zero, which is more than that of many others",
         ),
         Wrong(
-            "topk(min(keep, N), dim=1)",
-            "mean(dim=0, keepdim=True).expand(T, N).topk(min(keep, N), dim=1)",
+            "topk(keep, dim=1)",
+            "mean(dim=0, keepdim=True).expand(T, N).topk(keep, dim=1)",
             "all queries choose together",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number > own, -torch.inf)\n"
+            "    scores = scores.masked_fill(number == own, torch.inf)\n",
+            "",
+            "blocks are chosen among all by score alone, and the future is taken out "
+            "afterwards",
+            exhibit="variants/#a-choice-among-all",
         ),
     ],
     survivors={
