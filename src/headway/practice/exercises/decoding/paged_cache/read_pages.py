@@ -41,11 +41,12 @@ if __name__ == "__main__":
 def draw(d):  # type: ignore[no-untyped-def]
     N, length = d.W, d.S
     used = -(-length // N) + d.G
-    memory, pages = torch.full((12, N, d.D), torch.nan).double(), d.order(12)
+    memory, pages = d.normal(12, N, d.D), d.order(12)  # of other texts
+    if d.B > 1:
+        memory[:] = torch.nan
     table = pages[:used].tolist()
     for t in range(length):
         memory[table[t // N], t % N] = d.normal(d.D)
-    memory[pages[used]] = d.normal(N, d.D)  # another text
     return memory, table, length
 
 
@@ -62,6 +63,7 @@ EXERCISE = Exercise(
     draw=draw,
     trials=(
         {"W": 4, "S": 7, "G": 0},
+        {"W": 4, "S": 6, "G": 1, "B": 1},
         {"W": 2, "S": 6, "G": 1},
         {"W": 3, "S": 8, "G": 0, "D": 3},
         {"W": 1, "S": 4, "G": 0},
@@ -118,6 +120,12 @@ EXERCISE = Exercise(
             "    return memory[page, token % N]",
             "    return memory[table].transpose(0, 1).flatten(0, 1)[:length]",
             "the first slots of all pages are read, then the second ones",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    whole = memory[table[:-1]].flatten(0, 1)\n"
+            "    return torch.cat([whole, memory[table[-1], : length % N]])",
+            "the last page is cut at the remainder, which is zero if it is full",
         ),
     ],
 )
