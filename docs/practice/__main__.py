@@ -1,40 +1,87 @@
 """Write what the book says of its exercises: `python docs/practice [--check]`.
 
-For each chapter a list, which its page includes; for each part the tasks themselves.
-Both are read off the exercises that the package carries.
+For each chapter a list, which its page includes; for each part the tasks themselves,
+and one table of the parts. All are read off the exercises that the package carries.
 """
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from headway.practice.library import Task, book
 from proofread.generated import generate
 
 DOCS = Path(__file__).parents[1]
+NAV = DOCS.parent / "mkdocs.yml"
 FOLDER = DOCS.parent / "generated" / "practice"
+# Chapters that have no exercise yet; each other chapter must have one.
+YET_WITHOUT = frozenset(
+    {
+        "positions/sinusoidal",
+        "positions/rotary_scaling",
+        "positions/relative_bias",
+        "decoding/paged_cache",
+        "decoding/latent_attention",
+        "kernels/flash",
+        "kernels/flex",
+        "variants/norms_and_gates",
+        "variants/sparse_attention",
+        "variants/linear_attention",
+        "distributed/tensor_parallel",
+        "models/transformer_block",
+        "models/small_gpt",
+        "models/induction",
+        "models/attention_maps",
+    }
+)
+
+
+def chapters() -> dict[str, str]:
+    """Give the title of each chapter, as the nav has it, in its order."""
+    lines = re.findall(r"^ +- (\d+\.\d+ .+): (\S+)\.md$", NAV.read_text("utf-8"), re.M)
+    return {page: title for title, page in lines}
+
+
+def parts() -> dict[str, str]:
+    """Give the title of each part, as the nav has it, by its folder."""
+    text = NAV.read_text("utf-8")
+    found = re.findall(r"^  - (\d+\. .+):\n +- \d+\.\d+ .+: (\w+)/", text, re.M)
+    return {folder: title for title, folder in found}
 
 
 def made() -> dict[str, str]:
-    """Make the lists of the chapters, and the tasks of the parts."""
+    """Make the lists of the chapters, the tasks of the parts, and their table.
+
+    Raises:
+        ValueError: If a chapter has no exercise.
+    """
+    known = book().chapters()
+    lacking = chapters().keys() - known.keys() - YET_WITHOUT
+    if lacking:
+        raise ValueError(
+            "each chapter must have an exercise in src/headway/practice/exercises; "
+            f"got none for {', '.join(sorted(lacking))}."
+        )
     files = {}
-    parts: dict[str, list[str]] = {}
-    for chapter, tasks in book().chapters().items():
-        files[f"{chapter}.md"] = chapter_list(chapter, tasks)
-        part = chapter.partition("/")[0]
-        parts.setdefault(part, []).extend(chapter_tasks(chapter, tasks))
-    for part, lines in parts.items():
+    of_parts: dict[str, list[str]] = {part: [] for part in parts()}
+    for chapter, title in chapters().items():
+        tasks = known.get(chapter, ())
+        files[f"{chapter}.md"] = chapter_list(chapter, tasks) if tasks else ""
+        if tasks:
+            of_parts[chapter.partition("/")[0]] += chapter_tasks(title, tasks)
+    for part, lines in of_parts.items():
         files[f"{part}.md"] = "\n".join(lines) + "\n"
+    files["table.md"] = table(known)
     return files
 
 
 def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     """List the exercises of a chapter, for its page."""
     part = chapter.partition("/")[0]
-    count = "This one is" if len(tasks) == 1 else "These are"
     lines = [
-        f"**Write.** {count} yours to write in [practice](../practice.md), where a "
-        "mistake is told by its name:",
+        "**Write.** [`headway practice`](../practice.md#how-to-start) has a file for "
+        "each of these, judges what you write, and tells a mistake by its name:",
         "",
     ]
     for task in tasks:
@@ -43,13 +90,13 @@ def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def chapter_tasks(chapter: str, tasks: Sequence[Task]) -> Iterator[str]:
+def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
     """Give the tasks of a chapter, for the page of its part."""
-    yield f"## {_title(chapter)}"
+    yield f"## {title}"
     yield ""
     for task in tasks:
         exercise = task.exercise
-        page, title = exercise.read
+        page, section = exercise.read
         page, _, anchor = page.partition("/#")
         yield f"### {task.number}. `{task.name}` {{ #{task.name} }}"
         yield ""
@@ -57,26 +104,36 @@ def chapter_tasks(chapter: str, tasks: Sequence[Task]) -> Iterator[str]:
         yield task.source.text
         yield ""
         yield (
-            f"It practises [{title}](../{page}.md#{anchor}); "
+            f"It practises [{section}](../{page}.md#{anchor}); "
             f"{len(exercise.wrong)} mistakes are known by name."
             + _covers(exercise.covers)
         )
         yield ""
 
 
+def table(known: Mapping[str, Sequence[Task]]) -> str:
+    """Count the exercises of each part, and their mistakes."""
+    lines = ["| Part | Exercises | Mistakes known by name |", "| --- | ---: | ---: |"]
+    tasks, mistakes = 0, 0
+    for part, title in parts().items():
+        own = [
+            task
+            for chapter, found in known.items()
+            if chapter.partition("/")[0] == part
+            for task in found
+        ]
+        wrong = sum(len(task.exercise.wrong) for task in own)
+        tasks, mistakes = tasks + len(own), mistakes + wrong
+        lines.append(f"| [{title}](practice/{part}.md) | {len(own)} | {wrong} |")
+    lines.append(f"| all | {tasks} | {mistakes} |")
+    return "\n".join(lines) + "\n"
+
+
 def _covers(names: Sequence[str]) -> str:
     if not names:
         return ""
-    listed = ", ".join(f"`{name}`" for name in names)
-    return f" Who solves it has {listed} too."
-
-
-def _title(chapter: str) -> str:
-    """Read the title of a chapter off its page."""
-    for line in (DOCS / f"{chapter}.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            return line.removeprefix("# ")
-    raise ValueError(f"{chapter}.md must have a title.")
+    listed = ", ".join(f"[`{name}`](#{name})" for name in names)
+    return f" It is a checkpoint: who solves it has solved {listed} too."
 
 
 if __name__ == "__main__":

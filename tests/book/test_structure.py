@@ -25,7 +25,7 @@ MODULES = [
     for node in ast.parse((SOURCE / "__init__.py").read_text()).body
     if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headway.")
 ]
-TOOLS = ["checks"]  # for readers: not imported with `headway`
+TOOLS = ["checks", "practice"]  # for readers: not imported with `headway`
 TABLES = ["published_models"]  # what the tools say of the code of others
 PARTS = [
     path.name
