@@ -35,6 +35,11 @@ def test_an_address_is_whole_where_the_build_knew_it(built: Any) -> None:
     assert to_exhibit(EXHIBIT).endswith(": https://a.test/b/museum/triangles/#x")
 
 
+def test_a_page_elsewhere_keeps_its_address(built: Any) -> None:
+    built("Documentation, https://a.test/b/")
+    assert to_section("https://c.test/3", "Week 3") == 'Read "Week 3": https://c.test/3'
+
+
 def test_a_room_of_another_set_needs_no_title() -> None:
     assert to_exhibit("museum/attic/#x") == "The museum has it too: museum/attic/#x"
 

@@ -26,10 +26,11 @@ def to_section(address: str, title: str) -> str:
     """Name a section, with its full address if the build knew where the book is.
 
     Args:
-        address: Where it stands, from the first page of the book.
+        address: Where it stands, from the first page of the book; or the address of
+            a page elsewhere.
         title: Its title.
     """
-    return f'Read "{title}": {url_of(address) or address}'
+    return f'Read "{title}": {_whole(address)}'
 
 
 def to_exhibit(address: str) -> str:
@@ -41,4 +42,9 @@ def to_exhibit(address: str) -> str:
     """
     room = address.removeprefix("museum/").partition("/")[0]
     title = f'in "{ROOMS[room]}"' if room in ROOMS else "too"
-    return f"The museum has it {title}: {url_of(address) or address}"
+    return f"The museum has it {title}: {_whole(address)}"
+
+
+def _whole(address: str) -> str:
+    """Complete an address of the book; the set of a teacher may name other sites."""
+    return address if "://" in address else url_of(address) or address

@@ -107,6 +107,36 @@ def test_a_page_that_explains_nothing_says_nothing(book: Path) -> None:
     assert reference.count('href="../../walk/two/#top">2. Two</a>') == 4
 
 
+def page_beside(book: Path, *lines: str) -> list[object]:
+    """Add a page that is no chapter, and has the path of a page of the reference."""
+    (book / "docs/two.md").write_text(f"# Beside\n{program(*lines)}")
+    (book / "site/two").mkdir()
+    (book / "site/two/index.html").write_text("<article></article>")
+    return [{"Beside": "two.md"}, *NAV]
+
+
+def test_a_page_beside_the_reference_explains_what_its_namesake_lists(
+    book: Path,
+) -> None:
+    nav = page_beside(book, "from pack import f")
+    explain(book / "docs", book / "site", nav, "reference", ["walk/"])
+    reference = (book / "site/reference/two/index.html").read_text()
+    assert reference.count('<a href="../../two/#top">Beside</a>') == 1
+    beside = (book / "site/two/index.html").read_text()
+    assert '<a href="../reference/two/#pack.two.f"><code>f</code></a></p>' in beside
+
+
+def test_a_page_beside_the_reference_explains_nothing_else(book: Path) -> None:
+    nav = page_beside(book, "from pack import elsewhere")
+    (book / "docs/reference/more.md").write_text("::: pack.more\n")
+    (book / "site/reference/more").mkdir()
+    more = f"<article>{entries('pack.more.elsewhere')}</article>"
+    (book / "site/reference/more/index.html").write_text(more)
+    nav = [*nav, {"more": "reference/more.md"}]
+    with pytest.raises(ValueError, match=r"got none of elsewhere\."):
+        explain(book / "docs", book / "site", nav, "reference", ["walk/"])
+
+
 def test_the_first_mention_on_a_page_leads_to_the_entry(book: Path) -> None:
     link = '<a href="{}reference/two/#pack.two.{}"><code>{}</code></a>'
     assert f"It has {link.format('', 'f', 'f(x, y)')} and <code>f</code>." in read(
