@@ -109,7 +109,7 @@ def test_a_page_that_explains_nothing_says_nothing(book: Path) -> None:
 
 def page_beside(book: Path, *lines: str) -> list[object]:
     """Add a page that is no chapter, and has the path of a page of the reference."""
-    (book / "docs/two.md").write_text(f"# Beside\n{program(*lines)}")
+    (book / "docs/two.md").write_text(program(*lines))
     (book / "site/two").mkdir()
     (book / "site/two/index.html").write_text("<article></article>")
     return [{"Beside": "two.md"}, *NAV]
