@@ -51,18 +51,9 @@ def parts() -> dict[str, str]:
 
 
 def made() -> dict[str, str]:
-    """Make the lists of the chapters, the tasks of the parts, and their table.
-
-    Raises:
-        ValueError: If a chapter has no exercise.
-    """
+    """Make the lists of the chapters, the tasks of the parts, and their table."""
     known = book().chapters()
-    lacking = chapters().keys() - known.keys() - YET_WITHOUT
-    if lacking:
-        raise ValueError(
-            "each chapter must have an exercise in src/headway/practice/exercises; "
-            f"got none for {', '.join(sorted(lacking))}."
-        )
+    refuse_lacking(known)
     files = {}
     of_parts: dict[str, list[str]] = {part: [] for part in parts()}
     for chapter, title in chapters().items():
@@ -74,6 +65,19 @@ def made() -> dict[str, str]:
         files[f"{part}.md"] = "\n".join(lines) + "\n"
     files["table.md"] = table(known)
     return files
+
+
+def refuse_lacking(known: Mapping[str, Sequence[Task]]) -> None:
+    """Refuse chapters without an exercise.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    if lacking := chapters().keys() - known.keys() - YET_WITHOUT:
+        raise ValueError(
+            "each chapter must have an exercise in src/headway/practice/exercises; "
+            f"got none for {', '.join(sorted(lacking))}."
+        )
 
 
 def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:

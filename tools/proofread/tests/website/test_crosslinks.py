@@ -126,13 +126,27 @@ def test_a_page_beside_the_reference_explains_what_its_namesake_lists(
     assert '<a href="../reference/two/#pack.two.f"><code>f</code></a></p>' in beside
 
 
-def test_a_page_beside_the_reference_explains_nothing_else(book: Path) -> None:
-    nav = page_beside(book, "from pack import elsewhere")
+def more(book: Path, *anchors: str) -> dict[str, str]:
+    """Add a page to the reference."""
     (book / "docs/reference/more.md").write_text("::: pack.more\n")
     (book / "site/reference/more").mkdir()
-    more = f"<article>{entries('pack.more.elsewhere')}</article>"
-    (book / "site/reference/more/index.html").write_text(more)
-    nav = [*nav, {"more": "reference/more.md"}]
+    html = f"<article>{entries(*anchors)}</article>"
+    (book / "site/reference/more/index.html").write_text(html)
+    return {"more": "reference/more.md"}
+
+
+def test_a_method_may_have_the_name_of_an_entry_of_another_page(book: Path) -> None:
+    (book / "docs/walk/one.md").write_text(program("from pack import early, D"))
+    nav = [*NAV, more(book, "pack.more.D", "pack.more.D.g")]
+    explain(book / "docs", book / "site", nav, "reference", ["walk/"])
+    html = (book / "site/reference/more/index.html").read_text()
+    assert html.count("Explained in") == 1
+    assert entries("pack.more.D.g") in html
+
+
+def test_a_page_beside_the_reference_explains_nothing_else(book: Path) -> None:
+    nav = page_beside(book, "from pack import elsewhere")
+    nav += [more(book, "pack.more.elsewhere")]
     with pytest.raises(ValueError, match=r"got none of elsewhere\."):
         explain(book / "docs", book / "site", nav, "reference", ["walk/"])
 

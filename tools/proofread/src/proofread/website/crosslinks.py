@@ -147,7 +147,7 @@ def add_explanations(page: BuiltPage, places: Mapping[str, Place]) -> str:
 
     def entry(match: re.Match[str]) -> str:
         name = match["id"].rpartition(".")[2]
-        if name not in places or names[name].anchor != match["id"]:
+        if name not in names or names[name].anchor != match["id"]:
             return match[0]
         place = places[name]
         section = dict(SECTION.findall(place.page.html)).get(place.anchor)
