@@ -6,6 +6,7 @@ and one table of the parts. All are read off the exercises that the package carr
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -105,7 +106,7 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
         yield f"### {task.number}. `{task.name}` {{ #{task.name} }}"
         yield ""
         yield f"**{task.source.title}.**"
-        yield task.source.text
+        yield _fenced(task.source.text)
         yield ""
         yield (
             f"It practises [{section}](../{page}.md#{anchor}); "
@@ -131,6 +132,14 @@ def table(known: Mapping[str, Sequence[Task]]) -> str:
         lines.append(f"| [{title}](practice/{part}.md) | {len(own)} | {wrong} |")
     lines.append(f"| all | {tasks} | {mistakes} |")
     return "\n".join(lines) + "\n"
+
+
+def _fenced(text: str) -> str:
+    """Put what a task shows in indented lines between fences."""
+    block = re.compile(r"(?:^ {4}.*\n?)+", re.M)
+    return block.sub(
+        lambda match: f"```text\n{textwrap.dedent(match[0]).rstrip()}\n```\n", text
+    ).rstrip()
 
 
 def _covers(names: Sequence[str]) -> str:
