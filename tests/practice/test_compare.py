@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from headway.practice.compare import copied, difference, kind, same, shown
+from headway.practice.compare import copied, difference, kind, same, shown, shown_apart
 
 ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
 
@@ -24,10 +24,14 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
         (ONE.long(), ONE.long(), None),
         (ONE > 1, ONE > 0, "1 of 2 entries are wrong"),
         (None, ONE, "it gives nothing (None), and must give a tensor of shape (2,)"),
-        ([1], ONE, "it gives 1 values, and must give a tensor of shape (2,)"),
+        ([1], ONE, "it gives a list of 1 value, and must give a tensor of shape (2,)"),
         ((ONE, ONE), [ONE, ONE], None),
         ((ONE, ONE + 1), (ONE, ONE), "of the 2 that it gives, number 2: 2 of 2"),
-        (ONE, (ONE, ONE), "it gives a tensor of shape (2,), and must give 2 values"),
+        (
+            ONE,
+            (ONE, ONE),
+            "it gives a tensor of shape (2,), and must give a tuple of 2 values",
+        ),
         (1.5, 1.5 + 1e-13, None),
         (torch.tensor(1.5), 1.5, None),
         (1, 1.0, None),
@@ -75,3 +79,11 @@ def test_copies_share_nothing() -> None:
     again["a"][1][1].zero_()
     assert same(given["a"][0], ONE)
     assert same(given["a"][1][1], ONE)
+
+
+def test_two_values_that_differ_are_never_written_alike() -> None:
+    one = torch.tensor([1.0], dtype=torch.float64)
+    assert shown_apart(one, one + 1) == ("[1.0]", "[2.0]")
+    assert shown_apart(one, one + 1e-6) == ("[1.0]", "[1.000001]")
+    assert shown_apart(1.0, 1.0 + 2e-16) == ("1", "1.0000000000000002")
+    assert shown_apart((one, 1), (one + 1e-15, 1))[0] == "([1.0], 1)"

@@ -127,7 +127,7 @@ def test_a_name_that_is_missing_is_asked_for(library: Library) -> None:
 def test_arguments_must_not_be_changed(library: Library) -> None:
     verdict = of(library, "double", lambda x: x.mul_(2))
     assert verdict.sentence == (
-        "The numbers are right, but it changes its arguments in place."
+        "The result is right, but it changes its arguments in place."
     )
 
 

@@ -1,9 +1,13 @@
 """An exercise in a notebook shows its task, and judges what was defined."""
 
+import threading
+
 import pytest
 import torch
 
-from headway.practice import exercise
+from headway.practice import exercise, exercises
+from headway.practice.judge import made
+from headway.practice.library import book
 
 
 def test_it_judges_a_function() -> None:
@@ -17,18 +21,88 @@ def test_it_judges_a_function() -> None:
 
 def test_it_shows_its_task() -> None:
     one = exercise("causal_mask")
-    assert repr(one).startswith("Hide the future\n\nWrite `causal_mask(T, S)`")
-    assert "<h4>Hide the future</h4><p>Write `causal_mask" in one._repr_html_()
+    assert (
+        repr(one)
+        .partition("\n")[2]
+        .startswith("Hide the future\n\nWrite `causal_mask(T, S)`")
+    )
+    number = [*exercises()].index("causal_mask") + 1
+    assert repr(one).startswith(f"{number} of {len(exercises())}  causal_mask\n")
+    shown = one._repr_html_()
+    assert "<h4>Hide the future</h4><p>Write <code>causal_mask(T, S)</code>" in shown
     assert "raise NotImplementedError" in one.stub
 
 
 def test_hints_and_solution() -> None:
     one = exercise("causal_mask")
-    hints = [one.hint() for _ in range(4)]
+    first = one.hint()
+    hints = [first, *(exercise("causal_mask").hint() for _ in range(3))]
     assert hints[2] == hints[3] != hints[1]
+    assert hints[2].startswith("hint 3/3  ")
     assert "every.tril(S - T)" in one.solution()
 
 
 def test_what_is_no_exercise_is_refused() -> None:
     with pytest.raises(ValueError, match=r"Did you mean causal_mask\?"):
         exercise("causal_mak")
+
+
+def test_the_exercises_are_listed_in_their_order() -> None:
+    lines = repr(exercises()).splitlines()
+    assert lines[:2] == [
+        "basics/embedding",
+        "    1  lookup                   From an index to a vector",
+    ]
+    assert next(iter(exercises())) == "lookup"
+    assert repr(exercise(1)) == repr(exercise("1")) == repr(exercise("lookup"))
+
+
+def test_a_verdict_is_true_if_the_answer_is_right() -> None:
+    one = exercise("causal_mask")
+    assert not one.check(lambda T, S: None)
+    assert "FAILED" in repr(one.check(lambda T, S: None))
+
+
+def test_what_is_no_function_is_refused() -> None:
+    verdict = exercise("causal_mask").check(torch.ones(2, 2))
+    assert verdict.sentence == (
+        "causal_mask must be a function or a class, and not what it gives; got a "
+        "tensor of shape (2, 2)."
+    )
+
+
+def endless(T: int, S: int) -> None:
+    while True:
+        pass
+
+
+def test_an_answer_that_does_not_end_is_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("headway.practice.notebook._LIMIT", 0.2)
+    verdict = exercise("causal_mask").check(endless)
+    assert "was stopped" in verdict.sentence
+
+
+def test_in_another_thread_there_is_no_limit() -> None:
+    told = []
+    right = made(book()["causal_mask"], exercise("causal_mask").solution())
+    thread = threading.Thread(
+        target=lambda: told.append(exercise("causal_mask").check(right, seed=3).ok)
+    )
+    thread.start()
+    thread.join()
+    assert told == [True]
+
+
+def test_the_worked_example_is_asked_too() -> None:
+    def only_for_large(T: int, S: int) -> torch.Tensor:
+        mask = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+        return mask if (T, S) != (2, 4) else ~mask
+
+    verdict = exercise("causal_mask").check(only_for_large)
+    assert verdict.sentence.startswith("The worked example prints something else")
+    wrong = exercise("causal_mask").check(lambda T, S: torch.ones(T, S))
+    assert wrong.example.startswith("The worked example prints something else")
+    untouched = made(book()["causal_mask"], exercise("causal_mask").stub)
+    assert exercise("causal_mask").check(untouched).state == "open"

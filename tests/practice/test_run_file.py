@@ -91,7 +91,7 @@ def test_a_file_that_was_changed_shows_its_new_lines(folder: Folder) -> None:
     path = folder.path_of(folder.library["double"])
     path.write_text(path.read_text().replace("x.a", "x.bcd"))
     verdict = judge_file(folder.library["double"], path)
-    assert "    return x.bcd\n" in verdict.traceback
+    assert "    return x.bcd" in verdict.traceback
 
 
 def test_paths_may_have_spaces(folder: Folder, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ An answer is judged by hidden numbers: what equals a wrong one bears its name.
 """
 
 from headway.practice.definition import Draw, Exercise, Property, Wrong
-from headway.practice.notebook import NotebookExercise, exercise
+from headway.practice.notebook import Contents, NotebookExercise, exercise, exercises
 from headway.practice.verdict import Verdict
 
 __all__ = [
     "exercise",
+    "exercises",
+    "Contents",
     "NotebookExercise",
     "Verdict",
     "Exercise",

@@ -80,21 +80,34 @@ def kind(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (list, tuple)):
-        return f"{len(value)} values"
+        s = "" if len(value) == 1 else "s"
+        return f"a {_name(value)} of {len(value)} value{s}"
     return "nothing (None)" if value is None else f"a value of type {_name(value)}"
 
 
-def shown(value: Any) -> str:
-    """Write a value in one line or more, with few digits."""
+def shown_apart(mine: Any, right: Any) -> tuple[str, str]:
+    """Write two values that differ, with as many digits as it takes to see that."""
+    texts = shown(mine), shown(right)
+    for digits in (8, 12, 17):
+        if texts[0] != texts[1]:
+            break
+        texts = shown(mine, digits), shown(right, digits)
+    return texts
+
+
+def shown(value: Any, digits: int = 4) -> str:
+    """Write a value in one line, with few digits."""
     if isinstance(value, Tensor):
-        rounded = value.detach()
-        if rounded.is_floating_point():
-            rounded = (rounded * 1e4).round() / 1e4 + 0.0
-        return " ".join(str(rounded.tolist()).split())
+        numbers = value.detach()
+        if numbers.is_floating_point() and digits < 17:
+            numbers = numbers.double().round(decimals=digits) + 0.0
+        return " ".join(str(numbers.tolist()).split())
     if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, (list, tuple)):
-        return "(" + ", ".join(map(shown, value)) + ")"
+        return f"{value:.{digits}g}"
+    if isinstance(value, list):
+        return "[" + ", ".join(shown(one, digits) for one in value) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(shown(one, digits) for one in value) + ")"
     if callable(value):
         return str(getattr(value, "__doc__", None) or getattr(value, "__name__", value))
     text = " ".join(repr(value).split())

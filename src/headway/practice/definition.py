@@ -17,6 +17,8 @@ class Draw:
 
     Attributes:
         generator: Where the numbers come from.
+        axes: How many axes stand before those that a task names: one, the texts, or
+            two, or none.
         loud: What `normal` multiplies its numbers by; scores grow with its square.
         case: Which of several things is drawn, where an exercise has a list of them.
     """
@@ -31,8 +33,14 @@ class Draw:
     V: int = 11
     E: int = 13
     W: int = 4
+    axes: int = 1
     loud: float = 1.0
     case: int = 0
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The sizes of the axes before those that a task names."""
+        return (2, self.B)[2 - self.axes :]
 
     def normal(self, *shape: int) -> Tensor:
         """Draw numbers around zero, in 64 bits."""
@@ -52,10 +60,11 @@ class Draw:
         return torch.randperm(n, generator=self.generator)
 
 
-# As different as can be; all equal, where a wrong axis is no error; and loud.
+# As different as can be; all equal, where a wrong axis is no error; and loud, with one
+# more axis in front for those who draw `lead`.
 DIFFERENT: Mapping[str, int | float] = {}
 EQUAL: Mapping[str, int | float] = dict.fromkeys("BHGTSDVEW", 4)
-LOUD: Mapping[str, int | float] = {"loud": 30.0}
+LOUD: Mapping[str, int | float] = {"loud": 30.0, "axes": 2}
 # Sizes that a smallest case is looked for in, the smallest first.
 SMALL: Sequence[Mapping[str, int]] = [
     dict(zip("BHGTSDVEW", sizes, strict=True))

@@ -1,6 +1,7 @@
 """Judge an answer: compare it with the solution, and name what is wrong."""
 
 import contextlib
+import inspect
 import io
 import itertools
 import re
@@ -14,12 +15,25 @@ from typing import Any
 
 import torch
 
-from headway.practice.compare import copied, difference, same, shown
-from headway.practice.definition import SMALL, Draw, Wrong, call
+from headway.practice.compare import copied, difference, kind, same, shown, shown_apart
+from headway.practice.definition import LOUD, SMALL, Draw, Wrong, call
 from headway.practice.library import Task
 from headway.practice.verdict import Verdict
 
 Namespace = Mapping[str, Any]
+# What an error of Python or PyTorch that many meet means here.
+_MEANT = (
+    (
+        r"'?NoneType'?",
+        "Does the function end without a return, and so give None?",
+    ),
+    (
+        r"same dtype|expected scalar type|to have the same type",
+        "The hidden numbers have 64 bits: what you make must have the type of what you "
+        "are given, as by .to(x.dtype), or dtype=x.dtype.",
+    ),
+)
+_SMALL_LOUD = [{**one, **LOUD} for one in SMALL[-9:]]
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+\.|-?\d+")
 
 
@@ -63,6 +77,12 @@ def judge(task: Task, namespace: Namespace, *, seed: int = 0) -> Verdict:
         near = get_close_matches(name, [*namespace], 1)
         hint = f" Did you mean {near[0]} by it?" if near else ""
         return replace(verdict, sentence=f"The file must define {name}.{hint}")
+    if not callable(namespace[name]):
+        return replace(
+            verdict,
+            sentence=f"{name} must be a function or a class, and not what it gives; "
+            f"got {kind(namespace[name])}.",
+        )
     with _reproducible():
         return _judge(task, namespace, verdict)
 
@@ -118,7 +138,7 @@ def _name(
         exhibits=tuple(f"museum/{one.exhibit}" for one in found if one.exhibit),
         hint=next((one.hint for one in found if one.hint), ""),
         case=smallest_case(task, answer, verdict.seed),
-        traceback=own_lines(error) if error is not None else "",
+        traceback=own_lines(error, told=True) if error is not None else "",
     )
     return verdict if found else _beyond(task, answer, verdict, trials)
 
@@ -234,12 +254,19 @@ def _first_difference(
         if result.same_as(trial.right):
             continue
         if result.error is not None:
-            text = " ".join(str(result.error).split()).rstrip(".")
-            return f"It raised {type(result.error).__name__}: {text}.", result.error
+            return _raised(result), result.error
         if trial.right.error is not None:
             return f"It must raise {type(trial.right.error).__name__}.", None
         return f"{_capital(difference(result.value, trial.right.value))}.", None
     raise AssertionError("one trial differs")  # pragma: no cover
+
+
+def _raised(result: Result) -> str:
+    """Say what was raised, and of errors that many meet what is meant."""
+    text = " ".join(str(result.error).split()).rstrip(".")
+    sentence = f"It raised {type(result.error).__name__}: {text}."
+    meant = [said for pattern, said in _MEANT if re.search(pattern, text)]
+    return " ".join([sentence, *meant])
 
 
 def _capital(text: str | None) -> str:
@@ -270,7 +297,7 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
                 task.exercise.ask(one, *given)
             changes.append(_tensors_differ(given, trial.drawn))
         if changes == [False, True]:
-            return "The numbers are right, but it changes its arguments in place."
+            return "The result is right, but it changes its arguments in place."
     return None
 
 
@@ -287,7 +314,7 @@ def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
     """Show the smallest sizes at which an answer and the solution differ."""
     right = made(task, task.source.solution)
     own = task.exercise.trials
-    for sizes in own if any("case" in one for one in own) else SMALL:
+    for sizes in own if any("case" in one for one in own) else [*SMALL, *_SMALL_LOUD]:
         drawn: tuple[Any, ...] | None = None
         with contextlib.suppress(Exception):  # sizes that do not fit this exercise
             drawn = draw(task, sizes, seed)
@@ -296,26 +323,35 @@ def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
         mine, must = attempt(task, answer, drawn), attempt(task, right, drawn)
         if mine.same_as(must) or must.error is not None:
             continue
-        given = ", ".join(shown(one) for one in drawn)
-        if task.exercise.ask is call:
-            given = f"{task.exercise.answer}({given})"
+        yours, right_one = shown_apart(mine.value, must.value)
+        if mine.error is not None:
+            yours = type(mine.error).__name__
         lines = (
-            f"with     {given}",
-            f"yours    {_outcome(mine)}",
-            f"must be  {shown(must.value)}",
+            f"with     {_given(task, drawn)}",
+            f"yours    {yours}",
+            f"must be  {right_one}",
         )
         return tuple(one if len(one) <= 240 else f"{one[:237]}..." for one in lines)
     return ()
 
 
-def _outcome(result: Result) -> str:
-    if result.error is not None:
-        return f"{type(result.error).__name__}: {' '.join(str(result.error).split())}"
-    return shown(result.value)
+def _given(task: Task, drawn: Sequence[Any]) -> str:
+    """Write the call, or by their names the numbers that a longer test began with."""
+    if task.exercise.ask is call:
+        given = ", ".join(shown(one) for one in drawn)
+        return f"{task.exercise.answer}({given})"
+    _, *names = inspect.signature(task.exercise.ask).parameters
+    pairs = zip(names, drawn, strict=False)
+    return ", ".join(f"{name} = {shown(one)}" for name, one in pairs)
 
 
-def own_lines(error: BaseException) -> str:
-    """Give the lines of a traceback that are the reader's own, and the error."""
+def own_lines(error: BaseException, *, told: bool = False) -> str:
+    """Give the lines of a traceback that are the reader's own, and the error.
+
+    Args:
+        error: What was raised.
+        told: Whether the error is told elsewhere, so that its text is left out.
+    """
     lines = []
     if isinstance(error, SyntaxError):
         lines.append(f"line {error.lineno}: {(error.text or '').strip()}")
@@ -323,8 +359,10 @@ def own_lines(error: BaseException) -> str:
         if _is_ours(one.filename):
             continue
         lines += [f"line {one.lineno}, in {one.name}", f"    {one.line}"]
-    text = " ".join(str(error).split())
-    return "\n".join([*lines, f"{type(error).__name__}: {text}"])
+    if not told:
+        text = " ".join(str(error).split())
+        lines.append(f"{type(error).__name__}: {text}")
+    return "\n".join(lines)
 
 
 def _is_ours(filename: str) -> bool:

@@ -14,7 +14,7 @@ _MARKS = {"passed": "passed", "failed": "FAILED", "open": "not written yet"}
 _COLOURS = {"passed": "32", "failed": "1;31", "open": "33"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The verdict on one answer.
 
@@ -63,7 +63,11 @@ class Verdict:
         lists = ("mistakes", "case", "read", "exhibits")
         return cls(**(found | {name: tuple(found[name]) for name in lists}))
 
-    def __str__(self) -> str:
+    def __bool__(self) -> bool:
+        """Whether the answer is right."""
+        return self.ok
+
+    def __repr__(self) -> str:
         """Give the verdict as lines for a terminal."""
         return self.text()
 
@@ -109,7 +113,10 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         colour = {"passed": "green", "failed": "firebrick", "open": "goldenrod"}
-        body = html.escape("\n".join(self.text().splitlines()[1:]))
+        lines = self.text().splitlines()[1:]
+        if self.state == "failed":
+            lines += ["", f"  hidden numbers from seed {self.seed}"]
+        body = html.escape("\n".join(lines))
         return (
             f'<p><code>{self.name}</code> <strong style="color: {colour[self.state]}">'
             f"{_MARKS[self.state]}</strong></p><pre>{body}</pre>"
