@@ -1,0 +1,146 @@
+"""A cache that does not copy
+
+Room for a whole text is reserved once, and each new key is written to its place.
+
+Write `put(room, length, key)`: `room` (H, N, D) has room for N tokens, of which
+`length` are in use; `key` (H, T, D) are the next T. Write them to their place in
+`room`, and give two things: all keys so far, (H, length + T, D), and how many they are.
+What you give must not be a copy. The rest of the room holds anything, nan included.
+"""
+
+from headway.practice import Exercise, Property, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def put(room: Tensor, length: int, key: Tensor) -> tuple[Tensor, int]:
+    """Write keys (H, T, D) into room (H, N, D), and give all keys so far."""
+    # --- write ---
+    end = length + key.shape[1]
+    room[:, length:end] = key
+    return room[:, :end], end
+    # --- written ---
+
+
+if __name__ == "__main__":
+    room, length = torch.full((1, 16, 1), torch.nan), 0
+    for piece in torch.arange(6.0).view(1, 6, 1).split([3, 1, 2], dim=1):
+        keys, length = put(room, length, piece)
+        print(keys.flatten(), length)
+    # tensor([0., 1., 2.]) 3
+    # tensor([0., 1., 2., 3.]) 4
+    # tensor([0., 1., 2., 3., 4., 5.]) 6
+# --- end of your file ---
+
+
+def run(put, key, cuts, N):  # type: ignore[no-untyped-def]
+    room = torch.full((key.shape[0], N, key.shape[2]), torch.nan, dtype=key.dtype)
+    length, seen = 0, []
+    for piece in key.split(cuts, dim=1):
+        keys, length = put(room, length, piece)
+        seen.append((keys.clone(), length))
+    return seen
+
+
+def copies_nothing(put, key, cuts, N):  # type: ignore[no-untyped-def]
+    room = torch.full((key.shape[0], N, key.shape[2]), torch.nan, dtype=key.dtype)
+    keys, _ = put(room, 0, key[:, :2])
+    room[:, 0] = 7.0
+    return bool((keys[:, 0] == 7.0).all())
+
+
+EXERCISE = Exercise(
+    answer="put",
+    read=("decoding/kv_cache/#it-equals-the-package", "It equals the package"),
+    hints=(
+        "At which place of the room does the first of the new keys stand, and at which "
+        "the last?",
+        "Assign to a slice along the axis of the tokens; then give another slice, from "
+        "the beginning on. A slice is no copy.",
+        "The slice that is written begins where the keys so far end, and is as long as "
+        "there are new keys; the slice that is read has the same end.",
+    ),
+    draw=lambda d: (d.normal(d.H, 9, d.D), [4, 3, 2], 12),
+    ask=run,
+    trials=({}, {"H": 9, "D": 9}, {"H": 1, "D": 1}),
+    properties=[
+        Property(
+            "what it gives is a part of the room, and no copy",
+            copies_nothing,
+        )
+    ],
+    law="Each key is written once and never moved, however many follow.",
+    right=[
+        """
+        T = key.shape[1]
+        room.narrow(1, length, T).copy_(key)
+        return room.narrow(1, 0, length + T), length + T
+        """,
+        """
+        for t, one in enumerate(key.unbind(1)):
+            room[:, length + t] = one
+        return room[:, : length + key.shape[1]], length + key.shape[1]
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, : key.shape[1]] = key",
+            "each piece is written to the beginning, over the piece before",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room, end",
+            "all of the room is given, with places that nobody has written",
+            exhibit="caches/#the-rest-of-the-page",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, length:end], end",
+            "only the new keys are given, and the past is not",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], length",
+            "the length is not moved on, so that the next piece is written over this",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], end + key.shape[1]",
+            "the new keys are counted twice, so that a gap is left before the next "
+            "piece",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], length + 1",
+            "a piece is counted as one token",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n",
+            "",
+            "the new keys are not written",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :length], end",
+            "what is read ends before the new keys: a token does not see itself",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n    return room[:, :end], end",
+            "    return torch.cat([room[:, :length], key], dim=1), end",
+            "old and new keys are joined in a copy, and nothing is written to the room",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[length:end] = key",
+            "the slice is taken along the heads, and not along the tokens",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length] = key",
+            "there is a place for one token, and a piece may have several",
+        ),
+    ],
+)

@@ -1,0 +1,158 @@
+"""Two answers to one question
+
+Two answers begin with the same tokens, whose keys lie on pages. A second answer can
+share the pages that are full: nobody writes to them any more. If the last page is not
+full, both answers will write to it, so the second needs a copy of it.
+
+Write `begin_like(memory, free, table, length)`: a new table for the second answer.
+`memory` (P, N, D) has P pages of N slots, `table` lists the pages of `length` tokens in
+order, and `free` the pages that belong to nobody; take one with `free.pop()`, and only
+if you need it. Leave `table` as it is.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def begin_like(
+    memory: Tensor, free: list[int], table: list[int], length: int
+) -> list[int]:
+    """Give a table that shares full pages of memory (P, N, D) with another."""
+    # --- write ---
+    begun = list(table)
+    if length % memory.shape[1] != 0:
+        page = free.pop()
+        memory[page] = memory[begun[-1]]
+        begun[-1] = page
+    return begun
+    # --- written ---
+
+
+if __name__ == "__main__":
+    memory = torch.zeros(8, 2, 1)
+    print(begin_like(memory, [5, 6], table=[0, 1, 2], length=6))
+    print(begin_like(memory, [5, 6], table=[0, 1, 2], length=5))
+    # [0, 1, 2]
+    # [0, 1, 6]
+# --- end of your file ---
+
+
+def _read(memory, table, length):  # type: ignore[no-untyped-def]
+    N = memory.shape[1]
+    return torch.stack([memory[table[t // N], t % N] for t in range(length)])
+
+
+def _write(memory, free, table, length, key):  # type: ignore[no-untyped-def]
+    N = memory.shape[1]
+    if length % N == 0:
+        table.append(free.pop())
+    memory[table[length // N], length % N] = key
+
+
+def run(begin_like, memory, free, table, length):  # type: ignore[no-untyped-def]
+    memory[free] = torch.nan
+    second = begin_like(memory, free, table, length)
+    pages = len({*second, *table})
+    first = list(table)  # before either goes on
+    left = sorted(free)
+    keys = memory.new_tensor([[1.0], [2.0]]).expand(2, memory.shape[2])
+    for shift in range(3):
+        _write(memory, free, table, length + shift, keys[0])
+        _write(memory, free, second, length + shift, keys[1])
+    texts = [_read(memory, one, length + 3) for one in (table, second)]
+    return [*texts, pages, len(left), first]
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    N, length = d.W, d.S
+    pages = d.order(20).tolist()
+    used = -(-length // N)
+    return d.normal(20, N, d.D), pages[used:], pages[:used], length
+
+
+EXERCISE = Exercise(
+    answer="begin_like",
+    read=(
+        "decoding/paged_cache/#cost-how-large-a-page",
+        "Cost: how large a page",
+    ),
+    hints=(
+        "To which pages of the question will somebody write, once both answers go on?",
+        "Copy the table, not the pages; then ask whether the last page is full. If it "
+        "is not, the new table needs a page of its own there, with the same keys.",
+        "A remainder tells whether the last page is full. If it is not: take a free "
+        "page, copy the old one's slots in memory, and put its number at the end.",
+    ),
+    draw=draw,
+    ask=run,
+    trials=({"S": 6, "W": 2}, {"S": 7, "W": 4}, {"S": 5, "W": 2}, {"S": 3, "W": 1}),
+    law="Each answer gets what it gets alone, and together they need one page more at "
+    "most than the question, until they go on.",
+    right=[
+        """
+        full = length // memory.shape[1]
+        begun = table[:full]
+        for page in table[full:]:
+            begun.append(free.pop())
+            memory[begun[-1]] = memory[page].clone()
+        return begun
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "begun = list(table)",
+            "begun = table",
+            "both answers have one list, so that a page of one is a page of the other",
+            hint="b = a gives one list two names. How is a list copied?",
+        ),
+        Wrong(
+            "if length % memory.shape[1] != 0:",
+            "if False:",
+            "the last page is shared although it is not full, so that one answer "
+            "writes over the other",
+        ),
+        Wrong(
+            "if length % memory.shape[1] != 0:",
+            "if True:",
+            "the last page is copied although it is full, and nobody writes to it",
+        ),
+        Wrong(
+            "        memory[page] = memory[begun[-1]]\n",
+            "",
+            "the new page is not filled: what stood on the last page is missing",
+        ),
+        Wrong(
+            "        begun[-1] = page",
+            "        begun.append(page)",
+            "the copy is put behind the shared page, and does not take its place",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "memory[page] = memory[begun[0]]",
+            "the first page is copied, and not the last",
+        ),
+        Wrong(
+            "        page = free.pop()",
+            "        page = free[-1]",
+            "the page is not taken off the list, so that somebody else gets it too",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n"
+            "        begun[-1] = page\n",
+            "    for n, old in enumerate(table):\n"
+            "        begun[n] = free.pop()\n"
+            "        memory[begun[n]] = memory[old]\n",
+            "all pages are copied, and none is shared",
+        ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "len(table) % memory.shape[1] != 0",
+            "pages are counted, where tokens tell whether the last page is full",
+        ),
+    ],
+)

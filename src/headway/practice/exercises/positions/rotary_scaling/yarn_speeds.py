@@ -1,0 +1,139 @@
+"""Slow down the slow pairs
+
+For a text s times as long as in training, YaRN keeps the speeds of the fast pairs,
+divides those of the slow ones by s, and blends between.
+
+Write `yarn_speeds(speeds, s, first, last)`: `speeds` (D / 2) are those of training, the
+fastest first. Pairs up to number `first` are kept, pairs from number `last` on are
+divided, both counted from zero. Between them, what is kept falls along a straight line
+from one to zero, and the new speed is that share of the old speed, plus the rest of the
+old speed divided by s.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def yarn_speeds(speeds: Tensor, s: float, first: int, last: int) -> Tensor:
+    """Blend the speeds (D / 2) of pairs with slower ones, by the number of the pair."""
+    # --- write ---
+    pair = torch.arange(len(speeds), dtype=torch.float64)
+    divided = ((pair - first) / (last - first)).clamp(0, 1)
+    return (1 - divided) * speeds + divided * speeds / s
+    # --- written ---
+
+
+if __name__ == "__main__":
+    speeds = 10_000.0 ** (-torch.arange(8) / 8)
+    print(speeds / yarn_speeds(speeds, 16.0, first=2, last=6))
+    # tensor([ 1.0000,  1.0000,  1.0000,  1.3061,  1.8824,  3.3684, 16.0000,
+    #         16.0000], dtype=torch.float64)
+# --- end of your file ---
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    if d.S < 4:
+        raise ValueError("too few pairs for a ramp")
+    speeds = 1000.0 ** (-torch.arange(d.S, dtype=torch.float64) / d.S)
+    return speeds, 2.0 + d.W, 1, d.S - 2
+
+
+EXERCISE = Exercise(
+    answer="yarn_speeds",
+    read=("positions/rotary_scaling/#which-pairs-are-slow", "Which pairs are slow?"),
+    hints=(
+        "Which pairs must keep their speed, so that neighbours can be told apart?",
+        "Make a ramp over the numbers of the pairs: zero up to `first`, one from "
+        "`last` on, straight between. clamp cuts off what goes beyond.",
+        "The ramp is how far a pair is behind `first`, as a share of the way to "
+        "`last`. Mix the old speeds and the divided ones by it.",
+    ),
+    draw=draw,
+    trials=({}, {"S": 9, "W": 14}, {"S": 6, "W": 1}),
+    law="The fastest pair keeps its speed, the slowest is divided by s, and with s = 1 "
+    "nothing changes.",
+    right=[
+        """
+        new = []
+        for i, speed in enumerate(speeds):
+            share = min(max((last - i) / (last - first), 0.0), 1.0)
+            new.append(share * speed + (1 - share) * speed / s)
+        return torch.stack(new)
+        """,
+        """
+        keep = 1 - torch.linspace(0, 1, last - first + 1, dtype=torch.float64)
+        ones = torch.ones(first, dtype=torch.float64)
+        zeros = torch.zeros(len(speeds) - last - 1, dtype=torch.float64)
+        return speeds * torch.cat([ones, keep + (1 - keep) / s, zeros + 1 / s])
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "(1 - divided) * speeds + divided * speeds / s",
+            "divided * speeds + (1 - divided) * speeds / s",
+            "the ramp is upside down: the fast pairs are divided, and the slow kept",
+            exhibit="positions/#inverted-ramp",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            "",
+            "the ramp goes on beyond its ends, below zero and above one",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            ".clamp(max=1)",
+            "the ramp is not cut off below zero, so that the fastest pairs get faster",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            ".clamp(min=0)",
+            "the ramp is not cut off above one, so that the slowest pairs get too slow",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return speeds / s",
+            "all pairs are divided, which is the linear rule: neighbours are no longer "
+            "told apart",
+            exhibit="positions/#all-divided",
+        ),
+        Wrong(
+            "(1 - divided) * speeds + divided * speeds / s",
+            "speeds / (1 - divided + divided * s)",
+            "the divisors are blended, and not the speeds",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            ".round().clamp(0, 1)",
+            "there is a step halfway, and no ramp",
+        ),
+        Wrong(
+            "(pair - first) / (last - first)",
+            "(pair - first + 1) / (last - first + 1)",
+            "pairs are counted from one",
+        ),
+        Wrong(
+            "divided * speeds / s",
+            "divided * speeds * s",
+            "slow pairs are made faster, where they must be slower",
+        ),
+        Wrong(
+            "(pair - first) / (last - first)",
+            "(speeds[first] - speeds) / (speeds[first] - speeds[last])",
+            "the ramp is over the speeds, as the paper prints it, and not over the "
+            "numbers of the pairs",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            ".floor().clamp(0, 1)",
+            "the pairs between are kept, where they must be blended",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "pair / (len(speeds) - 1)",
+            "the ramp goes over all pairs, from the fastest to the slowest",
+        ),
+    ],
+)

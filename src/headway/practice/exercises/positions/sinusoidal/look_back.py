@@ -1,0 +1,152 @@
+"""Look some tokens back
+
+A head is to look at the token `back` places before its own. Its keys are the rows of
+the waves, and its query must be the row that stands `back` places earlier.
+
+Write `look_back(rows, back)`: `rows` (T, E) are rows of the waves, of places that you
+are not told; E is even. Numbers 2 i and 2 i + 1 of a row are the sine and the cosine of
+place * 10000 ** (-2 i / E). Give the rows that stand `back` places earlier, (T, E), in
+64 bits as the rows are.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def look_back(rows: Tensor, back: int) -> Tensor:
+    """Turn rows of waves (T, E) back by some places, which gives (T, E)."""
+    # --- write ---
+    E = rows.shape[-1]
+    speeds = 10_000.0 ** (-torch.arange(0, E, 2, dtype=torch.float64) / E)
+    cos, sin = (back * speeds).cos(), (back * speeds).sin()
+    a, b = rows[:, 0::2], rows[:, 1::2]
+    earlier = torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1)
+    return earlier.flatten(1)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import sinusoidal_positions
+
+    fourth = sinusoidal_positions(torch.tensor([4]), 6, dtype=torch.float64)
+    print(look_back(fourth, 3))
+    # tensor([[0.8415, 0.5403, 0.0464, 0.9989, 0.0022, 1.0000]],
+    #        dtype=torch.float64)
+# --- end of your file ---
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    from headway import sinusoidal_positions
+
+    places = 3 + d.integers(500, d.T)
+    return sinusoidal_positions(places, 2 * d.D, dtype=torch.float64), 1 + d.W
+
+
+EXERCISE = Exercise(
+    answer="look_back",
+    read=(
+        "positions/sinusoidal/#the-property-a-step-is-a-rotation",
+        "The property: a step is a rotation",
+    ),
+    hints=(
+        "By which angle does one hand turn in `back` places, and does that depend on "
+        "where it stood?",
+        "The sine of a difference is sin a cos b - cos a sin b, and the cosine is "
+        "cos a cos b + sin a sin b: a row has sin a and cos a already.",
+        "Take sines and cosines of the row apart with 0::2 and 1::2, the sine and the "
+        "cosine of back * speeds for each hand, and lay what comes out side by side.",
+    ),
+    draw=draw,
+    trials=({}, {"T": 4, "D": 4, "W": 4}, {"T": 1, "D": 1, "W": 1}),
+    law="One matrix moves every place by as many: it need not know where it begins.",
+    right=[
+        """
+        E = rows.shape[1]
+        speeds = 10_000.0 ** (-torch.arange(0, E, 2).double() / E)
+        turns = []
+        for angle in -back * speeds:
+            cos, sin = angle.cos(), angle.sin()
+            turns.append(torch.stack([cos, sin, -sin, cos]).view(2, 2))
+        return rows @ torch.block_diag(*turns).T
+        """,
+        """
+        E = rows.shape[1]
+        speeds = 10_000.0 ** (-torch.arange(0, E, 2).double() / E)
+        hands = torch.atan2(rows[:, 0::2], rows[:, 1::2]) - back * speeds
+        return torch.stack([hands.sin(), hands.cos()], dim=-1).flatten(1)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * cos + b * sin, b * cos - a * sin",
+            "the rows are turned on, to what stands behind the token, and not back",
+        ),
+        Wrong(
+            "a, b = rows[:, 0::2], rows[:, 1::2]",
+            "b, a = rows[:, 0::2], rows[:, 1::2]",
+            "the first of two numbers is taken for the cosine: it is the sine",
+        ),
+        Wrong(
+            "b * cos + a * sin",
+            "b * cos - a * sin",
+            "one sign is wrong, so that it is no turn: lengths are not kept",
+            exhibit="positions/#lost-minus",
+        ),
+        Wrong(
+            "rows[:, 0::2], rows[:, 1::2]",
+            "rows.chunk(2, dim=1)",
+            "all sines are looked for in the first half, as some code has them",
+            exhibit="positions/#two-layouts",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return torch.cat(earlier.unbind(-1), dim=1)",
+            "sines and cosines are not laid side by side again",
+            exhibit="positions/#two-layouts",
+        ),
+        Wrong(
+            "torch.arange(0, E, 2, dtype=torch.float64)",
+            "torch.arange(E // 2, dtype=torch.float64)",
+            "the exponent is i over the width, where 2 i is meant",
+            exhibit="positions/#a-speed-for-each-channel",
+        ),
+        Wrong(
+            "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "cos, sin = torch.tensor(back).cos(), torch.tensor(back).sin()",
+            "all hands are turned by one angle, and not each at its own speed",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return rows.roll(back, dims=0)",
+            "the rows are moved, as if they stood in the order of a text",
+        ),
+        Wrong(
+            "b * cos + a * sin",
+            "a * sin - b * cos",
+            "the sign of the cosine is wrong",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "b * cos + a * sin, a * cos - b * sin",
+            "the cosine is put before the sine",
+        ),
+        Wrong(
+            "torch.arange(0, E, 2, dtype=torch.float64)",
+            "torch.arange(0, E, 2)",
+            "the speeds are computed in 32 bits",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    from headway import sinusoidal_positions as waves\n\n"
+            "    places = torch.arange(len(rows)) - back\n"
+            "    return waves(places, E, dtype=torch.float64)",
+            "places are counted from zero, and the rows that are given are not used",
+            exhibit="positions/#counted-from-zero",
+        ),
+    ],
+    survivors={"-1 -> 1": "rows have two axes, and the last of them is number 1"},
+)
