@@ -16,26 +16,6 @@ from proofread.generated import generate
 DOCS = Path(__file__).parents[1]
 NAV = DOCS.parent / "mkdocs.yml"
 FOLDER = DOCS.parent / "generated" / "practice"
-# Chapters that have no exercise yet; each other chapter must have one.
-YET_WITHOUT = frozenset(
-    {
-        "positions/sinusoidal",
-        "positions/rotary_scaling",
-        "positions/relative_bias",
-        "decoding/paged_cache",
-        "decoding/latent_attention",
-        "kernels/flash",
-        "kernels/flex",
-        "variants/norms_and_gates",
-        "variants/sparse_attention",
-        "variants/linear_attention",
-        "distributed/tensor_parallel",
-        "models/transformer_block",
-        "models/small_gpt",
-        "models/induction",
-        "models/attention_maps",
-    }
-)
 
 
 def chapters() -> dict[str, str]:
@@ -58,10 +38,9 @@ def made() -> dict[str, str]:
     files = {}
     of_parts: dict[str, list[str]] = {part: [] for part in parts()}
     for chapter, title in chapters().items():
-        tasks = known.get(chapter, ())
-        files[f"{chapter}.md"] = chapter_list(chapter, tasks) if tasks else ""
-        if tasks:
-            of_parts[chapter.partition("/")[0]] += chapter_tasks(title, tasks)
+        tasks = known[chapter]
+        files[f"{chapter}.md"] = chapter_list(chapter, tasks)
+        of_parts[chapter.partition("/")[0]] += chapter_tasks(title, tasks)
     for part, lines in of_parts.items():
         files[f"{part}.md"] = "\n".join(lines) + "\n"
     files["table.md"] = table(known)
@@ -74,7 +53,7 @@ def refuse_lacking(known: Mapping[str, Sequence[Task]]) -> None:
     Raises:
         ValueError: If there is one.
     """
-    if lacking := chapters().keys() - known.keys() - YET_WITHOUT:
+    if lacking := chapters().keys() - known.keys():
         raise ValueError(
             "each chapter must have an exercise in src/headway/practice/exercises; "
             f"got none for {', '.join(sorted(lacking))}."

@@ -1,0 +1,250 @@
+"""Name the mistake
+
+You are handed somebody's causal attention. It is right, or it makes one of nine
+mistakes. Write `name_it(attend)`, which gives its name, one of `NAMES`.
+
+`attend(query, key, value)` takes three tensors of shape (B, T, D), of any sizes, and
+gives rows (B, T, D). You cannot read it, but you can call it: hand it numbers, and see
+with which mistake the same comes out. `weigh` is there to help.
+
+"hidden after the softmax" sets weights of the future to zero and leaves the others as
+they are; "hidden scores are zero" sets scores of the future to zero, before the
+softmax. The "softmax over the queries" makes columns sum to one, with the future
+hidden. "scaled twice" divides by D, and "next token seen" hides what is later.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+NAMES = """
+right, no scale, scaled twice, softmax over the queries, queries and keys swapped,
+nothing hidden, next token seen, triangle flipped, hidden after the softmax,
+hidden scores are zero
+"""
+
+
+def weigh(scores: Tensor, keep: Tensor, dim: int = -1) -> Tensor:
+    """Make weights of scores (B, T, T), where `keep` (T, T) is True."""
+    return scores.masked_fill(~keep, -torch.inf).softmax(dim)
+
+
+def name_it(attend: Callable[[Tensor, Tensor, Tensor], Tensor]) -> str:
+    """Say which of NAMES an attention is."""
+    # --- write ---
+    query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)
+    all_keys = torch.ones(7, 7, dtype=torch.bool)
+    past, scores = all_keys.tril(), query @ key.mT / 2
+    ways = {
+        "right": weigh(scores, past),
+        "no scale": weigh(scores * 2, past),
+        "scaled twice": weigh(scores / 2, past),
+        "softmax over the queries": weigh(scores, past, dim=-2),
+        "queries and keys swapped": weigh(scores.mT, past),
+        "nothing hidden": weigh(scores, all_keys),
+        "next token seen": weigh(scores, all_keys.tril(1)),
+        "triangle flipped": weigh(scores, all_keys.triu()),
+        "hidden after the softmax": weigh(scores, all_keys) * past,
+        "hidden scores are zero": weigh(scores * past, all_keys),
+    }
+    rows = attend(query, key, value)
+    near = [way for way in ways if torch.allclose(ways[way] @ value, rows)]
+    return " or ".join(near)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import attention
+
+    print(name_it(attention))
+    # nothing hidden
+# --- end of your file ---
+
+
+def _shares(q: Tensor, k: Tensor, power: float = 0.5, more: int = 0) -> Tensor:
+    """Give causal weights, in which `more` tokens of the future are seen."""
+    T = q.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool).triu(1 + more)
+    scores = torch.einsum("btd,bsd->bts", q, k) / q.shape[-1] ** power
+    return torch.where(future, -torch.inf, scores).softmax(dim=2)
+
+
+def right(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """right"""
+    return _shares(q, k) @ v
+
+
+def by_pytorch(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """right, of PyTorch"""
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def no_scale(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """no scale"""
+    return _shares(q, k, 0.0) @ v
+
+
+def scaled_twice(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """scaled twice"""
+    return _shares(q, k, 1.0) @ v
+
+
+def over_queries(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """softmax over the queries"""
+    T, c = q.shape[1], q.shape[-1] ** -0.5
+    past = torch.ones(T, T, dtype=torch.bool).tril()
+    scores = torch.where(past, c * q @ k.transpose(1, 2), -torch.inf)
+    return scores.softmax(dim=1) @ v
+
+
+def swapped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """queries and keys swapped"""
+    return _shares(k, q) @ v
+
+
+def nothing_hidden(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """nothing hidden"""
+    return _shares(q, k, more=q.shape[1]) @ v
+
+
+def next_seen(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """next token seen"""
+    return _shares(q, k, more=1) @ v
+
+
+def flipped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """triangle flipped"""
+    return right(q.flip(1), k.flip(1), v.flip(1)).flip(1)
+
+
+def after(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """hidden after the softmax"""
+    return _shares(q, k, more=q.shape[1]).tril() @ v
+
+
+def zeros(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """hidden scores are zero"""
+    return torch.tril(q @ k.transpose(1, 2) * q.shape[-1] ** -0.5).softmax(dim=2) @ v
+
+
+CASES = [
+    right,
+    by_pytorch,
+    no_scale,
+    scaled_twice,
+    over_queries,
+    swapped,
+    nothing_hidden,
+    next_seen,
+    flipped,
+    after,
+    zeros,
+]
+
+EXERCISE = Exercise(
+    answer="name_it",
+    read=(
+        "basics/checks/#how-a-difference-is-explained",
+        "How a difference is explained",
+    ),
+    hints=(
+        "What would each of the ten give for the same numbers?",
+        "Draw queries, keys and values that differ from each other. Compute the rows "
+        "in all ten ways, and return the name of those that `attend` gives.",
+        "A dictionary from names to weights is handy: weigh makes most of them, with "
+        "other scores, another `keep` or another axis. Compare all rows, closely.",
+    ),
+    draw=lambda d: (CASES[d.case],),
+    trials=[{"case": n} for n in range(len(CASES))],
+    survivors={"2 -> 3": "any number of texts does"},
+    law="A difference has a name if a wrong equation gives the very same numbers. This "
+    "is how your own answers are judged.",
+    right=[
+        """
+        q, k, v = torch.randn(3, 1, 5, 9, dtype=torch.float64)
+        names = [name.strip() for name in NAMES.replace("\\n", " ").split(",")]
+        full = torch.ones(5, 5, dtype=torch.bool)
+        low, s = full.tril(), q @ k.mT
+        tables = [weigh(s / n, low) for n in (3, 1, 9)]
+        tables += [weigh(s / 3, low, 1), weigh(k @ q.mT / 3, low)]
+        tables += [weigh(s / 3, keep) for keep in (full, full.tril(1), full.triu())]
+        tables += [weigh(s / 3, full).tril(), weigh((s / 3).tril(), full)]
+        far = [(attend(q, k, v) - table @ v).norm() for table in tables]
+        return names[far.index(min(far))]
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
+            "query = key = value = torch.randn(2, 7, 4, dtype=torch.float64)",
+            "queries, keys and values are the same, so that to swap them changes "
+            "nothing",
+        ),
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
+            "query, key, value = torch.ones(3, 2, 7, 4, dtype=torch.float64)",
+            "all numbers are one, and most of the ten give the same",
+        ),
+        Wrong(
+            "torch.allclose(ways[way] @ value, rows)",
+            "torch.allclose((ways[way] @ value)[:, -1], rows[:, -1])",
+            "only the last row is compared, which has no future",
+        ),
+        Wrong(
+            "torch.allclose(ways[way] @ value, rows)",
+            "torch.allclose((ways[way] @ value)[:, 0], rows[:, 0])",
+            "only the first row is compared",
+        ),
+        Wrong(
+            "torch.allclose(ways[way] @ value, rows)",
+            "torch.allclose(ways[way] @ value, rows, atol=10.0)",
+            "a tolerance is so wide that all ten are alike",
+        ),
+        Wrong(
+            "torch.allclose(ways[way] @ value, rows)",
+            "(ways[way] @ value).shape == rows.shape",
+            "shapes are compared, and no numbers",
+            same_as="a tolerance is so wide that all ten are alike",
+        ),
+        Wrong(
+            "all_keys.tril(1)",
+            "past.tril(1)",
+            "the next token is cut out of a triangle that has lost it already",
+        ),
+        Wrong(
+            "weigh(scores, all_keys) * past",
+            "weigh(scores, past) * past",
+            "the future is hidden before the softmax where it should be hidden after",
+        ),
+        Wrong(
+            "weigh(scores * past, all_keys)",
+            "weigh(scores * past, past)",
+            "zeros of the future are hidden once more",
+        ),
+        Wrong(
+            "weigh(scores * 2, past)",
+            "weigh(scores / 2, past)",
+            '"no scale" divides once more, and should not have been divided',
+        ),
+        Wrong(
+            "weigh(scores / 2, past)",
+            "weigh(scores * 2, past)",
+            '"scaled twice" is multiplied, and should be divided once more',
+        ),
+        Wrong(
+            "weigh(scores, past, dim=-2)",
+            "weigh(scores, all_keys, dim=-2)",
+            "nothing is hidden in the softmax over the queries",
+        ),
+        Wrong(
+            "weigh(scores, all_keys.triu())",
+            "weigh(scores, all_keys.triu(1))",
+            "the flipped triangle hides the diagonal, and with it all that the last "
+            "row has",
+        ),
+    ],
+)

@@ -1,0 +1,162 @@
+"""Let the queries travel
+
+A ring can turn the other way: keys and values stay where they are, and the queries go
+around, with what they have found so far. Write `travel(query, key, value, rows)`, which
+plays all N machines.
+
+query, key (T, D) and value (T, V) are those of the whole text; `rows` lists for each
+machine the positions of its tokens, in any order, as many for each. The future is
+hidden. Each machine may use its own keys and values alone. After N steps the queries
+are home: give a list of what each machine's own queries found, (T / N, V) each. Use
+`attention_with_lse`, with a mask, and `merge_attention`.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+from headway import attention_with_lse, merge_attention
+
+
+def travel(
+    query: Tensor, key: Tensor, value: Tensor, rows: list[Tensor]
+) -> list[Tensor]:
+    """Give what the queries of each of N machines found, (T / N, V) each."""
+    # --- write ---
+    guests = [(query[own], own, None) for own in rows]
+    for _ in rows:
+        for machine, own in enumerate(rows):
+            asked, where, found = guests[machine]
+            mask = own <= where[:, None]
+            part = attention_with_lse(asked, key[own], value[own], mask=mask)
+            found = part if found is None else merge_attention(found, part)
+            guests[machine] = (asked, where, found)
+        guests = [guests[-1], *guests[:-1]]
+    return [found[0] for _, _, found in guests]
+    # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import attention
+
+    torch.manual_seed(7)
+    query, key, value = torch.randn(3, 6, 4, dtype=torch.float64)
+    rows = [torch.tensor(own) for own in ([0, 5], [3, 1], [2, 4])]
+    whole = attention(query, key, value, causal=True)
+    for own, found in zip(rows, travel(query, key, value, rows)):
+        print(own.tolist(), torch.allclose(found, whole[own]))
+    # [0, 5] True
+    # [3, 1] True
+    # [2, 4] True
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="travel",
+    read=("distributed/ring/#in-tensors", "In tensors"),
+    hints=(
+        "What must a query take along, so that any machine can serve it, and can tell "
+        "which of its keys lie in the query's future?",
+        "Keep for each machine the guest that it has: the queries, their positions, "
+        "and what they have found. After each step all guests move on by one.",
+        "A key may be seen if its position is at most that of the query: compare the "
+        "machine's own positions with those that the guest brought.",
+    ),
+    draw=lambda d: (
+        d.normal(3 * d.W, d.D),
+        d.normal(3 * d.W, d.D),
+        d.normal(3 * d.W, d.V),
+        [*d.order(3 * d.W).split(d.W)],
+    ),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    law="It does not matter what travels. Queries must take along their positions and "
+    "what they found, a row and a log-sum-exp; keys need only their positions.",
+    right=[
+        """
+        found = []
+        for n, own in enumerate(rows):
+            so_far = None
+            for there in rows[n:] + rows[:n]:
+                mask = own[:, None] >= there
+                held = key[there], value[there]
+                piece = attention_with_lse(query[own], *held, mask=mask)
+                so_far = merge_attention(so_far, piece) if so_far else piece
+            found.append(so_far[0])
+        return found
+        """,
+        """
+        from headway import attention
+
+        whole = attention(query, key, value, causal=True)
+        return [whole[own] for own in rows]
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = torch.ones(len(own), len(own), dtype=torch.bool).tril()",
+            "keys are hidden by their place on the machine, and not by their position",
+            exhibit="processes/#masked-by-place",
+        ),
+        Wrong(
+            "own <= where[:, None]",
+            "own <= own[:, None]",
+            "positions stay behind: the mask is that of the machine's own queries",
+        ),
+        Wrong(
+            "own <= where[:, None]",
+            "where <= own[:, None]",
+            "query and key are exchanged in the mask",
+        ),
+        Wrong(
+            "own <= where[:, None]",
+            "own >= where[:, None]",
+            "the past is hidden, and not the future",
+        ),
+        Wrong(
+            "own <= where[:, None]",
+            "own < where[:, None]",
+            "no token sees itself",
+            exhibit="triangles/#diagonal-hidden",
+        ),
+        Wrong("mask=mask", "mask=None", "nothing is hidden"),
+        Wrong(
+            "found = part if found is None else merge_attention(found, part)",
+            "found = part",
+            "what was found before is thrown away at each machine",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "tuple((a + b) / 2 for a, b in zip(found, part))",
+            "the plain mean of two results is taken",
+            exhibit="pieces/#merged-by-plain-means",
+        ),
+        Wrong(
+            "for _ in rows:",
+            "for _ in rows[1:]:",
+            "there is one step too few, so that a machine is missed, and nobody is "
+            "home",
+        ),
+        Wrong(
+            "        guests = [guests[-1], *guests[:-1]]\n",
+            "",
+            "nobody moves, and each query sees the keys of its own machine alone",
+        ),
+        Wrong(
+            "guests = [guests[-1], *guests[:-1]]",
+            "moved = [guests[-1], *guests[:-1]]\n"
+            "        guests = [(*a[:2], b[2]) for a, b in zip(moved, guests)]",
+            "queries move, and what they found stays behind",
+        ),
+        Wrong(
+            "guests = [(query[own], own, None) for own in rows]",
+            "guests = [\n"
+            "        (query[own], own, (0 * value[own], 0.0 * query[own, 0]))\n"
+            "        for own in rows\n    ]",
+            "queries set out with a log-sum-exp of zero, which counts as a key, and "
+            "must be minus infinity",
+        ),
+    ],
+)

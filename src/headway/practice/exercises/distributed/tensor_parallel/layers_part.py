@@ -1,0 +1,152 @@
+"""The layers after attention, in parts
+
+Behind attention come two linear layers, with GELU between them. Write
+`layers_part(x, first, second, rank, processes)`: the part of one process. The sum over
+all processes is what the two layers give together.
+
+x is (T, E), `first` an `nn.Linear` from E to F, and `second` one from F to E, both with
+a bias. F can be divided by the number of processes. A process may use 1/processes of
+each weight: part `rank` of the F numbers in between, counted from zero. A bias that
+belongs to the sum goes into the part of rank zero alone. The part has shape (T, E).
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+def layers_part(
+    x: Tensor, first: nn.Linear, second: nn.Linear, rank: int, processes: int
+) -> Tensor:
+    """Give one process's part (T, E) of two layers; weights are (F, E) and (E, F)."""
+    # --- write ---
+    width = first.out_features // processes
+    own = slice(rank * width, (rank + 1) * width)
+    hidden = x @ first.weight[own].T + first.bias[own]
+    part = nn.functional.gelu(hidden) @ second.weight[:, own].T
+    return part + second.bias if rank == 0 else part
+    # --- written ---
+
+
+if __name__ == "__main__":
+    torch.manual_seed(7)
+    first, second = nn.Linear(5, 12), nn.Linear(12, 5)
+    x = torch.randn(8, 5)
+    parts = [layers_part(x, first, second, rank, 3) for rank in range(3)]
+    whole = second(nn.functional.gelu(first(x)))
+    print(torch.allclose(sum(parts), whole, atol=1e-6))
+    # True
+# --- end of your file ---
+
+
+def run(layers_part, x, up, up_bias, down, down_bias):  # type: ignore[no-untyped-def]
+    first, second = nn.Linear(1, 1), nn.Linear(1, 1)
+    for layer, weight, bias in ((first, up, up_bias), (second, down, down_bias)):
+        layer.out_features, layer.in_features = weight.shape
+        layer.weight, layer.bias = nn.Parameter(weight), nn.Parameter(bias)
+    return [layers_part(x, first, second, rank, 3) for rank in range(3)]
+
+
+EXERCISE = Exercise(
+    answer="layers_part",
+    read=(
+        "distributed/tensor_parallel/#a-product-in-two-halves-by-eye",
+        "A product in two halves, by eye",
+    ),
+    hints=(
+        "GELU handles each number by itself. Which numbers can two people share out "
+        "between them, then: those before the two layers, between them, or behind?",
+        "The numbers in between are rows of the first weight, as PyTorch keeps it, and "
+        "columns of the second.",
+        "One slice does for three things: rows of first.weight, entries of first.bias, "
+        "and columns of second.weight. Which bias is added once?",
+    ),
+    draw=lambda d: (
+        d.normal(d.T, d.E),
+        d.normal(3 * d.W, d.E) / d.loud,
+        d.normal(3 * d.W) / d.loud,
+        d.normal(d.E, 3 * d.W),
+        d.normal(d.E),
+    ),
+    # In the second one all matrices are square.
+    trials=({}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}),
+    ask=run,
+    law="Columns of the first product and rows of the second are cut alike, and one "
+    "sum is left to do.",
+    right=[
+        """
+        rows = first.weight.chunk(processes)[rank], first.bias.chunk(processes)[rank]
+        hidden = nn.functional.gelu(nn.functional.linear(x, *rows))
+        columns = second.weight.chunk(processes, dim=1)[rank]
+        return nn.functional.linear(hidden, columns, None if rank else second.bias)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "return part + second.bias if rank == 0 else part",
+            "return part + second.bias",
+            "each process adds the second bias, so that the sum has it several times",
+            exhibit="processes/#a-bias-from-everybody",
+        ),
+        Wrong(
+            "return part + second.bias if rank == 0 else part",
+            "return part + second.bias / processes",
+            "each process adds its share of the second bias: the sum is right, but "
+            "rank zero should have all of it",
+        ),
+        Wrong(
+            "return part + second.bias if rank == 0 else part",
+            "return part",
+            "nobody adds the second bias",
+        ),
+        Wrong(
+            " + first.bias[own]",
+            "",
+            "the first bias is left out",
+        ),
+        Wrong(
+            "first.weight[own].T + first.bias[own]",
+            "first.weight[own].T + (first.bias[own] if rank == 0 else 0.0)",
+            "the first bias is in the part of rank zero alone, and it is cut with its "
+            "rows",
+        ),
+        Wrong(
+            "second.weight[:, own].T",
+            "second.weight[own].T",
+            "the second weight is cut along its rows, which are its results",
+        ),
+        Wrong(
+            "x @ first.weight[own].T",
+            "x[:, own] @ first.weight[own][:, own].T",
+            "the tokens are cut, too: each process must read all of them",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(rank, None, processes)",
+            "numbers are dealt out like cards, and not in blocks: the sum is right, "
+            "and each part is another one",
+        ),
+        Wrong(
+            "nn.functional.gelu(hidden)",
+            "hidden",
+            "GELU is left out between the layers",
+        ),
+        Wrong(
+            "part = nn.functional.gelu(hidden) @ second.weight[:, own].T",
+            "part = nn.functional.gelu(hidden @ second.weight[:, own].T)",
+            "GELU comes behind the second product, and it must stand before the sum",
+        ),
+        Wrong(
+            "first.weight[own].T",
+            "first.weight[:, own]",
+            "columns of the first weight are taken: PyTorch keeps it transposed",
+        ),
+        Wrong(
+            "(rank + 1) * width",
+            "None",
+            "a part goes on to the end, and numbers are counted more than once",
+        ),
+    ],
+)

@@ -1,0 +1,171 @@
+"""Over the keys twice, without a running maximum
+
+Write `two_passes(query, key, value, size)`: causal attention, tile by tile, without the
+table of all scores, and its log-sum-exps.
+
+query (T, D) and key (S, D) with S at least T: the last query belongs to the last key.
+A tile is `size` keys; the last one may be smaller.
+
+Go over the tiles once for the log-sum-exp of each row, and once more for the mixture:
+then no mixture has to shrink. Give the rows (T, V), and the log-sum-exps (T), in the
+type of the query. Scores may be large, and a row may see nothing of a tile.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def two_passes(
+    query: Tensor, key: Tensor, value: Tensor, size: int
+) -> tuple[Tensor, Tensor]:
+    """Give rows (T, V) and log-sum-exps (T), `size` keys at a time."""
+    T, S = len(query), len(key)
+    # --- write ---
+    tiles = torch.arange(S).split(size)
+    place = torch.arange(S - T, S)[:, None]
+
+    def scores_of(tile: Tensor) -> Tensor:
+        scores = query @ key[tile].T / query.shape[-1] ** 0.5
+        return scores.masked_fill(tile > place, -torch.inf)
+
+    lse = torch.full((T,), -torch.inf, dtype=query.dtype)
+    for tile in tiles:
+        lse = torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))
+    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)
+    for tile in tiles:
+        rows += torch.exp(scores_of(tile) - lse[:, None]) @ value[tile]
+    return rows, lse
+    # --- written ---
+
+
+if __name__ == "__main__":
+    query = torch.ones(1, 1)
+    key = torch.tensor([[1.0], [2.0], [3.0], [4.0]]).log()
+    value = torch.tensor([[10.0], [20.0], [30.0], [40.0]])
+    rows, lse = two_passes(query, key, value, size=2)
+    print(rows, lse.exp())
+    # tensor([[30.]]) tensor([10.])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="two_passes",
+    read=("kernels/flash/#in-tensors", "In tensors"),
+    hints=(
+        "Which number of a row must be known before a single weight of it can be "
+        "final?",
+        "With the log-sum-exp of the whole row, a weight is exp(score - log-sum-exp), "
+        "in any tile. logaddexp joins the log-sum-exps of two tiles.",
+        "Begin with minus infinity for each row, and with zeros for the mixture. Key s "
+        "is hidden from query t if s is larger than t + S - T.",
+    ),
+    draw=lambda d: (
+        d.normal(d.T, d.D),
+        d.normal(max(d.S, d.T), d.D),
+        d.normal(max(d.S, d.T), d.V) / d.loud,
+        3,
+    ),
+    law="Any size of tiles gives the same. Every score is computed twice, and the "
+    "backward pass does that, too.",
+    right=[
+        """
+        place = torch.arange(S - T, S)[:, None]
+        tables = []
+        for start in range(0, S, size):
+            tile = torch.arange(S)[start : start + size]
+            scores = query @ key[tile].T / query.shape[-1] ** 0.5
+            tables.append(torch.where(tile <= place, scores, -torch.inf))
+        lse = torch.stack([one.logsumexp(1) for one in tables]).logsumexp(0)
+        rows = [(a - lse[:, None]).exp() @ b for a, b in zip(tables, value.split(size))]
+        return sum(rows), lse
+        """,
+        """
+        from headway import attention_with_lse
+
+        return attention_with_lse(query, key, value, causal=True)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "torch.arange(S - T, S)[:, None]",
+            "torch.arange(T)[:, None]",
+            "the first query is put at the first key, and not the last at the last",
+            exhibit="pieces/#tiles-from-the-first-key",
+        ),
+        Wrong(
+            "tile > place",
+            "tile >= place",
+            "a query does not see its own key",
+            exhibit="triangles/#diagonal-hidden",
+        ),
+        Wrong(
+            "scores.masked_fill(tile > place, -torch.inf)",
+            "scores",
+            "nothing is hidden",
+        ),
+        Wrong(
+            "tile > place",
+            "tile - tile[0] > place",
+            "keys are counted anew in each tile, so that later tiles show the future",
+            exhibit="pieces/#a-triangle-for-each-piece",
+        ),
+        Wrong(
+            "torch.arange(S).split(size)",
+            "torch.arange(S // size * size).split(size)",
+            "the last tile is left out, because it is smaller",
+            exhibit="pieces/#full-tiles-only",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "lse.exp().add(scores_of(tile).exp().sum(dim=-1)).log()",
+            "exponentials are taken without their largest, and overflow",
+            exhibit="pieces/#a-logarithm-without-its-maximum",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.maximum(lse, scores_of(tile).logsumexp(dim=-1))",
+            "the largest log-sum-exp of a tile is taken for that of the row",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "scores_of(tile).logsumexp(dim=-1)",
+            "only the last tile's log-sum-exp is left",
+            exhibit="pieces/#the-sum-of-the-last-tile",
+        ),
+        Wrong(
+            "torch.full((T,), -torch.inf, dtype=query.dtype)",
+            "torch.zeros(T, dtype=query.dtype)",
+            "the log-sum-exp begins at zero, which counts a key with score zero",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.softmax(scores_of(tile), dim=-1)",
+            "each tile gets a softmax of its own, so that its weights sum to one",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile))",
+            "exponentials are not divided by their sum",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, scores_of(torch.arange(S)).amax(dim=-1)",
+            "the largest score of each row is given, and not its log-sum-exp",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "lse + scores_of(tile).logsumexp(dim=-1)",
+            "log-sum-exps are added as they are, and minus infinity stays",
+        ),
+        Wrong(
+            " / query.shape[-1] ** 0.5",
+            "",
+            "scores are not scaled",
+            exhibit="softmax/#no-scale",
+        ),
+    ],
+    survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
+)

@@ -1,0 +1,145 @@
+"""Take a piece away
+
+A text has been read with a note in front of it. You have the rows and the log-sum-exps
+of attention to all keys, and of attention to those of the note. Write
+`without(rows, lse, note, lse_note)`: rows and log-sum-exps over the other keys, with no
+look at any key.
+
+`rows` and `note` are (T, V), `lse` and `lse_note` (T). For ln(exp(a) - exp(b)) write
+a + ln(1 - exp(b - a)), and for 1 - exp(x) write -torch.expm1(x), which keeps the digits
+of small x. Log-sum-exps may be large.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def without(
+    rows: Tensor, lse: Tensor, note: Tensor, lse_note: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Give rows (T, V) and log-sum-exps (T) over the keys that are not the note's."""
+    # --- write ---
+    rest = lse + torch.log(-torch.expm1(lse_note - lse))
+    whole = torch.exp(lse - rest)[:, None]
+    part = torch.exp(lse_note - rest)[:, None]
+    return whole * rows - part * note, rest
+    # --- written ---
+
+
+if __name__ == "__main__":
+    rows, note = torch.tensor([[25.0]]), torch.tensor([[10.0]])
+    lse, lse_note = torch.tensor([4.0]).log(), torch.tensor([1.0]).log()
+    rest, lse_rest = without(rows, lse, note, lse_note)
+    print(rest, lse_rest.exp())
+    # tensor([[30.]]) tensor([3.])
+# --- end of your file ---
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    note, lse_note = d.normal(d.S, d.V) / d.loud, d.normal(d.S)
+    # What is left has a share of its own size, or its digits would be gone.
+    other, lse_other = d.normal(d.S, d.V) / d.loud, lse_note + d.normal(d.S) / d.loud
+    lse = torch.logaddexp(lse_note, lse_other)
+    share = torch.exp(lse_note - lse)[:, None]
+    return share * note + (1 - share) * other, lse, note, lse_note
+
+
+EXERCISE = Exercise(
+    answer="without",
+    read=(
+        "kernels/online_softmax/#the-property-any-pieces-in-any-order",
+        "The property: any pieces, in any order",
+    ),
+    hints=(
+        "A row is a sum of exponentials times values, divided by the sum of "
+        "exponentials. What is left of both when the note's part is taken off?",
+        "Find the log-sum-exp of the rest first. Then each row counts by exp of its "
+        "own log-sum-exp minus that of the rest, once added and once taken off.",
+        "The rest is lse plus the logarithm of the share that the note did not have: "
+        "-torch.expm1(...) of the difference of two log-sum-exps.",
+    ),
+    draw=draw,
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 900.0}),
+    law="What was merged can be taken apart; but if the note has nearly all the mass, "
+    "the rest is a small difference of large numbers, and its digits are gone.",
+    right=[
+        """
+        share = torch.exp(lse_note - lse)
+        kept = (rows - share[:, None] * note) / (1 - share)[:, None]
+        return kept, lse + torch.log1p(-share)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "whole * rows - part * note",
+            "rows - note",
+            "the rows are subtracted as they are, without their shares",
+        ),
+        Wrong(
+            "whole * rows - part * note",
+            "rows - torch.exp(lse_note - lse)[:, None] * note",
+            "the note is taken off, and what is left is not divided by its share",
+        ),
+        Wrong(
+            "whole * rows - part * note",
+            "part * rows - whole * note",
+            "the two factors are exchanged",
+        ),
+        Wrong(
+            "whole * rows - part * note",
+            "whole * rows + part * note",
+            "the note is added once more, and must be taken off",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "torch.log(torch.exp(lse) - torch.exp(lse_note))",
+            "exponentials are taken of the log-sum-exps themselves, and overflow",
+            exhibit="pieces/#a-logarithm-without-its-maximum",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "lse - lse_note",
+            "logarithms are subtracted, where sums should be",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "torch.logaddexp(lse, -lse_note)",
+            "the note's log-sum-exp gets a minus, which divides and does not subtract",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "torch.logaddexp(lse, lse_note)",
+            "the note is merged a second time, and not taken away",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "torch.log(-torch.expm1(lse_note - lse))",
+            "the logarithm of the rest's share is taken for its log-sum-exp",
+        ),
+        Wrong(
+            "torch.expm1(lse_note - lse)",
+            "torch.expm1(lse - lse_note)",
+            "the difference of the log-sum-exps is turned round, and its logarithm "
+            "is nan",
+        ),
+        Wrong(
+            "part * note, rest\n",
+            "part * note, rest - lse\n",
+            "the rows are right, and the logarithm of their share is given for their "
+            "log-sum-exp",
+        ),
+        Wrong(
+            "    rest = lse + torch.log(-torch.expm1(lse_note - lse))\n"
+            "    whole = torch.exp(lse - rest)[:, None]\n"
+            "    part = torch.exp(lse_note - rest)[:, None]\n"
+            "    return whole * rows - part * note, rest",
+            "    whole, part = torch.exp(lse)[:, None], torch.exp(lse_note)[:, None]\n"
+            "    rest = torch.log(whole - part)[:, 0]\n"
+            "    return (whole * rows - part * note) / (whole - part), rest",
+            "rows are multiplied by whole sums of exponentials, which overflow",
+        ),
+    ],
+)

@@ -1,0 +1,130 @@
+"""What followed last time
+
+An induction head finds an earlier copy of the present token, and looks at what followed
+it. Write `behind_copy(ids)`: where such a head must look.
+
+`ids` (B, T) are the tokens of texts. The mask has shape (B, T, T), boolean: True for
+the query t and the key s if the token *before* s is the same as the token at t, and s
+is not in the future. (A token may be its own follower: in a double letter it is.)
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def behind_copy(ids: Tensor) -> Tensor:
+    """Give a mask (B, T, T), True right behind an earlier copy, for tokens (B, T)."""
+    # --- write ---
+    same = ids[:, :, None] == ids[:, None, :]
+    behind = torch.zeros_like(same)
+    behind[:, :, 1:] = same[:, :, :-1]
+    return behind.tril()
+    # --- written ---
+
+
+if __name__ == "__main__":
+    # The second "p" looks at the first "l", and the second "l" at the first "a".
+    ids = torch.tensor([[ord(letter) - ord("a") for letter in "planetpl"]])
+    print(behind_copy(ids).nonzero())
+    # tensor([[0, 6, 1],
+    #         [0, 7, 2]])
+# --- end of your file ---
+
+
+EXERCISE = Exercise(
+    answer="behind_copy",
+    read=("models/induction/#the-rule-in-loops", "The rule, in loops"),
+    hints=(
+        "Which table says where the copies are, and by how much must it be moved?",
+        "Compare every token with every other, by two axes that broadcast. Move the "
+        "table by one key, and hide the future.",
+        "Column s of the result is column s - 1 of the comparison, and column zero "
+        "has nothing before it; tril hides what is to come.",
+    ),
+    draw=lambda d: (d.integers(4, d.B, d.S),),
+    trials=({}, {"B": 4, "S": 4}, {"S": 12}),
+    law="What is looked for stands at s, but what makes it the right one is the token "
+    "before it; so a head in an earlier layer must have written that into s.",
+    right=[
+        """
+        table = []
+        for text in ids.tolist():
+            T = range(len(text))
+            is_behind = [[text[s - 1] == text[t] and 0 < s <= t for s in T] for t in T]
+            table.append(is_behind)
+        return torch.tensor(table)
+        """,
+        """
+        before = nn.functional.pad(ids[:, :-1], (1, 0), value=-1)
+        return (ids.unsqueeze(-1) == before.unsqueeze(-2)).tril()
+        """.replace("nn.functional", "torch.nn.functional"),
+    ],
+    wrong=[
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.tril(-1)",
+            "the copy itself is looked at, and not what followed it",
+            exhibit="models/#the-copy-and-not-what-follows",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.tril()",
+            "each token looks at its copies and at itself",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same[:, 1:, :-1].tril()",
+            "the table is cut, and not moved, so that a row and a column are missing",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n",
+            "    behind = same.roll(1, dims=-1)\n",
+            "the table is turned round, so that the last token stands before the first",
+        ),
+        Wrong(
+            "behind[:, :, 1:] = same[:, :, :-1]",
+            "behind[:, :, :-1] = same[:, :, 1:]",
+            "the token before the copy is looked at, and not the one behind it",
+        ),
+        Wrong(
+            "behind[:, :, 1:] = same[:, :, :-1]",
+            "behind[:, 1:] = same[:, :-1]",
+            "the table is moved by one query, and not by one key",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind",
+            "the future is not hidden, and each token sees its own answer",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril(1)",
+            "the next token is seen, which is always behind a copy: the token itself",
+            exhibit="triangles/#next-token-visible",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril(-1)",
+            "a token never looks at itself, and so double letters are missed",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.triu()",
+            "the triangle is flipped",
+            exhibit="triangles/#triu-instead-of-tril",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "behind = behind.tril()\n    return behind & (behind.cumsum(dim=-1) == 1)",
+            "only the first copy counts, and not all of them",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:1, :, None] == ids[:, None, :]",
+            "the tokens of the first text are looked for in all texts",
+        ),
+    ],
+)

@@ -1,0 +1,188 @@
+"""Let a model write
+
+Write `write_on(model, pick, ids, count, temperature)`: the text `ids`, continued by
+`count` tokens.
+
+`ids` (T) are whole numbers. `model(ids)` takes the whole text so far, of any length,
+and gives logits (T, V): row t guesses the token after t. Divide the logits by the
+temperature, and make shares of them. `pick(shares)` takes shares (V), and gives the
+next token as a tensor of shape (1). Give all tokens, (T + count); without a cache.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def write_on(
+    model: Callable[[Tensor], Tensor],
+    pick: Callable[[Tensor], Tensor],
+    ids: Tensor,
+    count: int,
+    temperature: float,
+) -> Tensor:
+    """Give (T + count) tokens: those of the text, and those that follow."""
+    # --- write ---
+    for _ in range(count):
+        logits = model(ids)[-1] / temperature
+        shares = torch.softmax(logits, dim=-1)
+        ids = torch.cat([ids, pick(shares)])
+    return ids
+    # --- written ---
+
+
+if __name__ == "__main__":
+
+    def next_number(ids: Tensor) -> Tensor:
+        return 9.0 * torch.nn.functional.one_hot((ids + 1) % 10, 10)
+
+    def likeliest(shares: Tensor) -> Tensor:
+        return shares.argmax(dim=-1, keepdim=True)
+
+    print(write_on(next_number, likeliest, torch.tensor([3, 4]), 5, 0.7))
+    # tensor([3, 4, 5, 6, 7, 8, 9])
+# --- end of your file ---
+
+
+def run(write_on, embedding, head, ids, count, temperature):  # type: ignore[no-untyped-def]
+    seen = []
+
+    def model(ids: Tensor) -> Tensor:
+        return embedding[ids].cumsum(dim=0) @ head
+
+    def pick(shares: Tensor) -> Tensor:
+        seen.append(shares.clone())
+        passed = shares.cumsum(dim=-1) > [0.8, 0.15, 0.5][len(seen) % 3]
+        return passed.int().argmax(dim=-1, keepdim=True)
+
+    return write_on(model, pick, ids, count, temperature), seen
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    text = d.integers(d.V, d.T)
+    temperature = [0.5, 2.0, 0.7][d.case]
+    return d.normal(d.V, d.D) / 2, d.normal(d.D, d.V) / 2, text, 4, temperature
+
+
+EXERCISE = Exercise(
+    answer="write_on",
+    read=("models/small_gpt/#it-writes", "It writes"),
+    hints=(
+        "Of all the rows that the model gives, which one guesses a token that is not "
+        "in the text yet?",
+        "Take the last row, divide, make shares, pick; put what was picked behind the "
+        "text, and ask the model again.",
+        "In each of `count` turns the text becomes one token longer: torch.cat joins "
+        "it with what pick gives.",
+    ),
+    draw=draw,
+    trials=[{"case": 0}, dict.fromkeys("BHGTSDVEW", 4) | {"case": 1}, {"case": 2}],
+    ask=run,
+    law="Writing is a loop: last row, softmax, draw, append. A cache makes it fast and "
+    "changes nothing.",
+    right=[
+        """
+        text = list(ids)
+        while len(text) < len(ids) + count:
+            warm = (model(torch.stack(text))[len(text) - 1] / temperature).exp()
+            text += [*pick(warm / warm.sum())]
+        return torch.stack(text)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)[0]",
+            "the first row is taken, which guesses the second token of the text",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)[-2]",
+            "the row before the last is taken, which guesses the last token again",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    shares = torch.softmax(model(ids)[-1] / temperature, dim=-1)\n"
+            "    return torch.cat([ids, *(pick(shares) for _ in range(count))])",
+            "the model is asked about the same text each time: what was picked is not "
+            "put behind it before the next turn",
+        ),
+        Wrong(
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n",
+            "        shares = torch.softmax(model(ids) / temperature, dim=0)[-1]\n",
+            "the softmax runs over the places of the text, and not over the tokens "
+            "that may come",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-1:])[-1]",
+            "the model reads the last token alone, and forgets the text",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids).mean(dim=0)",
+            "the mean of all rows is taken, and not the last one",
+        ),
+        Wrong(
+            "[-1] / temperature",
+            "[-1] * temperature",
+            "logits are multiplied by the temperature",
+        ),
+        Wrong("[-1] / temperature", "[-1]", "the temperature is not used"),
+        Wrong(
+            "[-1] / temperature",
+            "[-1] / temperature / temperature",
+            "the temperature is used twice",
+            exhibit="models/#cooled-twice",
+        ),
+        Wrong(
+            "shares = torch.softmax(logits, dim=-1)",
+            "shares = torch.softmax(logits * temperature, dim=-1) / temperature",
+            "shares are divided by the temperature, and not logits",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "logits",
+            "logits are handed to pick, and no shares are made of them",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.log_softmax(logits, dim=-1)",
+            "logarithms of the shares are handed to pick",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[pick(shares), ids]",
+            "the new token is put in front of the text",
+        ),
+        Wrong(
+            "ids = torch.cat([ids, pick(shares)])",
+            "ids = torch.cat([ids[1:], pick(shares)])",
+            "the first token is dropped in each turn, so that the text never grows",
+        ),
+        Wrong(
+            "pick(shares)",
+            "shares.argmax(dim=-1, keepdim=True)",
+            "the likeliest token is taken each time, and pick is not asked",
+        ),
+        Wrong(
+            "range(count)",
+            "range(count - len(ids))",
+            "count is taken for the length of the whole text",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids[-count:]\n",
+            "only the new tokens are given back",
+        ),
+    ],
+)

@@ -1,0 +1,181 @@
+"""Both halves at once
+
+In GPT-J and PaLM both halves of a block read the same normalised vector, and both are
+added to the stream: x + Attend(N(x)) + F(N(x)).
+
+Write the class `BothHalves`. `__init__` is given the width of a token, an attention and
+a feed-forward part, both modules; it makes a LayerNorm of its own, `self.norm`, and
+keeps all three, so that `parameters()` finds their weights. `forward(x)` takes tokens
+x (B, T, E) and gives as much.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+class BothHalves(nn.Module):
+    """A block whose attention and feed-forward part read the same."""
+
+    def __init__(
+        self, width: int, attention: nn.Module, feed_forward: nn.Module
+    ) -> None:
+        super().__init__()
+        # --- write ---
+        self.norm = nn.LayerNorm(width)
+        self.attention = attention
+        self.feed_forward = feed_forward
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give (B, T, E) for tokens (B, T, E)."""
+        normed = self.norm(x)
+        return x + self.attention(normed) + self.feed_forward(normed)
+        # --- written ---
+
+
+if __name__ == "__main__":
+    # With zeros at the end of each half the block is the identity.
+    silent = nn.Linear(4, 4)
+    nn.init.zeros_(silent.weight)
+    nn.init.zeros_(silent.bias)
+    x = torch.tensor([[[4.0, 0.0, 0.0, 3.0]]])
+    print(BothHalves(4, silent, silent)(x).data)
+    # tensor([[[4., 0., 0., 3.]]])
+# --- end of your file ---
+
+
+class Mean(nn.Module):
+    """Stands for attention: the mean of all tokens so far."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        counts = torch.arange(1, x.shape[-2] + 1, dtype=x.dtype)
+        return x.cumsum(dim=-2) / counts[:, None] @ self.weight
+
+
+class Each(Mean):
+    """Stands for the feed-forward part: works on each token alone."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.gelu(x @ self.weight)
+
+
+def run(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
+    block = cls(x.shape[-1], Mean(first), Each(second)).double()
+    count = len([*block.parameters()])
+    block.norm.weight.data, block.norm.bias.data = scale, scale / 3
+    return block(x), f"{count} parameters"
+
+
+EXERCISE = Exercise(
+    answer="BothHalves",
+    read=("models/transformer_block/#the-block", "The block"),
+    hints=(
+        "How many times is something normalised, and how many times added?",
+        "Normalise once, and hand the result to both halves. The stream itself goes "
+        "on as it came in.",
+        "Three terms make the sum: x as it was, what attention makes of the "
+        "normalised tokens, and what the other half makes of the same tokens.",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.T, d.E),
+        d.normal(d.E, d.E) / d.loud,
+        d.normal(d.E, d.E) / d.loud,
+        d.normal(d.E) / d.loud,
+    ),
+    ask=run,
+    law="The two halves do not wait for each other, so they can be computed at the "
+    "same time; and with zeros at the end of each the block is the identity.",
+    right=[
+        """
+        self.norm = nn.LayerNorm(width)
+        self.halves = nn.ModuleList([attention, feed_forward])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + sum(half(self.norm(x)) for half in self.halves)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "self.feed_forward(normed)",
+            "self.feed_forward(self.norm(x + self.attention(normed)))",
+            "the second half waits for the first, as in the usual block",
+        ),
+        Wrong(
+            "self.feed_forward(normed)",
+            "self.feed_forward(x)",
+            "the feed-forward part reads tokens that are not normalised",
+        ),
+        Wrong(
+            "self.attention(normed)",
+            "self.attention(x)",
+            "attention reads tokens that are not normalised",
+        ),
+        Wrong(
+            "return x + self",
+            "return normed + self",
+            "the stream itself is normalised",
+            exhibit="models/#the-stream-is-normalised",
+        ),
+        Wrong(
+            "return x + self.attention",
+            "return self.attention",
+            "the stream is lost: nothing hands the tokens on",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.feed_forward(self.attention(normed))",
+            "the feed-forward part reads what attention gave, and not the tokens",
+        ),
+        Wrong(
+            "self.feed_forward(normed)",
+            "self.feed_forward(normed) + x",
+            "the tokens are handed on twice",
+        ),
+        Wrong(
+            "x + self.attention(normed) + self.feed_forward(normed)",
+            "self.norm(x + self.attention(x) + self.feed_forward(x))",
+            "the norm comes last, and touches the stream",
+            exhibit="models/#the-stream-is-normalised",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.norm(self.attention(x)) + self.norm(self.feed_forward(x))",
+            "the norm comes behind each half, and should come before",
+        ),
+        Wrong(
+            "        self.attention = attention\n"
+            "        self.feed_forward = feed_forward\n",
+            "        halves = {'attention': attention, 'feed_forward': feed_forward}\n"
+            "        self.__dict__.update(halves)\n",
+            "the halves are kept in a plain list, so that nothing finds their weights",
+            hint="A module looks for weights in modules that it holds, and not in "
+            "plain lists.",
+        ),
+        Wrong(
+            "self.feed_forward = feed_forward\n",
+            "self.feed_forward = nn.Sequential(nn.LayerNorm(width), feed_forward)\n",
+            "the second half has a norm of its own",
+        ),
+        Wrong(
+            "self.norm(x)",
+            "nn.functional.layer_norm(x, x.shape[-1:])",
+            "the norm has no weights of its own",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "(self.attention(normed) + self.feed_forward(normed)) / 2",
+            "the mean of the two halves is taken, and not their sum",
+        ),
+        Wrong(
+            "self.feed_forward(normed)",
+            "self.feed_forward(self.norm(normed))",
+            "the second half reads what was normalised twice",
+        ),
+    ],
+)
