@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import headway
 from headway.practice.library import Task, book
 from proofread.generated import generate
 
@@ -85,7 +86,7 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
         yield f"### {task.number}. `{task.name}` {{ #{task.name} }}"
         yield ""
         yield f"**{task.source.title}.**"
-        yield _fenced(task.source.text)
+        yield _fenced(_kept_here(task))
         yield ""
         yield (
             f"It practises [{section}](../{page}.md#{anchor}); "
@@ -111,6 +112,18 @@ def table(known: Mapping[str, Sequence[Task]]) -> str:
         lines.append(f"| [{title}](practice/{part}.md) | {len(own)} | {wrong} |")
     lines.append(f"| all | {tasks} | {mistakes} |")
     return "\n".join(lines) + "\n"
+
+
+def _kept_here(task: Task) -> str:
+    """Let the name that is to be written lead nowhere but to its own task.
+
+    Else the site leads from it to the reference, which shows how it is written.
+    """
+    name = task.exercise.answer
+    if not hasattr(headway, name):
+        return task.source.text
+    code = re.compile(rf"`{name}(?:\([^`]*\))?`")
+    return code.sub(lambda match: f"[{match[0]}](#{task.name})", task.source.text)
 
 
 def _fenced(text: str) -> str:
