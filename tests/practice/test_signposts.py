@@ -50,3 +50,10 @@ def test_an_address_is_never_cut(built: Any) -> None:
     lines = verdict.text(width=30).splitlines()
     for address in (SECTION[0], EXHIBIT):
         assert f"  https://a.test/a-long-name-of-a-site/{address}" in lines
+
+
+def test_an_address_is_a_link_in_a_notebook(built: Any) -> None:
+    built("Documentation, https://a.test/b/")
+    shown = Verdict("double", "failed", "No.", read=SECTION)._repr_html_()
+    address = f"https://a.test/b/{SECTION[0]}"
+    assert f'<a href="{address}">{address}</a>' in shown

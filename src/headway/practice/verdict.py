@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import textwrap
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ from headway.practice.signposts import to_exhibit, to_section
 State = Literal["passed", "failed", "open"]
 _WIDTH = 80
 _MARKS = {"passed": "passed", "failed": "FAILED", "open": "not written yet"}
+_ADDRESS = re.compile(r"https?://[^\s&<>]+")
 _COLOURS = {"passed": "32", "failed": "1;31", "open": "33"}
 
 
@@ -116,7 +118,7 @@ class Verdict:
         lines = self.text().splitlines()[1:]
         if self.state == "failed":
             lines += ["", f"  hidden numbers from seed {self.seed}"]
-        body = html.escape("\n".join(lines))
+        body = _ADDRESS.sub(r'<a href="\g<0>">\g<0></a>', html.escape("\n".join(lines)))
         return (
             f'<p><code>{self.name}</code> <strong style="color: {colour[self.state]}">'
             f"{_MARKS[self.state]}</strong></p><pre>{body}</pre>"
