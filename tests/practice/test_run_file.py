@@ -43,8 +43,21 @@ def test_the_worked_example_comes_out(folder: Folder) -> None:
         "The worked example prints something else than its comment says."
     )
     assert of(folder, "return x + x if x.numel() > 1 else x.y").sentence == (
-        "The worked example raised AttributeError."
+        "The worked example raised AttributeError: 'Tensor' object has no attribute "
+        "'y'. That was at return x + x if x.numel() > 1 else x.y"
     )
+    both = of(folder, "return x.y")
+    assert both.sentence.startswith("It raised AttributeError: 'Tensor' object has no")
+    assert both.example == "The worked example raises it too."
+
+
+def test_gradients_are_no_part_of_what_an_example_prints(folder: Folder) -> None:
+    assert of(folder, "return torch.nn.Parameter(x) * 2").ok
+
+
+def test_an_answer_that_gives_nothing_is_asked_for_its_return(folder: Folder) -> None:
+    verdict = of(folder, "x = None\n    return x + 1")
+    assert "Does the function end without a return" in verdict.sentence
 
 
 def test_a_wrong_answer_says_both(folder: Folder) -> None:

@@ -96,7 +96,7 @@ def _run(known: argparse.Namespace) -> int:
     if known.json:
         print(verdict.to_json())
     else:
-        print(page(folder, task, verdict, width=80, colour=False))
+        print(page(folder, task, verdict, width=80, colour=False, keys=False))
     return 0 if verdict.ok else 1
 
 

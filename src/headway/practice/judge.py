@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import itertools
+import linecache
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +35,7 @@ _MEANT = (
     ),
 )
 _SMALL_LOUD = [{**one, **LOUD} for one in SMALL[-9:]]
+_GRADIENT = re.compile(r",\s+(grad_fn=<\w+>|requires_grad=True)")
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+\.|-?\d+")
 
 
@@ -380,11 +382,16 @@ def example(task: Task, namespace: Namespace) -> tuple[str, str]:
     """
     program, expected = task.source.example
     printed = io.StringIO()
+    # Where a traceback looks for the lines of a file.
+    source = program.splitlines(keepends=True)
+    linecache.cache["<example>"] = (len(program), None, source, "<example>")
     try:
         with contextlib.redirect_stdout(printed), _reproducible():
             exec(compile(program, "<example>", "exec"), dict(namespace))  # noqa: S102
     except Exception as raised:  # whatever a reader's code may raise
-        told = f"The worked example raised {type(raised).__name__}."
+        told = _raised(Result(error=raised)).removeprefix("It raised ")
+        line = own_lines(raised, told=True).splitlines()[-1].strip()
+        told = f"The worked example raised {told} That was at {line}"
         return printed.getvalue(), told
     shown = printed.getvalue()
     if _alike(shown, expected):
@@ -396,8 +403,25 @@ def example(task: Task, namespace: Namespace) -> tuple[str, str]:
     return shown, "The worked example prints something else than its comment says."
 
 
+def with_example(verdict: Verdict, told: str) -> Verdict:
+    """Add to a verdict what the worked example did, in few words if it is known."""
+    if verdict.ok and told:
+        return replace(verdict, state="failed", sentence=told)
+    raised = verdict.sentence.removeprefix("It raised ").partition(". ")[0]
+    if raised != verdict.sentence and told.startswith(
+        f"The worked example raised {raised}"
+    ):
+        told = "The worked example raises it too."
+    return replace(verdict, example=told)
+
+
 def _alike(printed: str, expected: str) -> bool:
-    """Compare texts: words exactly, numbers to one unit of the last place."""
+    """Compare texts: words exactly, numbers to one unit of the last place.
+
+    Whether a tensor knows its gradient is not compared, unless it is expected to.
+    """
+    if "grad" not in expected:
+        printed = _GRADIENT.sub("", printed)
     if _words(_NUMBER.sub("0", printed)) != _words(_NUMBER.sub("0", expected)):
         return False
     pairs = zip(_NUMBER.findall(printed), _NUMBER.findall(expected), strict=True)

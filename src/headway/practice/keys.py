@@ -17,7 +17,8 @@ def single_keys() -> Iterator[None]:
 
     number = sys.stdin.fileno()
     before = termios.tcgetattr(number)
-    tty.setcbreak(number)
+    # What was typed before is kept.
+    tty.setcbreak(number, termios.TCSADRAIN)
     try:
         yield
     finally:

@@ -7,12 +7,11 @@ import secrets
 import signal
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from types import FrameType
 from typing import Any
 
-from headway.practice.judge import example, judge
+from headway.practice.judge import example, judge, with_example
 from headway.practice.library import Library, Task, book
 from headway.practice.verdict import Verdict
 
@@ -70,9 +69,7 @@ class NotebookExercise:
                 read=task.exercise.read,
                 seed=seed,
             )
-        if verdict.ok and told:
-            return replace(verdict, state="failed", sentence=told)
-        return replace(verdict, example=told)
+        return with_example(verdict, told)
 
     def hint(self) -> str:
         """Open one more hint, and give it; after the last one it is given again."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headway.practice.judge import example, judge, own_lines
+from headway.practice.judge import example, judge, own_lines, with_example
 from headway.practice.library import Task
 from headway.practice.verdict import Verdict
 
@@ -34,9 +34,7 @@ def judge_file(task: Task, path: Path, *, seed: int = 0) -> Verdict:
             return verdict
         shown, told = example(task, namespace)
     verdict = replace(verdict, printed=_short(printed.getvalue() + shown))
-    if verdict.ok and told:
-        return replace(verdict, state="failed", sentence=told)
-    return replace(verdict, example=told)
+    return with_example(verdict, told)
 
 
 def _run(task: Task, path: Path, seed: int) -> dict[str, Any] | Verdict:

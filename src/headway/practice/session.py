@@ -140,18 +140,42 @@ def judged(folder: Folder, worker: Worker, task: Task, seed: int | None) -> Verd
 
 
 def page(
-    folder: Folder, task: Task, verdict: Verdict, *, width: int, colour: bool
+    folder: Folder,
+    task: Task,
+    verdict: Verdict,
+    *,
+    width: int,
+    colour: bool,
+    keys: bool = True,
 ) -> str:
-    """Give what the terminal shows of one exercise."""
+    """Give what the terminal shows of one exercise.
+
+    Args:
+        folder: The reader's folder.
+        task: The exercise.
+        verdict: What was said of it.
+        width: How many characters a line may have.
+        colour: Whether to mark the state by an ANSI colour.
+        keys: Whether the reader can press a key now.
+    """
     done = sum(folder.passed(one) for one in folder.library.values())
     place = _relative(folder.path_of(task))
     head = f"{task.number} of {len(folder.library)}  {task.source.title}"
     lines = [head, f"{place}  ({done} done)", ""]
     lines.append(verdict.text(width=width, colour=colour))
     if verdict.ok:
+        on, solution = (
+            ("n", "s")
+            if keys
+            else (
+                f"headway practice {folder.next_open(task).name}",
+                f"headway practice solution {task.name}",
+            )
+        )
         lines += [
             "",
-            "n goes on to the next exercise; s shows a solution beside yours.",
+            f"{on} goes on to the next exercise; {solution} shows a solution beside "
+            "yours.",
         ]
     elif verdict.state == "failed":
         lines += ["", f"hidden numbers from seed {verdict.seed}"]
