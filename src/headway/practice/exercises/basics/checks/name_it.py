@@ -5,7 +5,8 @@ mistakes. Write `name_it(attend)`, which gives its name, one of `NAMES`.
 
 `attend(query, key, value)` takes three tensors of shape (B, T, D), of any sizes, and
 gives rows (B, T, D). You cannot read it, but you can call it: hand it numbers, and see
-with which mistake the same comes out. `weigh` is there to help.
+with which mistake the same comes out. (In 64 bits rounding leaves no doubt.) `weigh` is
+there to help.
 
 "hidden after the softmax" sets weights of the future to zero and leaves the others as
 they are; "hidden scores are zero" sets scores of the future to zero, before the
@@ -52,8 +53,10 @@ def name_it(attend: Callable[[Tensor, Tensor, Tensor], Tensor]) -> str:
         "hidden scores are zero": weigh(scores * past, all_keys),
     }
     rows = attend(query, key, value)
-    near = [way for way in ways if torch.allclose(ways[way] @ value, rows)]
-    return " or ".join(near)
+    for name, weights in ways.items():
+        if torch.allclose(weights @ value, rows):
+            return name
+    return "none of them"
     # --- written ---
 
 
@@ -131,6 +134,11 @@ def zeros(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.tril(q @ k.transpose(1, 2) * q.shape[-1] ** -0.5).softmax(dim=2) @ v
 
 
+def run(name_it, attend):  # type: ignore[no-untyped-def]
+    name = name_it(attend)
+    return name if isinstance(name, str) and name in KNOWN else "none of the names"
+
+
 CASES = [
     right,
     by_pytorch,
@@ -144,6 +152,8 @@ CASES = [
     after,
     zeros,
 ]
+
+KNOWN = {name.strip() for name in NAMES.replace("\n", " ").split(",")}
 
 EXERCISE = Exercise(
     answer="name_it",
@@ -159,6 +169,7 @@ EXERCISE = Exercise(
         "other scores, another `keep` or another axis. Compare all rows, closely.",
     ),
     draw=lambda d: (CASES[d.case],),
+    ask=run,
     trials=[{"case": n} for n in range(len(CASES))],
     survivors={"2 -> 3": "any number of texts does"},
     law="A difference has a name if a wrong equation gives the very same numbers. This "
@@ -187,28 +198,39 @@ EXERCISE = Exercise(
         Wrong(
             "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
             "query, key, value = torch.ones(3, 2, 7, 4, dtype=torch.float64)",
-            "all numbers are one, and most of the ten give the same",
+            "all numbers are one, and all ten give what the right one does",
         ),
         Wrong(
-            "torch.allclose(ways[way] @ value, rows)",
-            "torch.allclose((ways[way] @ value)[:, -1], rows[:, -1])",
+            "torch.allclose(weights @ value, rows)",
+            "torch.allclose((weights @ value)[:, -1], rows[:, -1])",
             "only the last row is compared, which has no future",
         ),
         Wrong(
-            "torch.allclose(ways[way] @ value, rows)",
-            "torch.allclose((ways[way] @ value)[:, 0], rows[:, 0])",
+            "torch.allclose(weights @ value, rows)",
+            "torch.allclose((weights @ value)[:, 0], rows[:, 0])",
             "only the first row is compared",
         ),
         Wrong(
-            "torch.allclose(ways[way] @ value, rows)",
-            "torch.allclose(ways[way] @ value, rows, atol=10.0)",
+            "torch.allclose(weights @ value, rows)",
+            "torch.allclose(weights @ value, rows, atol=10.0)",
             "a tolerance is so wide that all ten are alike",
+            same_as="all numbers are one, and all ten give what the right one does",
         ),
         Wrong(
-            "torch.allclose(ways[way] @ value, rows)",
-            "(ways[way] @ value).shape == rows.shape",
+            "torch.allclose(weights @ value, rows)",
+            "torch.equal(weights @ value, rows)",
+            "numbers are compared to the last digit, which rounding decides",
+        ),
+        Wrong(
+            "weigh(scores.mT, past)",
+            "weigh(scores, past.mT)",
+            "the mask is transposed where the scores should be",
+        ),
+        Wrong(
+            "torch.allclose(weights @ value, rows)",
+            "(weights @ value).shape == rows.shape",
             "shapes are compared, and no numbers",
-            same_as="a tolerance is so wide that all ten are alike",
+            same_as="all numbers are one, and all ten give what the right one does",
         ),
         Wrong(
             "all_keys.tril(1)",

@@ -55,7 +55,8 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: CASES[d.case],
     trials=[{"case": n} for n in range(len(CASES))],
-    law="No row is longer than the length, and every text stands in exactly one.",
+    law="No row is longer than the length, and every text stands in exactly one. This "
+    "is first fit decreasing, an old answer to the problem of packing bins.",
     right=[
         """
         rows = []

@@ -40,9 +40,9 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
     layers = []
     for weight in weights:
         layers.append(nn.Linear(*weight.shape[::-1], bias=False))
-        layers[-1].weight = nn.Parameter(weight)
+        layers[-1].weight.data = weight.float()
     torch.manual_seed(0)
-    one = into_one(layers)
+    one = into_one(layers).double()
     rows = x @ one.weight.T
     with torch.no_grad():
         one.weight.zero_()
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "    one.weight = nn.Parameter(weight)\n",
-            "    one.weight.data = one.weight.data.to(weight.dtype)\n",
+            "",
             "no weight is copied, and the layer keeps its random ones",
         ),
         Wrong(

@@ -112,6 +112,16 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "own <= where[:, None]",
+            "own[:, None] <= where",
+            "the mask is transposed: its rows must be queries, and its columns keys",
+        ),
+        Wrong(
+            "return [found[0] for",
+            "return [found for",
+            "rows are given together with their log-sum-exps",
+        ),
+        Wrong(
+            "own <= where[:, None]",
             "own >= where[:, None]",
             "the past is hidden, and not the future",
         ),
@@ -129,8 +139,19 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "merge_attention(found, part)",
-            "tuple((a + b) / 2 for a, b in zip(found, part))",
-            "the plain mean of two results is taken",
+            "tuple(a + b for a, b in zip(found, part))",
+            "results are added as they are, without their masses",
+        ),
+        Wrong(
+            "merge_attention(found, part)\n"
+            "            guests[machine] = (asked, where, found)\n"
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] for",
+            "tuple(a + b for a, b in zip(found, part))\n"
+            "            guests[machine] = (asked, where, found)\n"
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] / len(rows) for",
+            "the plain mean of all machines' results is taken",
             exhibit="pieces/#merged-by-plain-means",
         ),
         Wrong(

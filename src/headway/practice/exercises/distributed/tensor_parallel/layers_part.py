@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         d.normal(d.E),
     ),
     # In the second one all matrices are square.
-    trials=({}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}),
+    trials=({"W": 5}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}),
     ask=run,
     law="Columns of the first product and rows of the second are cut alike, and one "
     "sum is left to do.",
@@ -95,6 +95,38 @@ EXERCISE = Exercise(
             "return part + second.bias / processes",
             "each process adds its share of the second bias: the sum is right, but "
             "rank zero should have all of it",
+        ),
+        Wrong(
+            "rank == 0",
+            "rank == processes - 1",
+            "the last process adds the second bias: the sum is right, but it belongs "
+            "to rank zero",
+        ),
+        Wrong(
+            "return part + second.bias if rank == 0 else part",
+            "return second(nn.functional.gelu(first(x))) / processes",
+            "each process computes the whole, and divides it",
+        ),
+        Wrong(
+            "second.weight[:, own].T",
+            "second.weight.chunk(processes)[rank].T",
+            "the second weight is cut into parts of its rows, which are its results",
+        ),
+        Wrong(
+            "nn.functional.gelu(hidden)",
+            "hidden.relu()",
+            "ReLU stands in the place of GELU",
+        ),
+        Wrong(
+            "nn.functional.gelu(hidden)",
+            'nn.functional.gelu(hidden, approximate="tanh")',
+            "GELU is approximated, and the two layers have the exact one between them",
+            exhibit="models/#the-other-gelu",
+        ),
+        Wrong(
+            "first.out_features // processes",
+            "first.in_features // processes",
+            "the width of the tokens is divided, and not the width between the layers",
         ),
         Wrong(
             "return part + second.bias if rank == 0 else part",
