@@ -156,6 +156,7 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is 
 	@.venv/bin/python docs/pictures
 	@.venv/bin/python docs/sources
 	@.venv/bin/python docs/museum
+	@.venv/bin/python docs/practice
 	@.venv/bin/python docs/live
 
 prove: .venv/installed  ## run every program alone, shuffled, and on each path of the processor
@@ -163,7 +164,7 @@ prove: .venv/installed  ## run every program alone, shuffled, and on each path o
 	@$(RUN) proofread prove docs README.md $(if $(QUICK),--quick) \
 	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
 	  --also 'python docs/museum --check' --also 'python docs/live --check' \
-	  --also 'python docs/trained --check'
+	  --also 'python docs/practice --check' --also 'python docs/trained --check'
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 

@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import jaxtyping
 import pytest
@@ -53,3 +55,21 @@ def _seed() -> None:
 
     # `torch.manual_seed` formats the stack several times, which is deep in a test.
     torch.default_generator.manual_seed(0)
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Let the package be installed anew, by a build that knows these addresses."""
+    from headway._published import published_at
+
+    def build(*addresses: str) -> None:
+        folder = tmp_path / "headway-0.1.0.dist-info"
+        folder.mkdir()
+        lines = ["Metadata-Version: 2.4", "Name: headway", "Version: 0.1.0"]
+        lines += [f"Project-URL: {one}" for one in addresses]
+        (folder / "METADATA").write_text("\n".join(lines) + "\n\n")
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    published_at.cache_clear()
+    yield build
+    published_at.cache_clear()

@@ -1,40 +1,72 @@
 """Write what the book says of its exercises: `python docs/practice [--check]`.
 
-For each chapter a list, which its page includes; for each part the tasks themselves.
-Both are read off the exercises that the package carries.
+For each chapter a list, which its page includes; for each part the tasks themselves,
+and one table of the parts. All are read off the exercises that the package carries.
 """
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import headway
 from headway.practice.library import Task, book
 from proofread.generated import generate
 
 DOCS = Path(__file__).parents[1]
+NAV = DOCS.parent / "mkdocs.yml"
 FOLDER = DOCS.parent / "generated" / "practice"
 
 
+def chapters() -> dict[str, str]:
+    """Give the title of each chapter, as the nav has it, in its order."""
+    lines = re.findall(r"^ +- (\d+\.\d+ .+): (\S+)\.md$", NAV.read_text("utf-8"), re.M)
+    return {page: title for title, page in lines}
+
+
+def parts() -> dict[str, str]:
+    """Give the title of each part, as the nav has it, by its folder."""
+    text = NAV.read_text("utf-8")
+    found = re.findall(r"^  - (\d+\. .+):\n +- \d+\.\d+ .+: (\w+)/", text, re.M)
+    return {folder: title for title, folder in found}
+
+
 def made() -> dict[str, str]:
-    """Make the lists of the chapters, and the tasks of the parts."""
+    """Make the lists of the chapters, the tasks of the parts, and their table."""
+    known = book().chapters()
+    refuse_lacking(known)
     files = {}
-    parts: dict[str, list[str]] = {}
-    for chapter, tasks in book().chapters().items():
+    of_parts: dict[str, list[str]] = {part: [] for part in parts()}
+    for chapter, title in chapters().items():
+        tasks = known[chapter]
         files[f"{chapter}.md"] = chapter_list(chapter, tasks)
-        part = chapter.partition("/")[0]
-        parts.setdefault(part, []).extend(chapter_tasks(chapter, tasks))
-    for part, lines in parts.items():
+        of_parts[chapter.partition("/")[0]] += chapter_tasks(title, tasks)
+    for part, lines in of_parts.items():
         files[f"{part}.md"] = "\n".join(lines) + "\n"
+    files["table.md"] = table(known)
     return files
+
+
+def refuse_lacking(known: Mapping[str, Sequence[Task]]) -> None:
+    """Refuse chapters without an exercise.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    if lacking := chapters().keys() - known.keys():
+        raise ValueError(
+            "each chapter must have an exercise in src/headway/practice/exercises; "
+            f"got none for {', '.join(sorted(lacking))}."
+        )
 
 
 def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     """List the exercises of a chapter, for its page."""
     part = chapter.partition("/")[0]
-    count = "This one is" if len(tasks) == 1 else "These are"
     lines = [
-        f"**Write.** {count} yours to write in [practice](../practice.md), where a "
-        "mistake is told by its name:",
+        "**Write.** [`headway practice`](../practice.md#how-to-start) has a file for "
+        "each of these, judges what you write, and tells a mistake by its name:",
         "",
     ]
     for task in tasks:
@@ -43,40 +75,70 @@ def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def chapter_tasks(chapter: str, tasks: Sequence[Task]) -> Iterator[str]:
+def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
     """Give the tasks of a chapter, for the page of its part."""
-    yield f"## {_title(chapter)}"
+    yield f"## {title}"
     yield ""
     for task in tasks:
         exercise = task.exercise
-        page, title = exercise.read
+        page, section = exercise.read
         page, _, anchor = page.partition("/#")
         yield f"### {task.number}. `{task.name}` {{ #{task.name} }}"
         yield ""
         yield f"**{task.source.title}.**"
-        yield task.source.text
+        yield _fenced(_kept_here(task))
         yield ""
         yield (
-            f"It practises [{title}](../{page}.md#{anchor}); "
+            f"It practises [{section}](../{page}.md#{anchor}); "
             f"{len(exercise.wrong)} mistakes are known by name."
             + _covers(exercise.covers)
         )
         yield ""
 
 
+def table(known: Mapping[str, Sequence[Task]]) -> str:
+    """Count the exercises of each part, and their mistakes."""
+    lines = ["| Part | Exercises | Mistakes known by name |", "| --- | ---: | ---: |"]
+    tasks, mistakes = 0, 0
+    for part, title in parts().items():
+        own = [
+            task
+            for chapter, found in known.items()
+            if chapter.partition("/")[0] == part
+            for task in found
+        ]
+        wrong = sum(len(task.exercise.wrong) for task in own)
+        tasks, mistakes = tasks + len(own), mistakes + wrong
+        lines.append(f"| [{title}](practice/{part}.md) | {len(own)} | {wrong} |")
+    lines.append(f"| all | {tasks} | {mistakes} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kept_here(task: Task) -> str:
+    """Let the name that is to be written lead nowhere but to its own task.
+
+    Else the site leads from it to the reference, which shows how it is written.
+    """
+    name = task.exercise.answer
+    if not hasattr(headway, name):
+        return task.source.text
+    code = re.compile(rf"`{name}(?:\([^`]*\))?`")
+    return code.sub(lambda match: f"[{match[0]}](#{task.name})", task.source.text)
+
+
+def _fenced(text: str) -> str:
+    """Put what a task shows in indented lines between fences."""
+    block = re.compile(r"(?:^ {4}.*\n?)+", re.M)
+    return block.sub(
+        lambda match: f"```text\n{textwrap.dedent(match[0]).rstrip()}\n```\n", text
+    ).rstrip()
+
+
 def _covers(names: Sequence[str]) -> str:
     if not names:
         return ""
-    listed = ", ".join(f"`{name}`" for name in names)
-    return f" Who solves it has {listed} too."
-
-
-def _title(chapter: str) -> str:
-    """Read the title of a chapter off its page."""
-    for line in (DOCS / f"{chapter}.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            return line.removeprefix("# ")
-    raise ValueError(f"{chapter}.md must have a title.")
+    listed = ", ".join(f"[`{name}`](#{name})" for name in names)
+    return f" It is a checkpoint: who solves it has solved {listed} too."
 
 
 if __name__ == "__main__":

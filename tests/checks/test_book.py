@@ -2,9 +2,6 @@
 
 import json
 import re
-import sys
-from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -55,23 +52,6 @@ def test_an_address_fits_into_a_line_of_a_report() -> None:
 SECTION = Section("A chapter", "A section", "part/page/#a-section")
 
 
-@pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Let the package be installed anew, by a build that knows these addresses."""
-
-    def build(*addresses: str) -> None:
-        folder = tmp_path / "headway-0.1.0.dist-info"
-        folder.mkdir()
-        lines = ["Metadata-Version: 2.4", "Name: headway", "Version: 0.1.0"]
-        lines += [f"Project-URL: {one}" for one in addresses]
-        (folder / "METADATA").write_text("\n".join(lines) + "\n\n")
-        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-
-    book.published_at.cache_clear()
-    yield build
-    book.published_at.cache_clear()
-
-
 def test_a_section_says_where_it_is(built: Any) -> None:
     built()
     assert SECTION.url is None
@@ -89,18 +69,3 @@ def test_a_section_says_its_full_address_where_the_build_knew_it(
     content = json.loads(Report("f", {}, [row]).to_json())
     assert content["rows"][0]["section"]["address"] == SECTION.address
     assert content["rows"][0]["section"]["url"] == SECTION.url
-
-
-def test_no_address_is_made_up(built: Any) -> None:
-    built("Source, https://a.test/source")
-    assert SECTION.url is None
-
-
-def test_a_package_that_is_not_installed_knows_no_address(
-    built: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(name: str) -> None:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "metadata", missing)
-    assert book.published_at() is None

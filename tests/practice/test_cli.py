@@ -144,6 +144,9 @@ def test_a_set_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     bad = small_set(tmp_path / "bad", half=HALF.replace('"x / 3"', '"x / 2.0"'))
     assert cli.main(["--prove", str(bad.folder)]) == 1
     assert "A mistake passes: it is a third." in capsys.readouterr().out
+    # One of them alone:
+    assert cli.main(["--prove", str(bad.folder), "double"]) == 0
+    assert "half" not in capsys.readouterr().out
 
 
 def test_an_interruption_has_its_status(

@@ -34,7 +34,7 @@ def test_the_text_of_a_failure() -> None:
         "    yours          2\n"
         "    must be        3\n"
         '  Read "What breaks it": basics/masks/#x\n'
-        "  The museum has it: museum/pieces/#x"
+        '  The museum has it in "Pieces and tiles": museum/pieces/#x'
     )
 
 

@@ -23,8 +23,8 @@ CHANGES = {
     "README.md": [],
 }
 KINDS = ["404.html", "basics", "decoding", "distributed", "index.html", "kernels"]
-KINDS += ["labs", "models", "museum", "notebook", "positions", "reference"]
-KINDS += ["single page", "sources", "variants"]
+KINDS += ["labs", "models", "museum", "notebook", "positions", "practice"]
+KINDS += ["reference", "single page", "sources", "variants"]
 
 
 def page_of(source):

@@ -1,9 +1,9 @@
 """The sections of the book that explain what a check asks."""
 
-import functools
 import re
 from dataclasses import dataclass
-from importlib import metadata
+
+from headway._published import url_of
 
 # The titles are those of the nav in mkdocs.yml; a test compares them.
 _CHAPTERS = {
@@ -48,23 +48,11 @@ class Section:
     @property
     def url(self) -> str | None:
         """Its full address, or `None` if nobody said where the book is published."""
-        site = published_at()
-        return site and f"{site.rstrip('/')}/{self.address}"
+        return url_of(self.address)
 
     def __str__(self) -> str:
         """Name the section, its chapter, and the address as far as it is known."""
         return f'"{self.title}" in "{self.chapter}" ({self.url or self.address})'
-
-
-@functools.cache
-def published_at() -> str | None:
-    """Read where the book is published, if the build of the package was told."""
-    try:
-        entries = metadata.metadata("headway").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:  # it is used from its source
-        return None
-    known = dict(entry.split(", ", 1) for entry in entries)
-    return known.get("Documentation")
 
 
 def _section(page: str, title: str, anchor: str = "") -> Section:

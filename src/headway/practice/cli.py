@@ -60,14 +60,17 @@ def _parser() -> argparse.ArgumentParser:
         "--set", type=Path, default=BOOK, help="a folder of other exercises"
     )
     parser.add_argument(
-        "--prove", type=Path, metavar="FOLDER", help="prove a set of exercises"
+        "--prove",
+        type=Path,
+        metavar="FOLDER",
+        help="prove a set of exercises; with the name of one, that one alone",
     )
     return parser
 
 
 def _run(known: argparse.Namespace) -> int:
     if known.prove is not None:
-        return _prove(known.prove)
+        return _prove(Library(known.prove), known.action)
     folder = Folder(known.folder, Library(known.set))
     written = folder.make()
     if written and len(written) == len(folder.library):
@@ -128,12 +131,14 @@ def _list_json(folder: Folder) -> str:
     return json.dumps(rows, indent=2)
 
 
-def _prove(path: Path) -> int:
-    """Prove a set, and say what is wrong with it."""
-    proofs = [prove(task) for task in Library(path).values()]
-    for one in proofs:
-        print(one)
-    return 0 if all(one.ok for one in proofs) else 1
+def _prove(library: Library, name: str | None) -> int:
+    """Prove a set, or one exercise of it, and say what is wrong."""
+    ok = True
+    for task in library.values() if name is None else [library.find(name)]:
+        proof = prove(task)
+        print(proof, flush=True)  # a whole set takes minutes
+        ok = ok and proof.ok
+    return 0 if ok else 1
 
 
 if __name__ == "__main__":

@@ -2,13 +2,17 @@
 
 import html
 import json
+import re
 import textwrap
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from headway.practice.signposts import to_exhibit, to_section
+
 State = Literal["passed", "failed", "open"]
 _WIDTH = 80
 _MARKS = {"passed": "passed", "failed": "FAILED", "open": "not written yet"}
+_ADDRESS = re.compile(r"https?://[^\s&<>]+")
 _COLOURS = {"passed": "32", "failed": "1;31", "open": "33"}
 
 
@@ -84,17 +88,12 @@ class Verdict:
             lines += ["", *(f"| {line}" for line in self.printed.splitlines())]
             lines.append("")
         for paragraph in self._paragraphs():
-            lines += textwrap.wrap(
-                paragraph,
-                max(width, 20),
-                initial_indent="  ",
-                subsequent_indent="  ",
-                break_on_hyphens=False,
-            )
+            lines += _wrapped(paragraph, width)
         if self.traceback:
             lines += [f"    {line}" for line in self.traceback.splitlines()]
         lines += [f"    {line}" for line in self.case]
-        lines += [f"  {line}" for line in self._signposts()]
+        for signpost in self._signposts():
+            lines += _wrapped(signpost, width)
         return "\n".join(lines)
 
     def _paragraphs(self) -> list[str]:
@@ -108,10 +107,10 @@ class Verdict:
 
     def _signposts(self) -> list[str]:
         found = []
-        page, title = self.read
-        if page and not self.ok:
-            found.append(f'Read "{title}": {page}')
-        found += [f"The museum has it: {one}" for one in self.exhibits]
+        address, title = self.read
+        if address and not self.ok:
+            found.append(to_section(address, title))
+        found += [to_exhibit(one) for one in self.exhibits]
         return found
 
     def _repr_html_(self) -> str:
@@ -119,8 +118,20 @@ class Verdict:
         lines = self.text().splitlines()[1:]
         if self.state == "failed":
             lines += ["", f"  hidden numbers from seed {self.seed}"]
-        body = html.escape("\n".join(lines))
+        body = _ADDRESS.sub(r'<a href="\g<0>">\g<0></a>', html.escape("\n".join(lines)))
         return (
             f'<p><code>{self.name}</code> <strong style="color: {colour[self.state]}">'
             f"{_MARKS[self.state]}</strong></p><pre>{body}</pre>"
         )
+
+
+def _wrapped(paragraph: str, width: int) -> list[str]:
+    """Break a paragraph into indented lines; an address stays in one piece."""
+    return textwrap.wrap(
+        paragraph,
+        max(width, 20),
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

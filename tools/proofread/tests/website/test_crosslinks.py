@@ -107,6 +107,50 @@ def test_a_page_that_explains_nothing_says_nothing(book: Path) -> None:
     assert reference.count('href="../../walk/two/#top">2. Two</a>') == 4
 
 
+def page_beside(book: Path, *lines: str) -> list[object]:
+    """Add a page that is no chapter, and has the path of a page of the reference."""
+    (book / "docs/two.md").write_text(program(*lines))
+    (book / "site/two").mkdir()
+    (book / "site/two/index.html").write_text("<article></article>")
+    return [{"Beside": "two.md"}, *NAV]
+
+
+def test_a_page_beside_the_reference_explains_what_its_namesake_lists(
+    book: Path,
+) -> None:
+    nav = page_beside(book, "from pack import f")
+    explain(book / "docs", book / "site", nav, "reference", ["walk/"])
+    reference = (book / "site/reference/two/index.html").read_text()
+    assert reference.count('<a href="../../two/#top">Beside</a>') == 1
+    beside = (book / "site/two/index.html").read_text()
+    assert '<a href="../reference/two/#pack.two.f"><code>f</code></a></p>' in beside
+
+
+def more(book: Path, *anchors: str) -> dict[str, str]:
+    """Add a page to the reference."""
+    (book / "docs/reference/more.md").write_text("::: pack.more\n")
+    (book / "site/reference/more").mkdir()
+    html = f"<article>{entries(*anchors)}</article>"
+    (book / "site/reference/more/index.html").write_text(html)
+    return {"more": "reference/more.md"}
+
+
+def test_a_method_may_have_the_name_of_an_entry_of_another_page(book: Path) -> None:
+    (book / "docs/walk/one.md").write_text(program("from pack import early, D"))
+    nav = [*NAV, more(book, "pack.more.D", "pack.more.D.g")]
+    explain(book / "docs", book / "site", nav, "reference", ["walk/"])
+    html = (book / "site/reference/more/index.html").read_text()
+    assert html.count("Explained in") == 1
+    assert entries("pack.more.D.g") in html
+
+
+def test_a_page_beside_the_reference_explains_nothing_else(book: Path) -> None:
+    nav = page_beside(book, "from pack import elsewhere")
+    nav += [more(book, "pack.more.elsewhere")]
+    with pytest.raises(ValueError, match=r"got none of elsewhere\."):
+        explain(book / "docs", book / "site", nav, "reference", ["walk/"])
+
+
 def test_the_first_mention_on_a_page_leads_to_the_entry(book: Path) -> None:
     link = '<a href="{}reference/two/#pack.two.{}"><code>{}</code></a>'
     assert f"It has {link.format('', 'f', 'f(x, y)')} and <code>f</code>." in read(

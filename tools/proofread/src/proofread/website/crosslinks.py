@@ -2,6 +2,7 @@
 
 A name is explained in the chapter that has the path of its page of the reference; if
 that one does not know it, in the one of the same stem, else in the first that does.
+A page that is no chapter explains names only if it has the path of their page.
 There it is in the first section that imports it, or names it in a sentence. Each entry
 of the reference says so, each chapter ends with a list of the names that it explains,
 and on each page the first code in a sentence that is a name leads to its entry. All of
@@ -81,7 +82,10 @@ def headings_by_name(
 
 
 def explanations(
-    chapters: Sequence[BuiltPage], names: Mapping[str, Place], reference: str
+    chapters: Sequence[BuiltPage],
+    names: Mapping[str, Place],
+    reference: str,
+    others: Sequence[BuiltPage] = (),
 ) -> dict[str, Place]:
     """Return where each name is explained.
 
@@ -89,12 +93,15 @@ def explanations(
         chapters: The pages that explain, in their order.
         names: What the reference lists.
         reference: The folder of the reference.
+        others: Pages that explain what the page of the reference of their path lists.
 
     Raises:
         ValueError: If a name is not explained.
     """
     packages = {place.anchor.partition(".")[0] for place in names.values()}
-    known = [(page, headings_by_name(page, names, packages)) for page in chapters]
+    known = [
+        (page, headings_by_name(page, names, packages)) for page in [*chapters, *others]
+    ]
     found: dict[str, Place] = {}
     for name, place in names.items():
         path = place.page.address.removeprefix(reference)
@@ -102,7 +109,7 @@ def explanations(
             known,
             key=lambda pair: (pair[0].address != path, pair[0].stem != place.page.stem),
         ):
-            if name in headings:
+            if name in headings and (page not in others or page.address == path):
                 found[name] = Place(page, headings[name])
                 break
     if missing := names.keys() - found:
@@ -140,7 +147,7 @@ def add_explanations(page: BuiltPage, places: Mapping[str, Place]) -> str:
 
     def entry(match: re.Match[str]) -> str:
         name = match["id"].rpartition(".")[2]
-        if name not in places or names[name].anchor != match["id"]:
+        if name not in names or names[name].anchor != match["id"]:
             return match[0]
         place = places[name]
         section = dict(SECTION.findall(place.page.html)).get(place.anchor)
@@ -195,21 +202,26 @@ def explain(
         nav: The order of the pages.
         reference: The folder of the reference.
         chapters: The folders of the pages that explain, each with a slash at its end.
+            So does a page whose path is that of a page of the reference.
 
     Raises:
         ValueError: If two entries have one name, or a name is not explained.
     """
     pages = read_pages(docs, site, nav)
-    explaining = [
-        page
-        for page in pages.values()
-        if f"{page.address}/".startswith(tuple(chapters))
-    ]
     referring = [page for page in pages.values() if REFERS.search(page.text)]
+    folder = f"{reference.rstrip('/')}/"
+    namesakes = {page.address.removeprefix(folder) for page in referring}
+    explaining, others = [], []
+    for page in pages.values():
+        if f"{page.address}/".startswith(tuple(chapters)):
+            explaining.append(page)
+        elif page.address in namesakes:
+            others.append(page)
     names = reference_entries(referring)
-    places = explanations(explaining, names, f"{reference.rstrip('/')}/")
+    places = explanations(explaining, names, folder, others)
     for path, page in pages.items():
-        html = add_index(page, names, places) if page in explaining else page.html
+        explains = page in explaining or page in others
+        html = add_index(page, names, places) if explains else page.html
         html = link_mentions(page._replace(html=html), names)
         if page in referring:
             html = add_explanations(page._replace(html=html), places)

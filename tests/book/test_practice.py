@@ -1,0 +1,64 @@
+"""Each chapter ends by naming its exercises, and each part has a page of them."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from book_nav import chapters, sections_of, titles
+from headway.practice.library import book
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MADE = runpy.run_path(str(DOCS / "practice" / "__main__.py"))
+CHAPTERS = chapters()
+PARTS = [*dict.fromkeys(chapter.partition("/")[0] for chapter in CHAPTERS)]
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def included(text: str) -> list[str]:
+    """List the files of practice that a text includes."""
+    return re.findall(r'^--8<-- "practice/(.+)"$', text, re.MULTILINE)
+
+
+def test_what_is_generated_is_as_it_is_made_now() -> None:
+    folder = MADE["FOLDER"]
+    found = {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in folder.rglob("*.md")
+    }
+    assert found == MADE["made"](), "run python docs/practice"
+
+
+def test_chapters_and_parts_are_those_of_the_nav() -> None:
+    assert [*MADE["chapters"]()] == CHAPTERS
+    assert MADE["parts"]() == {
+        chapter.partition("/")[0]: sections_of(f"{chapter}.md")[0][0]
+        for chapter in CHAPTERS
+    }
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_names_its_exercises_among_the_others(chapter: str) -> None:
+    before, _, end = read(f"{chapter}.md").partition("\n## Exercises\n")
+    assert included(before) == []
+    assert included(end) == [f"{chapter}.md"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_has_a_page_of_its_exercises(part: str) -> None:
+    text = read(f"practice/{part}.md")
+    assert included(text) == [f"{part}.md"]
+    title = titles()[f"practice/{part}.md"]
+    assert MADE["parts"]()[part].partition(" ")[2] == title
+    assert f"\n# Practice: {title}\n" in text
+
+
+def test_a_chapter_without_exercises_is_an_error() -> None:
+    without = {one: [] for one in book().chapters() if one != CHAPTERS[0]}
+    with pytest.raises(ValueError, match=f"got none for {CHAPTERS[0]}"):
+        MADE["refuse_lacking"](without)
