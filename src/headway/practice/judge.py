@@ -133,6 +133,7 @@ def _name(
     """Say how far off an answer is, which mistakes it is, and the smallest case."""
     found = explain(task, trials, results)
     sentence, error = _first_difference(trials, results)
+    raised = error is not None
     verdict = replace(
         verdict,
         sentence=sentence,
@@ -142,7 +143,7 @@ def _name(
         case=smallest_case(task, answer, verdict.seed),
         traceback=own_lines(error, told=True) if error is not None else "",
     )
-    return verdict if found else _beyond(task, answer, verdict, trials)
+    return verdict if found or raised else _beyond(task, answer, verdict, trials)
 
 
 def _sentence(task: Task, one: Wrong) -> str:
@@ -159,7 +160,7 @@ def _beyond(
 ) -> Verdict:
     """No known mistake explains it: let a check say more, or the first property."""
     exercise = task.exercise
-    if exercise.report is not None and not verdict.traceback:
+    if exercise.report is not None:
         with contextlib.suppress(Exception):
             failed = exercise.report(answer).failed
             if failed:
@@ -169,8 +170,6 @@ def _beyond(
         if _breaks(one.holds, answer, trials):
             more = f" It must hold that {one.sentence}, and it does not."
             return replace(verdict, sentence=verdict.sentence + more)
-    if verdict.traceback:
-        return verdict
     more = " No mistake known here explains it."
     return replace(verdict, sentence=verdict.sentence + more)
 
@@ -216,7 +215,10 @@ def explain(
     """Find the one mistake, or the two, that give these results in every trial."""
     wrong = task.exercise.wrong
     singles = [(one,) for one in wrong]
-    for mistakes in [*singles, *itertools.combinations(wrong, 2)]:
+    pairs = [*itertools.combinations(wrong, 2)]
+    if all(one.error is not None for one in results):
+        pairs = []  # of two mistakes only the first error shows
+    for mistakes in [*singles, *pairs]:
         source = _with(task, mistakes)
         if source is not None and _gives(task, source, trials, results):
             return mistakes
