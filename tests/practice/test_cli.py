@@ -65,6 +65,10 @@ def test_a_console_without_a_sign_shows_another(
     assert run("--once")[0] == 0
     old.seek(0)
     assert "| 2 ? 4\n" in old.read()
+    kept = io.StringIO()
+    monkeypatch.setattr("sys.stdout", kept)
+    assert run("--once")[0] == 0
+    assert "| 2 \N{RIGHTWARDS ARROW} 4\n" in kept.getvalue()
 
 
 def test_a_failure_says_its_seed(folder: Folder, run: Run) -> None:

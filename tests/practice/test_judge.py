@@ -117,6 +117,15 @@ def test_two_edits_that_make_no_program_together_explain_nothing(
     assert of(library, "half", lambda x: x * 7).mistakes == ()
 
 
+def test_what_is_not_called_as_it_was_drawn_is_shown_without_a_call(
+    tmp_path: Path,
+) -> None:
+    asked = HALF.replace("    covers=", "    ask=lambda f, x: f(x) + 1,\n    covers=")
+    library = small_set(tmp_path / "other", half=asked)
+    case = of(library, "half", lambda x: x * 7).case
+    assert case[0].startswith("with     [[")
+
+
 @pytest.mark.parametrize(
     "draw",
     [

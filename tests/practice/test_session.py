@@ -61,7 +61,7 @@ class Terminal:
         """Give the exit status."""
         self.press("q")
         try:
-            return self.process.wait(60)
+            return self.process.wait(300)
         finally:
             self.process.kill()
             os.close(self.master)
@@ -97,7 +97,7 @@ def test_from_the_first_save_to_the_end(folder: Folder, terminal: Terminal) -> N
     assert "passed" in shown
     assert "n goes on to the next exercise" in shown
     terminal.press("\x03")
-    assert terminal.process.wait(60) in (0, 130)
+    assert terminal.process.wait(300) in (0, 130)
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_a_closed_terminal_ends_it(folder: Folder) -> None:
     shown = Terminal(folder)
     shown.wait_for("q quit")
     os.close(shown.master)
-    shown.process.wait(60)
+    shown.process.wait(300)
 
 
 @pytest.mark.slow

@@ -221,6 +221,11 @@ def notebook_problems(python: Path, folder: Path) -> Iterator[str]:
         kernel_name="wheel",
         resources={"metadata": {"path": str(folder)}},
     )
+    if os.name == "posix":  # through files of its own, as nobody else can read
+        manager = client.create_kernel_manager()
+        manager.connection_file = str(folder / "kernel.json")
+        manager.transport = "ipc"
+        manager.ip = str(folder / "kernel")
     try:
         asyncio.run(client.async_execute(env=environment()))
     except CellExecutionError as error:

@@ -86,8 +86,11 @@ class Known:
         """Give what a mistake gives in a trial, or `None` if it makes no program."""
         if (one, place) not in self._mistakes:
             source = _with(self.task, [one])
-            trial = self.trials[place]
-            self._mistakes[one, place] = source and _result(self.task, source, trial)
+            self._mistakes[one, place] = (
+                None
+                if source is None
+                else _result(self.task, source, self.trials[place])
+            )
         return self._mistakes[one, place]
 
 

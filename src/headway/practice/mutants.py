@@ -46,8 +46,8 @@ def mutants(source: Source) -> Iterator[tuple[str, str]]:
         for changed in _changes(node):
             again = copy.deepcopy(tree)
             old = [*ast.walk(again)][number]
-            again = _Replace(old, changed).visit(again)
-            text = ast.unparse(ast.fix_missing_locations(again))
+            other = _Replace(old, changed).visit(again)
+            text = ast.unparse(ast.fix_missing_locations(other))
             name = f"{ast.unparse(node)} -> {ast.unparse(changed)}"
             if text not in seen:
                 seen.add(text)

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import IO, cast
 
 from headway.practice.library import Library, Task
 from headway.practice.verdict import Verdict
@@ -53,8 +54,8 @@ class Worker:
         process = process or _start()
         failed = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
         try:
-            if process.stdout is not None:
-                process.stdout.readline()  # it has imported what it needs
+            # The process has a line to say when it has imported what it needs.
+            cast(IO[str], process.stdout).readline()
             text, _ = process.communicate(json.dumps(request), timeout=self.limit)
         except subprocess.TimeoutExpired:
             _end(process)
