@@ -45,6 +45,7 @@ def test_it_judges_once_and_ends(folder: Folder, run: Run) -> None:
     assert run("--once")[1].startswith("2 of 2  Half as much")
 
 
+@pytest.mark.slow
 def test_it_judges_in_a_process_of_its_own(
     folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,12 +63,12 @@ def test_a_console_without_a_sign_shows_another(
     write(folder, "double", 'print("2 \N{RIGHTWARDS ARROW} 4"); return x + x')
     old = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     monkeypatch.setattr("sys.stdout", old)
-    assert run("--once")[0] == 0
+    assert run("double", "--once")[0] == 0
     old.seek(0)
     assert "| 2 ? 4\n" in old.read()
     kept = io.StringIO()
     monkeypatch.setattr("sys.stdout", kept)
-    assert run("--once")[0] == 0
+    assert run("double", "--once")[0] == 0
     assert "| 2 \N{RIGHTWARDS ARROW} 4\n" in kept.getvalue()
 
 

@@ -77,17 +77,16 @@ def terminal(folder: Folder) -> Iterator[Terminal]:
         shown.process.wait()
 
 
-def test_from_the_first_save_to_the_end(folder: Folder, terminal: Terminal) -> None:
+def test_from_a_mistake_to_success(folder: Folder) -> None:
+    write(folder, "double", "return x * 3")
+    terminal = Terminal(folder)
     shown = terminal.wait_for("q quit")
     assert "1 of 2  Twice as much" in shown
     assert "practice/01_double.py" in shown
-    assert "not written yet" in shown
-    lines = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown).splitlines()
-    assert all(len(line) <= 60 for line in lines), lines
-    write(folder, "double", "return x * 3")
-    shown = terminal.wait_for("q quit")
     assert "FAILED" in shown
     assert "when it is three times as" in shown
+    lines = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown).splitlines()
+    assert all(len(line) <= 60 for line in lines), lines
     terminal.press("h")
     shown = terminal.wait_for("q quit")
     assert "Count again." in shown
@@ -98,11 +97,12 @@ def test_from_the_first_save_to_the_end(folder: Folder, terminal: Terminal) -> N
     assert "n goes on to the next exercise" in shown
     terminal.press("\x03")
     assert terminal.process.wait(300) in (0, 130)
+    os.close(terminal.master)
 
 
 @pytest.mark.slow
 def test_keys_go_through_the_exercises(terminal: Terminal) -> None:
-    terminal.wait_for("q quit")
+    assert "not written yet" in terminal.wait_for("q quit")
     terminal.press("s")
     assert "y = x * 2" in terminal.wait_for("q quit")
     terminal.press("l")
