@@ -10,7 +10,7 @@ def draw(**sizes: int) -> Draw:
 
 
 def test_numbers_have_64_bits_and_may_be_loud() -> None:
-    soft, loud = draw().normal(3, 4), draw(loud=30).normal(3, 4)
+    soft, loud = draw().normal(3, 4), draw(loud=30.0).normal(3, 4)
     assert soft.dtype == torch.float64
     assert soft.shape == (3, 4)
     assert torch.equal(30 * soft, loud)

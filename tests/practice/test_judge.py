@@ -123,7 +123,7 @@ def test_what_is_not_called_as_it_was_drawn_is_shown_without_a_call(
     asked = HALF.replace("    covers=", "    ask=lambda f, x: f(x) + 1,\n    covers=")
     library = small_set(tmp_path / "other", half=asked)
     case = of(library, "half", lambda x: x * 7).case
-    assert case[0].startswith("with     [[")
+    assert case[0].startswith("with     x = [[")
 
 
 @pytest.mark.parametrize(
