@@ -120,6 +120,7 @@ takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel
 	@$(RUN) proofread reader docs site --constraints constraints.txt \
 	  --include docs/assets/figures --include generated \
 	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
+	@.venv/bin/python tests/takeaway .cache/reader/bin/python
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
 	@echo '== Attention published by others'

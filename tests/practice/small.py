@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from headway.practice.library import Library
+from headway.practice.library import Library, Task
+from headway.practice.run_file import judge_file
+from headway.practice.verdict import Verdict
+from headway.practice.worker import Worker
 
 DOUBLE = '''
 """Twice as much
@@ -89,6 +92,17 @@ EXERCISE = Exercise(
     covers=("double",),
 )
 '''
+
+
+class Here(Worker):
+    """Judges without a process of its own."""
+
+    def __init__(self, *, ahead: bool = False) -> None:
+        self.ahead = ahead
+        self._next = None
+
+    def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:
+        return judge_file(task, path, seed=seed)
 
 
 def small_set(folder: Path, *, half: str = HALF) -> Library:

@@ -1,6 +1,8 @@
 """`headway practice` without a terminal."""
 
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from headway import cli as headway_cli
 from headway.practice import cli
 from headway.practice.folder import Folder
-from practice.small import HALF, small_set
+from practice.small import HALF, Here, small_set
 from practice.test_folder import write
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -17,8 +19,11 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Run:
     """Call it with words, in the folder of the small set."""
+    monkeypatch.setattr(cli, "Worker", Here)
 
     def called(*words: str) -> tuple[int, str, str]:
         places = ("--folder", str(folder.path), "--set", str(folder.library.folder))
@@ -38,6 +43,33 @@ def test_it_judges_once_and_ends(folder: Folder, run: Run) -> None:
     assert "double  passed" in out
     assert run("2")[1].startswith("2 of 2  Half as much")
     assert run("--once")[1].startswith("2 of 2  Half as much")
+
+
+@pytest.mark.slow
+def test_it_judges_in_a_process_of_its_own(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, "double", "import os; print(os.getpid()); return x + x")
+    places = ["--folder", str(folder.path), "--set", str(folder.library.folder)]
+    assert cli.main(["--once", *places]) == 0
+    out = capsys.readouterr().out
+    assert "double  passed" in out
+    assert f"| {os.getpid()}\n" not in out
+
+
+def test_a_console_without_a_sign_shows_another(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, "double", 'print("2 \N{RIGHTWARDS ARROW} 4"); return x + x')
+    old = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr("sys.stdout", old)
+    assert run("double", "--once")[0] == 0
+    old.seek(0)
+    assert "| 2 ? 4\n" in old.read()
+    kept = io.StringIO()
+    monkeypatch.setattr("sys.stdout", kept)
+    assert run("double", "--once")[0] == 0
+    assert "| 2 \N{RIGHTWARDS ARROW} 4\n" in kept.getvalue()
 
 
 def test_a_failure_says_its_seed(folder: Folder, run: Run) -> None:

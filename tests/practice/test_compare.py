@@ -17,6 +17,7 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
         (ONE.float(), ONE, "its type is float32, and must be float64"),
         (ONE[None], ONE, "its shape is (1, 2), and must be (2,)"),
         (ONE + 0.5, ONE, "2 of 2 numbers are wrong, the farthest by 0.5"),
+        (ONE + 1e-7, ONE, "the numbers are right to six digits and not to nine"),
         (ONE, -ONE / 0, "2 of 2 numbers are wrong, the farthest by inf"),
         (ONE * torch.nan, ONE, "it gives nan"),
         (ONE * torch.nan, ONE * torch.nan, None),
@@ -26,7 +27,7 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
         (None, ONE, "it gives nothing (None), and must give a tensor of shape (2,)"),
         ([1], ONE, "it gives a list of 1 value, and must give a tensor of shape (2,)"),
         ((ONE, ONE), [ONE, ONE], None),
-        ((ONE, ONE + 1), (ONE, ONE), "of the 2 that it gives, number 2: 2 of 2"),
+        ((ONE, ONE + 1), (ONE, ONE), "of 2 results, number 2: 2 of 2"),
         (
             ONE,
             (ONE, ONE),

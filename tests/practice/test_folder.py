@@ -8,7 +8,7 @@ import pytest
 
 from headway.practice.folder import Folder
 from headway.practice.library import Library
-from practice.small import small_set
+from practice.small import HALF, small_set
 
 
 def write(folder: Folder, name: str, line: str) -> Path:
@@ -126,6 +126,69 @@ def test_an_exercise_that_left_the_set_is_no_trouble(
     smaller = Folder(folder.path, Library(other.folder))
     assert smaller.current.name == "double"
     assert states(smaller) == {"double": "open"}
+
+
+def test_an_update_loses_nothing_of_the_readers(folder: Folder, tmp_path: Path) -> None:
+    for name, line in (("double", "return x + x"), ("half", "return x / 2")):
+        write(folder, name, line)
+        folder.mark(folder.library[name], passed=True)
+    folder.open_hint(folder.library["half"])
+    mine = {path.name: path.read_bytes() for path in folder.path.glob("*.py")}
+    # The next version begins with another exercise, and calls double something else.
+    other = small_set(tmp_path / "other", half=HALF.replace('("double",)', "()"))
+    first = other.folder / "first"
+    (first / "quarter.py").write_text(HALF.replace('("double",)', "()"))
+    (first / "double.py").rename(first / "twice.py")
+    (other.folder / "contents.txt").write_text(
+        "first/quarter\nfirst/twice\nsecond/half\n"
+    )
+    updated = Folder(folder.path, Library(other.folder))
+    assert [one.name for one in updated.make()] == ["01_quarter.py", "02_twice.py"]
+    assert states(updated) == {"quarter": "open", "twice": "open", "half": "done"}
+    assert updated.path_of(updated.library["half"]).name == "02_half.py"
+    assert updated.hints(updated.library["half"]) == 1
+    updated.mark(updated.library["twice"], passed=True)
+    assert {name: (folder.path / name).read_bytes() for name in mine} == mine
+    # Who goes back finds all as it was, of what had left, too.
+    assert folder.make() == []
+    assert states(folder) == {"double": "done", "half": "done"}
+
+
+def test_how_lines_end_is_the_editors_affair(folder: Folder) -> None:
+    double = folder.library["double"]
+    path = folder.path_of(double)
+
+    def windows() -> None:
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+    windows()
+    assert states(folder)["double"] == "open"
+    assert folder.reset(double) is None
+    write(folder, "double", "return x + x")
+    folder.mark(double, passed=True)
+    windows()
+    assert states(folder)["double"] == "done"
+
+
+def test_a_file_that_another_program_reads_is_written_a_moment_later(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, waits = os.replace, []
+
+    def busy(*paths: Path) -> None:
+        if len(waits) < 2:
+            raise PermissionError
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr("time.sleep", waits.append)
+    folder.open_hint(folder.library["double"])
+    assert folder.hints(folder.library["double"]) == 1
+    assert len(waits) == 2
+    waits.clear()
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(PermissionError):
+        folder.open_hint(folder.library["double"])
 
 
 def test_a_place_that_cannot_be_written_to_is_refused(

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.practice.judge import judge
+from headway.practice.judge import Known, judge, passes
 from headway.practice.library import Library
 from headway.practice.verdict import Verdict
 from practice.small import HALF, small_set
@@ -81,6 +81,74 @@ def test_a_property_that_cannot_be_asked_is_broken(library: Library) -> None:
     assert verdict.sentence.endswith("nothing. It raised RuntimeError: nothing")
 
 
+def test_an_answer_may_be_wrong_at_some_sizes_alone(library: Library) -> None:
+    verdict = of(library, "double", lambda x: 2 * x + (x.shape[0] == x.shape[1]))
+    assert verdict.sentence.startswith("16 of 16 numbers are wrong")
+    assert verdict.case[0] == f"with     double({verdict.case[0][16:]}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        (lambda x: x / 2, True),
+        (lambda x: x / 3, False),
+        (lambda x: x / 2 if x.any() else x + 1, False),
+        (lambda x: x.div_(2), False),
+    ],
+)
+def test_an_answer_is_right_or_not(
+    library: Library, answer: Answer, right: bool
+) -> None:
+    drawings = Known(library["half"], 3).trials
+    assert passes(library["half"], {"half": answer}, drawings) is right
+
+
+def test_two_edits_that_make_no_program_together_explain_nothing(
+    tmp_path: Path,
+) -> None:
+    more = """third"),
+        Wrong("return x", "return (x", "a bracket is opened"),
+        Wrong(" x / 2", " x / 2)", "a bracket is closed"),
+    ]"""
+    other = HALF.replace('third")]', more).replace("return x / 2", "return  x / 2")
+    other = other.replace('Wrong("return x"', 'Wrong("return "')
+    other = other.replace('"return (x"', '"return ( "')
+    library = small_set(tmp_path / "other", half=other)
+    assert of(library, "half", lambda x: x * 7).mistakes == ()
+
+
+def test_what_is_not_called_as_it_was_drawn_is_shown_without_a_call(
+    tmp_path: Path,
+) -> None:
+    asked = HALF.replace("    covers=", "    ask=lambda f, x: f(x) + 1,\n    covers=")
+    library = small_set(tmp_path / "other", half=asked)
+    case = of(library, "half", lambda x: x * 7).case
+    assert case[0].startswith("with     x = [[")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "lambda d: (d.normal(d.T, d.D - 2),)",  # sizes less than none
+        "lambda d: (d.normal(d.T, d.D)[:, :2] * (1 if d.T > 1 else None),)",
+    ],
+)
+def test_small_sizes_that_do_not_fit_are_left_out(tmp_path: Path, draw: str) -> None:
+    other = HALF.replace("lambda d: (d.normal(d.T, d.D),)", draw)
+    library = small_set(tmp_path / "other", half=other)
+    assert of(library, "half", lambda x: x * 7).case
+
+
+def test_small_sizes_that_the_solution_refuses_are_left_out(tmp_path: Path) -> None:
+    other = HALF.replace(
+        "return x / 2", "y = x[:, 1:].view(-1, 1)[1]; return x / 2"
+    ).replace('"x / 2", "x / 3"', '"x / 2", "x / 3"')
+    library = small_set(tmp_path / "other", half=other)
+    case = of(library, "half", lambda x: x * 7).case
+    assert "[[" in case[0]
+    assert case[0].count(",") > 1
+
+
 def test_an_error_is_told_with_the_readers_lines(library: Library) -> None:
     verdict = of(library, "double", lambda x: x.trill())  # type: ignore[attr-defined]
     assert verdict.sentence.startswith("It raised AttributeError: ")
@@ -139,6 +207,13 @@ def test_a_report_of_check_names_what_the_exercise_does_not(tmp_path: Path) -> N
     library = small_set(tmp_path / "other", half=reporting)
     verdict = of(library, "half", lambda x: x.mean(dim=-2, keepdim=True) + x * 3)
     assert "headway check says: " in verdict.sentence
+
+    nothing = reporting.replace(
+        "lambda f: checks.check(f, d_in=5, causal=True)",
+        "lambda f: type('Report', (), {'failed': ()})",
+    )
+    library = small_set(tmp_path / "nothing", half=nothing)
+    assert "headway check" not in of(library, "half", lambda x: x * 3).sentence
 
     def stops(x: torch.Tensor) -> torch.Tensor:
         raise KeyError(x)

@@ -27,6 +27,18 @@ def test_each_rule_changes_one_thing_in_the_hole() -> None:
     assert not any(name.startswith("torch.stack([y], dim=0) ->") for name in names)
 
 
+def test_two_that_are_the_same_program_are_one() -> None:
+    program = DOUBLE.replace("x * 2\n", "x.mT.mT\n")
+    assert [name for name, _ in mutants(cut(program))] == ["x.mT.mT -> x.mT"]
+
+
+def test_functions_of_modules_are_no_methods() -> None:
+    line = "torch.nn.functional.relu(x) + x.data.neg()\n"
+    names = [name for name, _ in mutants(cut(DOUBLE.replace("x * 2\n", line)))]
+    assert "x.data.neg() -> x.data" in names
+    assert not any(name.startswith("torch.nn.functional.relu(x) ->") for name in names)
+
+
 def test_what_stands_outside_the_hole_stays() -> None:
     for _, program in mutants(cut(DOUBLE)):
         assert "torch.tensor([1.5])" in program

@@ -42,6 +42,16 @@ RIGHT = '    right=["return 0.5 * x"],\n'
             "survivors names a mutant that fails: 2 -> 3.",
         ),
         (
+            'third")]',
+            'third"), Wrong("x / 2", "x / (", "it is no program")]',
+            "A mistake is not named: it is no program; it says (\"SyntaxError: '(' was",
+        ),
+        (
+            "return x / 2",
+            'raise ValueError("too many") if x.numel() > 20 else 0\n    return x / 2',
+            "In trial 0 the solution raises ValueError: too many",
+        ),
+        (
             "    # --- write ---",
             "    return x / 2\n    # --- write ---",
             "The stub is judged passed: ",
@@ -61,6 +71,24 @@ def test_two_that_give_the_same_may_be_declared(tmp_path: Path) -> None:
     twin = 'third"), Wrong("x / 2", "x / 3 * 1", "one", same_as="it is a third")]'
     library = small_set(tmp_path / "set", half=HALF.replace('third")]', twin))
     assert prove(library["half"]).ok
+
+
+def test_a_mutant_may_be_no_program(tmp_path: Path) -> None:
+    begin, end = HALF.index("def half"), HALF.index('if __name__ == "__main__"')
+    table = """# --- write ---
+parts = [0.5, 1.0]
+half = {0: lambda x: parts[0] * x}[0]
+# --- written ---
+
+
+"""
+    other = (HALF[:begin] + table + HALF[end:]).replace(
+        "return 0.5", "half = lambda x: 0.5"
+    )
+    other = other.replace('"x / 2", "x / 3"', '"0.5", "1 / 3"')
+    proof = prove(small_set(tmp_path / "set", half=other)["half"])
+    assert proof.survivors == ("1.0 -> 3.0",)  # a key that is missing is seen
+    assert "0 -> 1" not in str(proof)
 
 
 def test_what_is_good_is_counted(tmp_path: Path) -> None:

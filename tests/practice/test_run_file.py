@@ -107,6 +107,15 @@ def test_a_file_that_was_changed_shows_its_new_lines(folder: Folder) -> None:
     assert "    return x.bcd" in verdict.traceback
 
 
+def test_files_of_windows_are_read(folder: Folder) -> None:
+    path = write(folder, "double", "y = x.a\n    return y")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    verdict = judge_file(folder.library["double"], path)
+    assert verdict.traceback.endswith("line 14, in double\n    y = x.a")
+    path.write_bytes(path.read_bytes().replace(b"x.a", b"x+x"))
+    assert judge_file(folder.library["double"], path).ok
+
+
 def test_paths_may_have_spaces(folder: Folder, tmp_path: Path) -> None:
     path = tmp_path / "a folder" / "my double.py"
     path.parent.mkdir()

@@ -21,6 +21,7 @@ class Judge(Worker):
     """Says of each file that it is right if it adds, without a process."""
 
     def __init__(self) -> None:
+        self.ahead = False
         self._next = None
 
     def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:

@@ -1,6 +1,7 @@
 """`headway practice`, for a terminal."""
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0; 1 if an answer is not right; 2 if it was called wrongly.
     """
     known = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what it has no sign for is a "?"
+            stream.reconfigure(errors="replace")
     try:
         return _run(known)
     except ValueError as error:
@@ -86,9 +90,10 @@ def _run(known: argparse.Namespace) -> int:
         raise ValueError(f"NAME must follow hint, solution or reset; got {action!r}.")
     if action:
         folder.current = folder.library.find(action)
-    with Worker() as worker:
-        terminal = sys.stdin.isatty() and sys.stdout.isatty()
-        if terminal and not (known.once or known.json):
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    watches = terminal and not (known.once or known.json)
+    with Worker(ahead=watches) as worker:
+        if watches:
             Session(folder, worker, seed=known.seed).run()
             return 0
         task = folder.current

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ class Folder:
             Where the old one is kept; `None` if there was none, or it was untouched.
         """
         path, kept = self.path_of(task), None
-        if path.exists() and path.read_bytes() != self._stub(task).encode():
+        if path.exists() and _content(path) != self._stub(task).encode():
             kept = next(one for one in _backups(path) if not one.exists())
             path.replace(kept)
         _write(path, self._stub(task))
@@ -143,7 +144,7 @@ class Folder:
                 yield task, "done"
             elif self.covered(task):
                 yield task, "covered"
-            elif path and path.read_bytes() != self._stub(task).encode():
+            elif path and _content(path) != self._stub(task).encode():
                 yield task, "begun"
             else:
                 yield task, "open"
@@ -200,12 +201,23 @@ def _backups(path: Path) -> Iterator[Path]:
         number += 1
 
 
+def _content(path: Path) -> bytes:
+    """Read a file; how its lines end is the editor's affair."""
+    return path.read_bytes().replace(b"\r\n", b"\n")
+
+
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(_content(path)).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text, encoding="utf-8", newline="\n")
+    for wait in (0.02, 0.1, 0.5):
+        try:
+            os.replace(beside, path)
+            return
+        except PermissionError:  # on Windows, while another program reads it
+            time.sleep(wait)
     os.replace(beside, path)

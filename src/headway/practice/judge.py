@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import torch
 from headway.practice.compare import copied, difference, kind, same, shown, shown_apart
 from headway.practice.definition import LOUD, SMALL, Draw, Wrong, call
 from headway.practice.library import Task
+from headway.practice.source import EXAMPLE
 from headway.practice.verdict import Verdict
 
 Namespace = Mapping[str, Any]
@@ -65,14 +66,62 @@ class Trial:
     right: Result
 
 
-def judge(task: Task, namespace: Namespace, *, seed: int = 0) -> Verdict:
+class Known:
+    """What the solution and the known mistakes give for hidden numbers.
+
+    Each is computed when it is first asked for, and kept for whatever else is judged by
+    the same numbers.
+
+    Args:
+        task: The exercise.
+        seed: What the hidden numbers are drawn from.
+    """
+
+    def __init__(self, task: Task, seed: int) -> None:
+        self.task = task
+        self.seed = seed
+        self._small: dict[int, Trial | None] = {}
+        self._mistakes: dict[tuple[Wrong, int], Result | None] = {}
+
+    @cached_property
+    def trials(self) -> Sequence[Trial]:
+        """The hidden numbers, with what is right for them."""
+        return [*trials(self.task, self.seed)]
+
+    def small(self) -> Iterator[Trial]:
+        """Give trials of small sizes, the smallest first, where they fit."""
+        own = self.task.exercise.trials
+        sizes = own if any("case" in one for one in own) else [*SMALL, *_SMALL_LOUD]
+        for place, one in enumerate(sizes):
+            if place not in self._small:
+                self._small[place] = _small_trial(self.task, one, self.seed)
+            if (trial := self._small[place]) is not None:
+                yield trial
+
+    def mistake(self, one: Wrong, place: int) -> Result | None:
+        """Give what a mistake gives in a trial, or `None` if it makes no program."""
+        if (one, place) not in self._mistakes:
+            source = _with(self.task, [one])
+            self._mistakes[one, place] = (
+                None
+                if source is None
+                else _result(self.task, source, self.trials[place])
+            )
+        return self._mistakes[one, place]
+
+
+def judge(
+    task: Task, namespace: Namespace, *, seed: int = 0, known: Known | None = None
+) -> Verdict:
     """Judge what a file defines.
 
     Args:
         task: The exercise.
         namespace: What the reader's file has defined.
         seed: What the hidden numbers are drawn from.
+        known: What others were judged by, with the same seed.
     """
+    known = known or Known(task, seed)
     verdict = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
     name = task.exercise.answer
     if name not in namespace:
@@ -86,14 +135,14 @@ def judge(task: Task, namespace: Namespace, *, seed: int = 0) -> Verdict:
             f"got {kind(namespace[name])}.",
         )
     with _reproducible():
-        return _judge(task, namespace, verdict)
+        return _judge(known, namespace, verdict)
 
 
-def passes(task: Task, namespace: Namespace, *, seed: int = 0) -> bool:
-    """Ask whether an answer is right, without asking why it is not."""
-    answer = namespace.get(task.exercise.answer)
+def passes(task: Task, namespace: Namespace, drawings: Sequence[Trial]) -> bool:
+    """Ask whether an answer is right in some trials, and not why it is wrong."""
+    answer = namespace[task.exercise.answer]
     with _reproducible():
-        for one in trials(task, seed):
+        for one in drawings:
             if not attempt(task, answer, one.drawn).same_as(one.right):
                 return False
             if any(_breaks(p.holds, answer, [one]) for p in task.exercise.properties):
@@ -103,9 +152,9 @@ def passes(task: Task, namespace: Namespace, *, seed: int = 0) -> bool:
     return True
 
 
-def _judge(task: Task, namespace: Namespace, verdict: Verdict) -> Verdict:
-    exercise, answer = task.exercise, namespace[task.exercise.answer]
-    drawings = [*trials(task, verdict.seed)]
+def _judge(known: Known, namespace: Namespace, verdict: Verdict) -> Verdict:
+    task, exercise = known.task, known.task.exercise
+    answer, drawings = namespace[exercise.answer], known.trials
     results = [attempt(task, answer, one.drawn) for one in drawings]
     if any(isinstance(one.error, NotImplementedError) for one in results):
         return replace(verdict, state="open", sentence="The hole is still open.")
@@ -120,29 +169,28 @@ def _judge(task: Task, namespace: Namespace, verdict: Verdict) -> Verdict:
         if changed := _changed(task, answer, drawings):
             return replace(verdict, sentence=changed)
         return replace(verdict, state="passed", sentence=exercise.law)
-    return _name(task, answer, verdict, drawings, results)
+    return _name(known, answer, verdict, results)
 
 
 def _name(
-    task: Task,
-    answer: Any,
-    verdict: Verdict,
-    trials: Sequence[Trial],
-    results: Sequence[Result],
+    known: Known, answer: Any, verdict: Verdict, results: Sequence[Result]
 ) -> Verdict:
     """Say how far off an answer is, which mistakes it is, and the smallest case."""
-    found = explain(task, trials, results)
-    sentence, error = _first_difference(trials, results)
+    task = known.task
+    found = explain(known, results)
+    sentence, error = _first_difference(known.trials, results)
     verdict = replace(
         verdict,
         sentence=sentence,
         mistakes=tuple(_sentence(task, one) for one in found),
         exhibits=tuple(f"museum/{one.exhibit}" for one in found if one.exhibit),
         hint=next((one.hint for one in found if one.hint), ""),
-        case=smallest_case(task, answer, verdict.seed),
+        case=smallest_case(known, answer),
         traceback=own_lines(error, told=True) if error is not None else "",
     )
-    return verdict if found else _beyond(task, answer, verdict, trials)
+    if found or error is not None:
+        return verdict
+    return _beyond(task, answer, verdict, known.trials)
 
 
 def _sentence(task: Task, one: Wrong) -> str:
@@ -159,7 +207,7 @@ def _beyond(
 ) -> Verdict:
     """No known mistake explains it: let a check say more, or the first property."""
     exercise = task.exercise
-    if exercise.report is not None and not verdict.traceback:
+    if exercise.report is not None:
         with contextlib.suppress(Exception):
             failed = exercise.report(answer).failed
             if failed:
@@ -169,8 +217,6 @@ def _beyond(
         if _breaks(one.holds, answer, trials):
             more = f" It must hold that {one.sentence}, and it does not."
             return replace(verdict, sentence=verdict.sentence + more)
-    if verdict.traceback:
-        return verdict
     more = " No mistake known here explains it."
     return replace(verdict, sentence=verdict.sentence + more)
 
@@ -200,7 +246,8 @@ def attempt(task: Task, answer: Any, drawn: tuple[Any, ...]) -> Result:
 
 @cache
 def _compiled(task: Task, source: str) -> Any:
-    return compile(source, f"<{task.name}>", "exec")
+    program, _, _ = source.partition(EXAMPLE)  # which nobody asks for here
+    return compile(program, f"<{task.name}>", "exec")
 
 
 def made(task: Task, source: str) -> Any:
@@ -210,17 +257,30 @@ def made(task: Task, source: str) -> Any:
     return namespace[task.exercise.answer]
 
 
-def explain(
-    task: Task, trials: Sequence[Trial], results: Sequence[Result]
-) -> Sequence[Wrong]:
+def explain(known: Known, results: Sequence[Result]) -> Sequence[Wrong]:
     """Find the one mistake, or the two, that give these results in every trial."""
-    wrong = task.exercise.wrong
-    singles = [(one,) for one in wrong]
-    for mistakes in [*singles, *itertools.combinations(wrong, 2)]:
-        source = _with(task, mistakes)
-        if source is not None and _gives(task, source, trials, results):
-            return mistakes
+    wrong = known.task.exercise.wrong
+    for one in wrong:
+        same = (known.mistake(one, place) for place in range(len(results)))
+        if _all_same(same, results):
+            return (one,)
+    if all(one.error is not None for one in results):
+        return ()  # of two mistakes only the first error shows
+    for both in itertools.combinations(wrong, 2):
+        source = _with(known.task, both)
+        if source is None:
+            continue
+        same = (_result(known.task, source, trial) for trial in known.trials)
+        if _all_same(same, results):
+            return both
     return ()
+
+
+def _all_same(these: Iterator[Result | None], results: Sequence[Result]) -> bool:
+    return all(
+        one is not None and one.same_as(other)
+        for one, other in zip(these, results, strict=True)
+    )
 
 
 def _with(task: Task, mistakes: Sequence[Wrong]) -> str | None:
@@ -233,19 +293,13 @@ def _with(task: Task, mistakes: Sequence[Wrong]) -> str | None:
     return source
 
 
-def _gives(
-    task: Task, source: str, trials: Sequence[Trial], results: Sequence[Result]
-) -> bool:
-    """Ask whether a program gives the same in every trial."""
+def _result(task: Task, source: str, trial: Trial) -> Result | None:
+    """Give what a program gives in a trial, or `None` if it is no program."""
     try:
         answer = made(task, source)
     except Exception:  # two edits may make no program
-        return False
-    for trial, result in zip(trials, results, strict=True):
-        other = attempt(task, answer, trial.drawn)
-        if not other.same_as(result):
-            return False
-    return True
+        return None
+    return attempt(task, answer, trial.drawn)
 
 
 def _first_difference(
@@ -312,26 +366,30 @@ def _tensors_differ(given: Sequence[Any], before: Sequence[Any]) -> bool:
     return not all(same(a, b) for a, b in pairs)
 
 
-def smallest_case(task: Task, answer: Any, seed: int) -> tuple[str, ...]:
+def _small_trial(task: Task, sizes: Mapping[str, Any], seed: int) -> Trial | None:
+    """Draw a trial of these sizes; give `None` where they do not fit the exercise."""
+    try:
+        drawn = draw(task, sizes, seed)
+    except Exception:  # whatever a draw raises for sizes that it is not made for
+        return None
+    right = attempt(task, made(task, task.source.solution), drawn)
+    return None if right.error is not None else Trial(drawn, right)
+
+
+def smallest_case(known: Known, answer: Any) -> tuple[str, ...]:
     """Show the smallest sizes at which an answer and the solution differ."""
-    right = made(task, task.source.solution)
-    own = task.exercise.trials
-    for sizes in own if any("case" in one for one in own) else [*SMALL, *_SMALL_LOUD]:
-        drawn: tuple[Any, ...] | None = None
-        with contextlib.suppress(Exception):  # sizes that do not fit this exercise
-            drawn = draw(task, sizes, seed)
-        if drawn is None:
+    task = known.task
+    for trial in known.small():
+        mine = attempt(task, answer, trial.drawn)
+        if mine.same_as(trial.right):
             continue
-        mine, must = attempt(task, answer, drawn), attempt(task, right, drawn)
-        if mine.same_as(must) or must.error is not None:
-            continue
-        yours, right_one = shown_apart(mine.value, must.value)
+        yours, right = shown_apart(mine.value, trial.right.value)
         if mine.error is not None:
             yours = type(mine.error).__name__
         lines = (
-            f"with     {_given(task, drawn)}",
+            f"with     {_given(task, trial.drawn)}",
             f"yours    {yours}",
-            f"must be  {right_one}",
+            f"must be  {right}",
         )
         return tuple(one if len(one) <= 240 else f"{one[:237]}..." for one in lines)
     return ()

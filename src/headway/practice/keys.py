@@ -10,6 +10,9 @@ from collections.abc import Iterator
 def single_keys() -> Iterator[None]:
     """Let the terminal give each key at once, and leave it as it was."""
     if sys.platform == "win32":
+        import os
+
+        os.system("")  # noqa: S605, S607  # makes the console understand colours
         yield
         return
     import termios
@@ -40,7 +43,11 @@ def pressed(seconds: float) -> str:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if msvcrt.kbhit():
-                return msvcrt.getwch().lower()
+                key = msvcrt.getwch()
+                if key in ("\x00", "\xe0"):  # an arrow or the like: two characters
+                    msvcrt.getwch()
+                    return ""
+                return key.lower()
             time.sleep(0.02)
         return ""
     import os
@@ -55,4 +62,8 @@ def pressed(seconds: float) -> str:
         raise EOFError from error
     if not found:
         raise EOFError
+    if found == b"\x1b":  # an arrow or the like: more follows at once
+        if select.select([number], [], [], 0)[0]:
+            os.read(number, 32)
+        return ""
     return found.decode("ascii", "ignore").lower()

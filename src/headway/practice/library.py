@@ -1,12 +1,13 @@
 """The exercises of a set, in their order."""
 
-import importlib.util
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 from headway.practice.definition import Exercise
 from headway.practice.source import Source, cut
@@ -48,12 +49,8 @@ class Task:
     def exercise(self) -> Exercise:
         """How an answer is judged."""
         name = "headway_exercise_" + self.place.replace("/", "_")
-        spec = importlib.util.spec_from_file_location(name, self.path)
-        if spec is None or spec.loader is None:
-            raise ValueError(f"{self.path} could not be imported.")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
+        module = sys.modules[name] = ModuleType(name)
+        SourceFileLoader(name, str(self.path)).exec_module(module)
         found = getattr(module, "EXERCISE", None)
         if not isinstance(found, Exercise):
             raise ValueError(f"{self.path.name} must define EXERCISE, an Exercise.")

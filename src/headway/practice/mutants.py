@@ -45,8 +45,9 @@ def mutants(source: Source) -> Iterator[tuple[str, str]]:
             continue
         for changed in _changes(node):
             again = copy.deepcopy(tree)
-            _replace(again, number, changed)
-            text = ast.unparse(ast.fix_missing_locations(again))
+            old = [*ast.walk(again)][number]
+            other = _Replace(old, changed).visit(again)
+            text = ast.unparse(ast.fix_missing_locations(other))
             name = f"{ast.unparse(node)} -> {ast.unparse(changed)}"
             if text not in seen:
                 seen.add(text)
@@ -91,14 +92,12 @@ def _is_module(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in ("torch", "math", "F", "nn")
 
 
-def _replace(tree: ast.AST, number: int, new: ast.AST) -> None:
-    """Put a node in the place of the one with this number."""
-    wanted = [*ast.walk(tree)][number]
-    for node in ast.walk(tree):
-        for name, value in ast.iter_fields(node):
-            if value is wanted:
-                setattr(node, name, new)
-                return
-            if isinstance(value, list) and wanted in value:
-                value[value.index(wanted)] = new
-                return
+class _Replace(ast.NodeTransformer):
+    """Puts a node in the place of another."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old = old
+        self.new = new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else self.generic_visit(node)

@@ -2,13 +2,13 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headway.practice.definition import Exercise
-from headway.practice.judge import judge, passes, trials
+from headway.practice.judge import Known, Trial, judge, made, passes
 from headway.practice.library import Task
 from headway.practice.mutants import mutants
 from headway.practice.run_file import judge_file
@@ -59,14 +59,16 @@ def prove(task: Task) -> Proof:
     except Exception as raised:  # whatever a teacher's file may raise
         problem = f"It could not be read: {type(raised).__name__}: {raised}"
         return Proof(task.name, 0, 0, 0, (), (problem,))
-    made = [*mutants(task.source)]
-    survivors = tuple(name for name, text in made if _passes(task, text))
-    unnamed = [*_unnamed(task)]
+    known = [Known(task, seed) for seed in _SEEDS]
+    drawings = known[0].trials
+    changed = [*mutants(task.source)]
+    survivors = tuple(name for name, text in changed if _passes(task, text, drawings))
+    unnamed = [*_unnamed(known)]
     problems = [
         *_problems_of_text(task, exercise),
         *_problems_of_stub(task),
-        *_problems_of_right(task),
-        *_problems_of_trials(task),
+        *_problems_of_right(known),
+        *_problems_of_trials(drawings),
         *unnamed,
         *(
             f"A mutant passes, and survivors does not say why: {one}."
@@ -81,25 +83,29 @@ def prove(task: Task) -> Proof:
     ]
     count = len(exercise.wrong)
     alone = count - len(unnamed)
-    return Proof(task.name, count, alone, len(made), survivors, tuple(problems))
+    return Proof(task.name, count, alone, len(changed), survivors, tuple(problems))
 
 
-def _passes(task: Task, source: str) -> bool:
-    namespace: dict[str, Any] = {"__name__": task.name}
+def _defined(task: Task, source: str) -> dict[str, Any] | Exception:
+    """Run a program: give what it defines, or what it raises if it is none."""
     try:
-        exec(compile(source, f"<{task.name}>", "exec"), namespace)  # noqa: S102
-    except Exception:  # a mutant may be no program
-        return False
-    return passes(task, namespace)
+        return {task.exercise.answer: made(task, source)}
+    except Exception as raised:  # an edit may make no program
+        return raised
 
 
-def _judged(task: Task, source: str, seed: int) -> Verdict:
-    namespace: dict[str, Any] = {"__name__": task.name}
-    try:
-        exec(compile(source, f"<{task.name}>", "exec"), namespace)  # noqa: S102
-    except Exception as raised:  # a mutant may be no program
-        return Verdict(task.name, "failed", f"{type(raised).__name__}: {raised}")
-    return judge(task, namespace, seed=seed)
+def _passes(task: Task, source: str, drawings: Sequence[Trial]) -> bool:
+    defined = _defined(task, source)
+    return isinstance(defined, dict) and passes(task, defined, drawings)
+
+
+def _judged(source: str, known: Known) -> Verdict:
+    task = known.task
+    defined = _defined(task, source)
+    if isinstance(defined, Exception):
+        sentence = f"{type(defined).__name__}: {defined}"
+        return Verdict(task.name, "failed", sentence)
+    return judge(task, defined, seed=known.seed, known=known)
 
 
 def _problems_of_text(task: Task, exercise: Exercise) -> Iterator[str]:
@@ -135,20 +141,21 @@ def _problems_of_stub(task: Task) -> Iterator[str]:
         yield f"The stub is judged {verdict.state}: {verdict.sentence}"
 
 
-def _problems_of_right(task: Task) -> Iterator[str]:
+def _problems_of_right(known: Sequence[Known]) -> Iterator[str]:
+    task = known[0].task
     verdict = _of_file(task, task.source.solution)
     if not verdict.ok:
         yield f"The solution fails: {verdict.text()}"
     sources = [task.source.filled_with(one) for one in task.exercise.right]
     for source in [task.source.solution, *sources]:
-        for seed in _SEEDS:
-            verdict = _judged(task, source, seed)
+        for one in known:
+            verdict = _judged(source, one)
             if not verdict.ok:
                 yield f"A right answer fails: {verdict.text()}"
 
 
-def _problems_of_trials(task: Task) -> Iterator[str]:
-    for place, trial in enumerate(trials(task, 0)):
+def _problems_of_trials(drawings: Sequence[Trial]) -> Iterator[str]:
+    for place, trial in enumerate(drawings):
         if trial.right.error is not None:
             error = trial.right.error
             name = type(error).__name__
@@ -167,16 +174,17 @@ def _names(verdict: Verdict) -> list[str]:
     return verdict.mistakes[0].split(", or when ") if len(verdict.mistakes) == 1 else []
 
 
-def _unnamed(task: Task) -> Iterator[str]:
+def _unnamed(known: Sequence[Known]) -> Iterator[str]:
     """Say which mistakes do not apply, do not fail, or bear another name."""
+    task = known[0].task
     for one in task.exercise.wrong:
         try:
             source = task.source.edited(one.old, one.new)
         except ValueError as error:
             yield f"A mistake does not apply: {error}"
             continue
-        for seed in _SEEDS:
-            verdict = _judged(task, source, seed)
+        for by in known:
+            verdict = _judged(source, by)
             if verdict.ok:
                 yield f"A mistake passes: {one.sentence}."
                 break

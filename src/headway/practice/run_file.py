@@ -41,7 +41,7 @@ def _run(task: Task, path: Path, seed: int) -> dict[str, Any] | Verdict:
     """Run a file; give what it has defined, or a verdict if it cannot be run."""
     failed = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         return replace(failed, sentence=f"{path.name} could not be read: {error}.")
     linecache.checkcache(str(path))

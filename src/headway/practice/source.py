@@ -8,6 +8,7 @@ BEGIN = "# --- your file ---"
 HOLE = "# --- write ---"
 FILLED = "# --- written ---"
 END = "# --- end of your file ---"
+EXAMPLE = 'if __name__ == "__main__":\n'
 BLANK = "raise NotImplementedError  # write your lines here, in place of this one"
 
 
@@ -70,7 +71,7 @@ class Source:
     @property
     def example(self) -> tuple[str, str]:
         """The program of the worked example, and what it prints: comments below it."""
-        _, _, block = self.after.partition('if __name__ == "__main__":\n')
+        _, _, block = self.after.partition(EXAMPLE)
         lines = textwrap.dedent(block).splitlines()
         program = [line for line in lines if not line.startswith("#")]
         begun = next(

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import IO, cast
 
 from headway.practice.library import Library, Task
 from headway.practice.verdict import Verdict
@@ -25,10 +26,13 @@ class Worker:
 
     Args:
         limit: How many seconds a file may take, the import of PyTorch not counted.
+        ahead: Whether to start the process for the next file after each; not where
+            one is judged alone.
     """
 
-    def __init__(self, *, limit: float = LIMIT) -> None:
+    def __init__(self, *, limit: float = LIMIT, ahead: bool = True) -> None:
         self.limit = limit
+        self.ahead = ahead
         self._next: subprocess.Popen[str] | None = _start()
 
     def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:
@@ -50,8 +54,8 @@ class Worker:
         process = process or _start()
         failed = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
         try:
-            if process.stdout is not None:
-                process.stdout.readline()  # it has imported what it needs
+            # The process has a line to say when it has imported what it needs.
+            cast(IO[str], process.stdout).readline()
             text, _ = process.communicate(json.dumps(request), timeout=self.limit)
         except subprocess.TimeoutExpired:
             _end(process)
@@ -61,7 +65,7 @@ class Worker:
             _end(process)
             raise
         finally:
-            self._next = _start()
+            self._next = _start() if self.ahead else None
         try:
             return Verdict.from_json(text)
         except ValueError:
@@ -85,7 +89,8 @@ class Worker:
 
 def _start() -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "headway.practice.worker"],
+        # -P: what lies in the folder where the reader works hides no module.
+        [sys.executable, "-P", "-m", "headway.practice.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -113,7 +118,9 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 def main() -> int:
     """Read one request, judge the file, and write the verdict."""
-    from headway.practice import run_file  # here, so that all is imported in advance
+    # Here, so that all is imported in advance: what judges, and what names more.
+    from headway import checks  # noqa: F401
+    from headway.practice import run_file
 
     print("ready", flush=True)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -216,5 +216,12 @@ EXERCISE = Exercise(
             "queries and keys are swapped",
             exhibit="heads/#queries-and-keys-swapped",
         ),
+        Wrong(
+            "T = x.shape[-2]",
+            "B, T, E = x.shape",
+            "x is taken to have three axes, and a single text has two",
+            hint="x.shape[-2] is the number of tokens, however many axes stand in "
+            "front.",
+        ),
     ],
 )

@@ -72,7 +72,7 @@ EXERCISE = Exercise(
         "If T queries are the newest of S tokens, which rows of the large triangle are "
         "theirs? The last of them is row S - 1.",
     ),
-    draw=lambda d: (d.normal(d.B, min(d.T, d.S), d.S),),
+    draw=lambda d: (d.normal(*d.lead, min(d.T, d.S), d.S),),
     ask=run,
     law="A buffer goes where the module goes; one that is not persistent stays out of "
     "every checkpoint.",
@@ -175,6 +175,12 @@ EXERCISE = Exercise(
             "        self.register_buffer('future', None)\n"
             "        future = torch.ones(T, S).triu(S - T + 1).bool()",
             "the mask is made anew at each call, and none is kept",
+        ),
+        Wrong(
+            "T, S = scores.shape[-2:]",
+            "B, T, S = scores.shape\n        T, S = scores.shape[-2:]",
+            "scores is taken to have three axes, and may have more",
+            hint="scores.shape[-1] is the last size, however many axes there are.",
         ),
     ],
 )

@@ -165,5 +165,12 @@ EXERCISE = Exercise(
             "scores.softmax(dim=-1).tril().softmax(dim=-1)",
             "a second softmax runs over hidden weights, which gives zeros a share",
         ),
+        Wrong(
+            "        scores = query @ key.mT",
+            "        B, T, E = x.shape\n        scores = query @ key.mT",
+            "x is taken to have three axes, and a single text has two",
+            hint="x.shape[-2] is the number of tokens, however many axes stand in "
+            "front.",
+        ),
     ],
 )

@@ -36,7 +36,7 @@ EXERCISE = Exercise(
         "Zero where keep is False; where it is True, divide by how often that happens.",
         "A weight is kept with probability one minus p.",
     ),
-    draw=lambda d: (d.normal(d.T, d.S).abs(), 0.3, d.booleans(d.T, d.S)),
+    draw=lambda d: (d.normal(*d.lead, d.S).abs(), 0.3, d.booleans(*d.lead, d.S)),
     law="On average over many draws nothing has changed.",
     right=["return torch.where(keep, weights, 0.0) * (1 / (1 - p))"],
     wrong=[

@@ -40,6 +40,8 @@ CASES = [
     ("abcabc", ["bc", "ab", "abc", "c"]),
     ("undoing", ["do", "un", "undo", "ing", "in", "g"]),
     ("xabx", ["ab"]),
+    ("zoodog", ["dog", "est"]),
+    ("doglikedog", ["dog", "like"]),
 ]
 
 EXERCISE = Exercise(
@@ -98,6 +100,75 @@ EXERCISE = Exercise(
             "    return found",
             "    return found[::-1]",
             "the pieces stand in reverse order",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    for piece in sorted(pieces, key=len, reverse=True):\n"
+            "        while word.startswith(piece):\n"
+            "            found.append(piece)\n"
+            "            word = word[len(piece) :]\n"
+            "    found += word\n",
+            "each piece is tried once, in one pass, and the rest is cut into letters",
+            hint="After a piece is cut off, may a longer one fit that did not fit "
+            "before? Then all must be tried again.",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    for piece in sorted(pieces, key=len, reverse=True):\n"
+            "        while word.startswith(piece):\n"
+            "            found.append(piece)\n"
+            "            word = word[len(piece) :]\n",
+            "each piece is tried once, in one pass, and the rest is lost",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    for piece in sorted(pieces, key=len, reverse=True):\n"
+            "        while word.startswith(piece):\n"
+            "            found.append(piece)\n"
+            "            word = word[len(piece) :]\n"
+            "    found += [word] if word else []\n",
+            "each piece is tried once, in one pass, and the rest becomes one piece",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    while word:\n"
+            "        known = [piece for piece in pieces if word.endswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[-1])\n"
+            "        found.insert(0, piece)\n"
+            "        word = word[: len(word) - len(piece)]\n",
+            "the word is cut from its end",
+        ),
+        Wrong(
+            "default=word[0]",
+            "default=word[: min((n for n in range(len(word)) if "
+            "word[n:].startswith(tuple(pieces))), default=len(word))]",
+            "unknown letters that stand side by side become one piece",
+        ),
+        Wrong(
+            "return found",
+            "return found if all(piece in pieces for piece in found) else "
+            "[''.join(found)]",
+            "a word with an unknown letter is not cut at all",
         ),
     ],
 )

@@ -4,7 +4,7 @@ Write `lookup(table, indices)`: one row of the table for each index.
 
 The table has V rows of E numbers, one row for each word of the vocabulary. The indices
 are the words of a text, or of several texts: whole numbers from 0 to V - 1, of any
-shape. Each index becomes a vector of E numbers.
+shape. Each index becomes a vector of E numbers, of the type of the table.
 """
 
 from headway.practice import Exercise, Wrong
@@ -39,7 +39,7 @@ EXERCISE = Exercise(
         "Put the indices into the square brackets behind the table, with nothing "
         "beside them, so that they choose along the first axis.",
     ),
-    draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, d.B, d.T)),
+    draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, *d.lead, d.T)),
     law="A word has the same vector wherever it stands.",
     right=[
         "return torch.nn.functional.embedding(indices, table)",
@@ -51,7 +51,7 @@ EXERCISE = Exercise(
     wrong=[
         Wrong(
             "table[indices]",
-            "table[:, indices].movedim(0, -1)",
+            "table[:, indices]",
             "the indices choose columns, and not rows",
             hint="Is a word a row of the table, or a column?",
         ),
@@ -74,6 +74,43 @@ EXERCISE = Exercise(
             "table[indices]",
             "table[indices].transpose(-1, -2)",
             "the axes of tokens and of numbers are swapped",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.T[indices]",
+            "the table is turned around first, so that indices choose columns",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.gather(table, 0, indices)",
+            "torch.gather picks a single number for each index, down the columns, "
+            "and not a row",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.gather(table, 1, indices)",
+            "torch.gather picks a single number for each index, along the rows, "
+            "and not a row",
+        ),
+        Wrong(
+            "table[indices]",
+            "indices[table]",
+            "the arguments are swapped: the indices are indexed by the table",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.nn.functional.embedding(table, indices)",
+            "the arguments of embedding are swapped: it takes the indices first",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.permute(*range(indices.ndim)[::-1])]",
+            "the axes of the indices are turned around first",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.take(table, indices)",
+            "torch.take counts the numbers of the table, and not its rows",
         ),
     ],
 )

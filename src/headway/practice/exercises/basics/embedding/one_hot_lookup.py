@@ -1,7 +1,7 @@
 """Look up by a product
 
-Write `one_hot_lookup(table, indices)`: the same rows as before, without indexing the
-table. Make a row of zeros with a single one for each index, and multiply.
+Write `one_hot_lookup(table, indices)`: the same rows as before, by a product. Make a
+row of zeros with a single one for each index, and multiply.
 
 The table is (V, E); the indices have any shape (...). The result is (..., E), of the
 type of the table.
@@ -31,6 +31,11 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def drawn_indices(d):  # type: ignore[no-untyped-def]
+    """Draw indices; with more axes the last word of the vocabulary never stands."""
+    return d.integers(d.S - (d.axes > 1), *d.lead, d.T)
+
+
 EXERCISE = Exercise(
     answer="one_hot_lookup",
     read=(
@@ -44,7 +49,7 @@ EXERCISE = Exercise(
         "torch.nn.functional.one_hot makes the rows, too. It gives whole numbers, and "
         "a product needs both sides to be of one type.",
     ),
-    draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, d.B, d.T)),
+    draw=lambda d: (d.normal(d.S, d.E), drawn_indices(d)),
     law="A product with a one-hot row is a look-up; all other rows are multiplied by "
     "zero.",
     right=[
@@ -87,6 +92,62 @@ EXERCISE = Exercise(
             "one_hot.to(table.dtype) @ table",
             "one_hot @ table",
             "true and false are multiplied by numbers, which PyTorch refuses",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.nn.functional.one_hot(indices)",
+            "one_hot is not told the size of the vocabulary, and makes rows as "
+            "long as the largest index of this text needs",
+            hint="one_hot takes a second argument, the number of classes. What happens "
+            "without it if the last word of the vocabulary does not stand in the "
+            "text?",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.nn.functional.one_hot(indices - 1, len(numbers))",
+            "one is subtracted from each index, so that index 0 becomes -1, which "
+            "has no row",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.zeros(*indices.shape, len(numbers))\n"
+            "    one_hot[..., indices] = 1",
+            "each row gets the ones of all words, and not of its own alone",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.zeros(len(indices), len(numbers))\n"
+            "    one_hot[torch.arange(len(indices)), indices] = 1",
+            "the indices are taken to have one axis, and they may have more",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.long() @ table",
+            "whole numbers are multiplied by others, which PyTorch refuses",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.float() @ table",
+            "the one-hot rows have 32 bits, whatever the table has, which PyTorch "
+            "refuses",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.to(table.dtype).softmax(dim=-1) @ table",
+            "a softmax is taken of the one-hot rows, in which zeros count too",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers\n"
+            "    return one_hot.to(table.dtype)",
+            "one_hot = torch.zeros(len(indices), len(numbers))\n"
+            "    one_hot[torch.arange(len(indices)), indices] = 1\n"
+            "    return one_hot",
+            "the indices are taken to have one axis, and the one-hot rows have 32 bits",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "table @ one_hot.to(table.dtype)",
+            "the table stands on the left, and the one-hot rows on the right",
         ),
     ],
 )

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
         "Let a row that sees nothing see everything while the softmax runs, and fill "
         "its weights with zeros afterwards; then no nan is ever made.",
     ),
-    draw=lambda d: (d.normal(d.B, d.T, d.S), with_an_empty_row(d)),
+    draw=lambda d: (d.normal(*d.lead, d.T, d.S), with_an_empty_row(d)),
     properties=[
         Property(
             "gradients are finite, for rows that see nothing too", gradients_finite
@@ -129,6 +129,23 @@ EXERCISE = Exercise(
             "    return weights.masked_fill(empty, 0.0)",
             "    return weights",
             "a row that sees nothing sees everything",
+        ),
+        Wrong(
+            "hidden = scores.masked_fill",
+            "B, T, S = scores.shape\n    hidden = scores.masked_fill",
+            "scores is taken to have three axes, and may have more",
+            hint="scores.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.softmax(hidden, dim=2)",
+            "axes are counted from the front: axis 2 is the last of three only",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.softmax(hidden, dim=0)",
+            "the softmax runs over the texts, which are the first axis",
         ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},

@@ -48,8 +48,8 @@ EXERCISE = Exercise(
         "The sums must keep their axis (keepdim=True), so that each row is divided by "
         "its own.",
     ),
-    draw=lambda d: (torch.softmax(d.normal(d.B, d.T, d.S), dim=-1), visible(d)),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 0.1}),
+    draw=lambda d: (torch.softmax(d.normal(*d.lead, d.T, d.S), dim=-1), visible(d)),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 0.1, "axes": 2}),
     law="What is visible keeps its proportions, and sums to one.",
     right=[
         """
@@ -100,6 +100,18 @@ EXERCISE = Exercise(
             "kept.sum(dim=-1, keepdim=True)",
             "mask.sum(dim=-1, keepdim=True)",
             "it is divided by the number of visible keys",
+        ),
+        Wrong(
+            "kept = weights * mask",
+            "B, T, S = weights.shape\n    kept = weights * mask",
+            "weights is taken to have three axes, and may have more",
+            hint="weights.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=2, keepdim=True)",
+            "axes are counted from the front: axis 2 is the last of three only",
+            hint="The last axis is -1, however many there are.",
         ),
     ],
 )

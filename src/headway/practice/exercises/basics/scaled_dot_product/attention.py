@@ -43,9 +43,9 @@ EXERCISE = Exercise(
         "which must not come in.",
     ),
     draw=lambda d: (
-        d.normal(d.B, d.H, d.T, d.D),
-        d.normal(d.B, d.H, d.S, d.D),
-        d.normal(d.B, d.H, d.S, d.V),
+        d.normal(*d.lead, d.H, d.T, d.D),
+        d.normal(*d.lead, d.H, d.S, d.D),
+        d.normal(*d.lead, d.H, d.S, d.V),
     ),
     law="Each row of the result lies between the values; a query that likes no key "
     "more than another gets their mean.",
@@ -96,6 +96,71 @@ EXERCISE = Exercise(
             "return weights @ value",
             "return weights @ value / query.shape[-1] ** 0.5",
             "what was found is scaled once more",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted, so that large ones overflow",
+            hint="What did your softmax do before the exponential? torch.softmax does "
+            "it, too.",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=3)",
+            "axes are counted from the front: axis 3 is the last of four only",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 1 / 2",
+            "D ** 1 / 2 is read as (D ** 1) / 2, so that scores are divided by D "
+            "and by 2",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] / 2)",
+            "D ** 1 / 2 is read as half of D",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of queries",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights",
+            "the weights are given, and nothing is mixed",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ key",
+            "keys are mixed, and not values",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.permute(*range(key.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.einsum('bhtd,bhsd->bhts', query, key)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=0)",
+            "the softmax runs over the texts, which are the first axis",
+        ),
+        Wrong(
+            "dim=-1)", "dim=2)", "the softmax runs over axis 2, which is not the last"
+        ),
+        Wrong(
+            "scores = query @ key.mT",
+            "B, H, T, D = query.shape\n    scores = query @ key.mT",
+            "query is taken to have four axes, and may have more",
+            hint="query.shape[-1] is the last size, however many axes there are.",
         ),
     ],
 )

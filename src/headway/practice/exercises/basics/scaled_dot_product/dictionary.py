@@ -3,12 +3,11 @@
 Choose queries and keys, so that attention looks up values exactly: query t must get
 the value at place `wanted[t]`, to nine digits, and nothing of the others.
 
-Write `dictionary(wanted, S)`: give queries (T, D) and keys (S, D), of 64 bits and of
-any width D that you like. Attention is that of the book: softmax of scores over the
-root of D.
+Write `dictionary(wanted, S)`: give queries (T, D) and keys (S, D), of any width D
+that you like. Attention is that of the book: softmax of scores over the root of D.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -18,7 +17,7 @@ from torch import Tensor
 def dictionary(wanted: Tensor, S: int) -> tuple[Tensor, Tensor]:
     """Choose queries (T, D) and keys (S, D), so that query t finds key wanted[t]."""
     # --- write ---
-    key = torch.eye(S, dtype=torch.float64)
+    key = torch.eye(S)
     query = 100.0 * S**0.5 * key[wanted]
     return query, key
     # --- written ---
@@ -28,18 +27,25 @@ if __name__ == "__main__":
     from headway import attention
 
     query, key = dictionary(torch.tensor([2, 0]), 3)
-    value = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], dtype=torch.float64)
-    print(attention(query, key, value).float())
+    value = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    print(attention(query.float(), key.float(), value))
     # tensor([[ 3., 30.],
     #         [ 1., 10.]])
 # --- end of your file ---
 
 
 def found(dictionary, wanted, S, value):  # type: ignore[no-untyped-def]
+    query, key = (one.to(value.dtype)[None] for one in dictionary(wanted, S))
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value[None])[0]
+
+
+def far_above(dictionary, wanted, S, value):  # type: ignore[no-untyped-def]
     query, key = dictionary(wanted, S)
-    return torch.nn.functional.scaled_dot_product_attention(
-        query[None], key[None], value[None]
-    )[0]
+    if query.shape[0] != len(wanted) or key.shape != (S, query.shape[-1]):
+        return True  # the shape is told already
+    shares = found(dictionary, wanted, S, torch.eye(S, dtype=torch.float64))
+    largest, places = shares.max(dim=-1)
+    return not bool((places == wanted).all()) or bool((largest > 1 - 1e-9).all())
 
 
 EXERCISE = Exercise(
@@ -57,6 +63,13 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.integers(d.S, d.T), d.S, d.normal(d.S, d.V)),
     ask=found,
+    properties=[
+        Property(
+            "the scores are so large that what is not wanted gets less than a "
+            "billionth of the weight",
+            far_above,
+        ),
+    ],
     law="A soft dictionary becomes a hard one when scores grow apart.",
     right=[
         """
@@ -67,13 +80,13 @@ EXERCISE = Exercise(
     ],
     wrong=[
         Wrong(
-            "100.0 * S**0.5 * key[wanted]",
-            "key[wanted]",
+            "100.0 * S**0.5 * ",
+            "",
             "the scores are too small, so that other values come in",
         ),
         Wrong(
-            "torch.eye(S, dtype=torch.float64)",
-            "torch.ones(S, S, dtype=torch.float64)",
+            "torch.eye(S)",
+            "torch.ones(S, S)",
             "all keys are equal, so that no query can tell them apart",
         ),
         Wrong("key[wanted]", "key[wanted - 1]", "each query finds the place before"),
@@ -86,6 +99,11 @@ EXERCISE = Exercise(
             "key[wanted]",
             "key[: len(wanted)]",
             "query t finds place t, whatever is wanted",
+        ),
+        Wrong(
+            "key[wanted]",
+            "key",
+            "there is a query for each key, and not one for each place that is wanted",
         ),
     ],
     survivors={

@@ -72,5 +72,35 @@ EXERCISE = Exercise(
             "(x @ weight.T + bias).mT",
             "the last two axes of the result are swapped",
         ),
+        Wrong(
+            "x @ weight.T + bias",
+            "(x + bias) @ weight.T",
+            "the bias is added before the product",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x @ weight.view(x.shape[-1], -1) + bias",
+            "the weight is given another shape by view, which keeps the order of "
+            "its numbers; .T turns it",
+            hint="view((E, D)) and .T give tables of one shape. Which of them holds "
+            "the same numbers in each row as before in each column?",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x.reshape(-1, x.shape[-1]) @ weight.T + bias",
+            "all tokens are put into one long table, which is never cut into "
+            "texts again",
+        ),
+        Wrong("+ bias", "* bias", "it is multiplied by the bias"),
+        Wrong(
+            "x @ weight.T + bias",
+            "weight @ x + bias",
+            "the weight stands on the left, as if tokens were columns",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "weight @ x.mT + bias",
+            "the weight stands on the left, so that tokens come out as columns",
+        ),
     ],
 )

@@ -40,7 +40,7 @@ EXERCISE = Exercise(
         "The width D is the size of the last axis of the queries; the softmax runs "
         "over the keys, which is the last axis of the scores.",
     ),
-    draw=lambda d: (d.normal(d.B, d.T, d.D), d.normal(d.B, d.S, d.D)),
+    draw=lambda d: (d.normal(*d.lead, d.T, d.D), d.normal(*d.lead, d.S, d.D)),
     law="Scores of independent numbers with spread one have spread one after the "
     "division, whatever D is.",
     right=[
@@ -54,7 +54,6 @@ EXERCISE = Exercise(
         return (scores - scores.logsumexp(-1, keepdim=True)).exp()
         """,
     ],
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 3.0}),
     wrong=[
         Wrong(
             "scores / query.shape[-1] ** 0.5",
@@ -98,6 +97,91 @@ EXERCISE = Exercise(
             "query @ key.mT",
             "key @ query.mT",
             "the scores are transposed: keys ask, and queries answer",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted, so that large ones overflow",
+            hint="What did your softmax do before the exponential? torch.softmax does "
+            "it, too.",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return scores",
+            "the scores are given, and no softmax is taken",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.log_softmax(scores, dim=-1)",
+            "the logarithms of the weights are given",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(torch.softmax(scores, dim=-1), dim=-1)",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=0)",
+            "the softmax runs over the texts, which are the first axis",
+        ),
+        Wrong(
+            "dim=-1)", "dim=1)", "the softmax runs over axis 1, which is not the last"
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=2)",
+            "axes are counted from the front: axis 2 is the last of three only",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[0] ** 0.5",
+            "scores are divided by the root of the number of texts, which len gives",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 1 / 2",
+            "D ** 1 / 2 is read as (D ** 1) / 2, so that scores are divided by D "
+            "and by 2",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] / 2)",
+            "D ** 1 / 2 is read as half of D",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 2",
+            "scores are divided by the square of D",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ query.mT",
+            "queries are compared with each other, and not with the keys",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.bmm(query, key.mT)",
+            "torch.bmm takes three axes and no other number; @ takes any",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.permute(*range(key.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.einsum('btd,bsd->bts', query, key)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "scores = query @ key.mT",
+            "B, T, D = query.shape\n    scores = query @ key.mT",
+            "query is taken to have three axes, and may have more",
+            hint="query.shape[-1] is the last size, however many axes there are.",
         ),
     ],
 )

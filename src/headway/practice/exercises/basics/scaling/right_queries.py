@@ -39,7 +39,7 @@ EXERCISE = Exercise(
         "over.",
         "One over D, times what, is one over the root of D?",
     ),
-    draw=lambda d: (d.normal(d.B, d.T, d.D),),
+    draw=lambda d: (d.normal(*d.lead, d.T, d.D),),
     law="A factor of the scores may as well be given to the queries, or to the keys: "
     "at D = 16 they must be 4 times as large, since 4/16 is one over the root of 16.",
     right=["return query.shape[-1] * query / query.shape[-1] ** 0.5"],
@@ -66,6 +66,29 @@ EXERCISE = Exercise(
             "** 0.25",
             "the fourth root is taken, which would be right if "
             "keys were changed as well",
+        ),
+        Wrong(
+            "return query *",
+            "B, T, D = query.shape\n    return query *",
+            "query is taken to have three axes, and may have more",
+            hint="query.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[2] ** 0.5",
+            "axes are counted from the front: axis 2 is the last of three only",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "len(query) ** 0.5",
+            "the root of the size of the first axis is taken, which len gives",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 1 / 2",
+            "D ** 1 / 2 is read as (D ** 1) / 2, which is half of D",
+            hint="** binds more than /. How does Python read D ** 1 / 2?",
         ),
     ],
 )

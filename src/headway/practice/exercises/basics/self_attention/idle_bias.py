@@ -67,7 +67,7 @@ def cases():  # type: ignore[no-untyped-def]
 
 
 def run(idle_biases, case, x):  # type: ignore[no-untyped-def]
-    torch.manual_seed(3)
+    torch.default_generator.manual_seed(3)
     attend = cases()[case].double()
     before = [p.clone() for p in attend.parameters()]
     found = idle_biases(attend, x)

@@ -42,8 +42,8 @@ EXERCISE = Exercise(
         "This is a product of two tables. Which axis do both have, and must go?",
     ),
     draw=lambda d: (
-        torch_softmax(d.normal(d.B, d.T, d.S)),
-        d.normal(d.B, d.S, d.V),
+        torch_softmax(d.normal(*d.lead, d.T, d.S)),
+        d.normal(*d.lead, d.S, d.V),
     ),
     law="If the weights of a row sum to one, its result lies between the values.",
     right=[
@@ -82,6 +82,53 @@ EXERCISE = Exercise(
             "weights @ values",
             "(weights @ values).mT",
             "the axes of the result are swapped",
+        ),
+        Wrong(
+            "weights @ values",
+            "torch.softmax(weights, dim=-1) @ values",
+            "the softmax is taken once more, of weights",
+        ),
+        Wrong(
+            "weights @ values",
+            "values.mT @ weights",
+            "the values are turned and stand on the left",
+        ),
+        Wrong(
+            "weights @ values",
+            "values @ weights",
+            "weights and values stand in the wrong order",
+        ),
+        Wrong(
+            "weights @ values",
+            "weights.permute(*range(weights.ndim)[::-1]) @ values",
+            ".T turns all axes around, those of the texts too",
+        ),
+        Wrong(
+            "weights @ values",
+            "torch.bmm(weights, values)",
+            "torch.bmm takes three axes and no other number; @ takes any",
+        ),
+        Wrong(
+            "weights @ values",
+            "values",
+            "the values are given as they are, without the weights",
+        ),
+        Wrong(
+            "weights @ values",
+            "weights * values",
+            "numbers are multiplied in their places, and not row by column",
+        ),
+        Wrong(
+            "weights @ values",
+            "torch.einsum('bts,bsv->btv', weights, values)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "return weights @ values",
+            "B, T, S = weights.shape\n    return weights @ values",
+            "weights is taken to have three axes, and may have more",
+            hint="weights.shape[-1] is the last size, however many axes there are.",
         ),
     ],
 )

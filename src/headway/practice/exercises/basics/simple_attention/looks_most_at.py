@@ -42,7 +42,7 @@ EXERCISE = Exercise(
         "Make the table of all scores; argmax finds the place of the largest number.",
         "Row t belongs to the word that asks. Along which axis must argmax look?",
     ),
-    draw=lambda d: (d.normal(d.S, d.E) * d.normal(d.S, 1).exp(),),
+    draw=lambda d: (d.normal(d.S, d.E) * (d.normal(d.S, 1) / d.loud).exp(),),
     law="A word's score with itself is its squared length, so a long vector attracts "
     "others more than they attract themselves. A word cannot say what it looks for, "
     "nor what it wants to be found by: it has one vector for both.",
@@ -85,6 +85,35 @@ EXERCISE = Exercise(
             "x @ x.mT",
             "-torch.cdist(x, x).fill_diagonal_(torch.inf)",
             "the nearest other word is looked for, and not the largest score",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.max(dim=-1)",
+            "both are given, the largest scores and their places",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmax(dim=-1, keepdim=True)",
+            "the axis of the keys is kept",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "torch.nn.functional.normalize(x, dim=-1) @ "
+            "torch.nn.functional.normalize(x, dim=-1).mT",
+            "vectors are made equally long first, so that each word is most like "
+            "itself",
+            same_as="each word is taken to look most at itself",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.softmax(scores, dim=0).argmax(dim=-1)",
+            "a softmax over the queries comes first",
+            exhibit="softmax/#softmax-over-the-queries",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.softmax(scores, dim=-1)",
+            "the weights are given, and not the place of the largest",
         ),
     ],
     survivors={

@@ -1,7 +1,7 @@
 """One score, by hand
 
-Write `score(a, b)`: the score of two words, the dot product of their vectors, with a
-loop and without a product of tensors.
+Write `score(a, b)`: the score of two words, the dot product of their vectors, by a loop
+over their numbers that adds up products.
 
 Both vectors have E numbers. The score is one number.
 """
@@ -26,7 +26,7 @@ def score(a: Tensor, b: Tensor) -> float:
 if __name__ == "__main__":
     he = torch.tensor([0.77, 0.25, 0.10])
     boy = torch.tensor([0.43, 0.15, 0.89])
-    print(round(score(he, boy), 4))
+    print(round(float(score(he, boy)), 4))
     # 0.4576
 # --- end of your file ---
 
@@ -73,6 +73,34 @@ EXERCISE = Exercise(
             "return total / len(a)",
             "the mean of the products is taken, and not their sum",
         ),
+        Wrong(
+            "\n    return total\n",
+            "\n        return total\n",
+            "the loop ends after its first turn, since return stands inside it",
+            hint="How far is return indented? What stands inside the loop is done in "
+            "its first turn already.",
+        ),
+        Wrong(
+            "return total",
+            "return float(a.sum() * b.sum())",
+            "both vectors are summed first, and their sums multiplied",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "abs(a[i].item() * b[i].item())",
+            "products lose their sign",
+        ),
+        Wrong(
+            "total + a[i].item()",
+            "total * a[i].item()",
+            "products are multiplied with the total, which stays zero",
+        ),
+        Wrong(
+            "total = 0.0\n    for i in range(len(a)):\n        total = total + a",
+            "total = 1.0\n    for i in range(len(a)):\n        total = total * a",
+            "the products are multiplied with each other, and not added up",
+        ),
+        Wrong("total = 0.0", "total = 1.0", "the total begins at one"),
     ],
     survivors={
         "a[i].item() -> a[i]": "a tensor of one number multiplies as a number does",

@@ -72,5 +72,40 @@ EXERCISE = Exercise(
             "torch.softmax(keys @ query, dim=-1)",
             "the softmax is taken already, so that scores are weights",
         ),
+        Wrong(
+            "keys @ query",
+            "keys @ query / len(query) ** 0.5",
+            "scores are divided by the root of the width, which comes a chapter later",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys * query).mean(dim=-1)",
+            "the mean of the products is taken, and not their sum",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ query / keys.norm(dim=-1)",
+            "each score is divided by the length of its key",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ query / (keys.norm(dim=-1) * query.norm())",
+            "scores are divided by both lengths, which is the cosine",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ keys.T",
+            "the words are compared with each other, and the query is not used",
+        ),
+        Wrong(
+            "keys @ query",
+            "query @ keys",
+            "the query stands on the left, so that the words would be added up",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ query / len(keys) ** 0.5",
+            "scores are divided by the root of the number of words",
+        ),
     ],
 )

@@ -32,6 +32,12 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def drawn_text(d):  # type: ignore[no-untyped-def]
+    """Draw words of many lengths: the long ones attract the others."""
+    lengths = (d.normal(*d.lead, d.T, 1) / d.loud).exp()
+    return lengths * d.normal(*d.lead, d.T, d.E)
+
+
 EXERCISE = Exercise(
     answer="simple_attention",
     read=("basics/simple_attention/#all-words-at-once", "All words at once"),
@@ -41,7 +47,7 @@ EXERCISE = Exercise(
         "The table of scores is the text times itself, with the last two axes of one "
         "of them swapped (.mT); the softmax runs along the last axis.",
     ),
-    draw=lambda d: (d.normal(d.B, d.T, d.E),),
+    draw=lambda d: (drawn_text(d),),
     law="A context vector lies between the words, and a shuffled text gives shuffled "
     "context vectors.",
     covers=("score", "scores_of_one", "softmax", "context"),
@@ -94,6 +100,80 @@ EXERCISE = Exercise(
             "return weights @ x",
             "return weights @ x + x",
             "the word itself is added to what it found",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted, so that large ones overflow",
+            hint="What did your softmax do before the exponential? torch.softmax does "
+            "it, too.",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.softmax(torch.softmax(scores, dim=-1), dim=-1)",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "dim=-1)", "dim=1)", "the softmax runs over axis 1, which is not the last"
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=2)",
+            "axes are counted from the front: axis 2 is the last of three only",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.mT / x.shape[-1]",
+            "scores are divided by the width",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.mT + torch.full_like(x @ x.mT, -torch.inf).triu(1)",
+            "a word sees only itself and those before it",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = (x @ x.mT).masked_fill(torch.eye(x.shape[-2]).bool(), "
+            "-torch.inf)",
+            "a word is kept from looking at itself",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights",
+            "the weights are given, and nothing is mixed",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights @ x / x.shape[-2]",
+            "the result is divided by the number of words, although the weights "
+            "sum to one",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = torch.bmm(x, x.mT)",
+            "torch.bmm takes three axes and no other number; @ takes any",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.mT / x.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of words",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.permute(*range(x.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = torch.einsum('bte,bse->bts', x, x)",
+            "einsum names each axis, so that more or fewer than these are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "B, T, E = x.shape\n    scores = x @ x.mT",
+            "x is taken to have three axes, and may have more",
+            hint="x.shape[-1] is the last size, however many axes there are.",
         ),
     ],
 )

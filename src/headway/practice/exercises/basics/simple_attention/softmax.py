@@ -1,12 +1,12 @@
 """Scores to weights
 
-Write `softmax(scores)`: the softmax of each row, without `torch.softmax`.
+Write `softmax(scores)`: the softmax of each row, by exponentials and sums.
 
 The weights of one row, along the last axis, are positive and sum to one. Scores may be
 large: a score of 1,000 must not overflow.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -29,6 +29,24 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def drawn_scores(d):  # type: ignore[no-untyped-def]
+    """Draw scores; where they are loud, one is only a little too large for exp."""
+    scores = 20 * d.normal(*d.lead, d.T, d.S)
+    if d.axes > 1:
+        scores[..., 0, :].clamp_(max=700.0)
+        scores[..., 0, -1] = 711.0
+    return scores
+
+
+def shifted(softmax, scores):  # type: ignore[no-untyped-def]
+    return torch.allclose(softmax(scores + 1000), softmax(scores), atol=1e-9)
+
+
+def sums(softmax, scores):  # type: ignore[no-untyped-def]
+    total = softmax(scores).sum(dim=-1)
+    return torch.allclose(total, torch.ones_like(total))
+
+
 EXERCISE = Exercise(
     answer="softmax",
     read=("basics/simple_attention/#from-scores-to-weights", "From scores to weights"),
@@ -38,9 +56,15 @@ EXERCISE = Exercise(
         "Subtracting one number from all scores of a row changes no weight; which "
         "number keeps the exponential from overflowing?",
     ),
-    draw=lambda d: (20 * d.normal(d.B, d.T, d.S),),
+    draw=lambda d: (drawn_scores(d),),
     law="The weights of a row sum to one, and do not change when a number is added to "
     "all of its scores.",
+    properties=[
+        Property("the weights of each row sum to one", sums),
+        Property(
+            "no weight changes when 1,000 is added to all scores of a row", shifted
+        ),
+    ],
     right=[
         """
         rows = scores.reshape(-1, scores.shape[-1])
@@ -87,6 +111,88 @@ EXERCISE = Exercise(
             "scores - largest",
             "scores + largest",
             "the maximum is added, not subtracted",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.softmax(scores, dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-over-the-queries",
+            hint="The weights of one query are one row, and its numbers lie along the "
+            "last axis.",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.softmax(scores, dim=0)",
+            "the softmax runs over the texts, which are the first axis",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.softmax(scores, dim=1)",
+            "the softmax runs over axis 1, which is not the last",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.softmax(scores, dim=2)",
+            "axes are counted from the front: axis 2 is the last of three only",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
+            "scores.amax(dim=-1, keepdim=True)",
+            "scores.mean(dim=-1, keepdim=True)",
+            "the mean of a row is subtracted, and not its largest score",
+        ),
+        Wrong(
+            "scores.amax(dim=-1, keepdim=True)",
+            "scores.amin(dim=-1, keepdim=True)",
+            "the smallest score of a row is subtracted, and not its largest",
+        ),
+        Wrong(
+            "scores.amax(dim=-1, keepdim=True)",
+            "scores.argmax(dim=-1, keepdim=True)",
+            "the place of the largest score is subtracted, and not the score",
+            hint="max(dim=...) gives two tensors: first the largest numbers, then "
+            "their places.",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=700))",
+            "large scores are cut off, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "scores",
+            "scores are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp2(scores - largest)",
+            "powers of two are taken, and not of e",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.log_softmax(scores, dim=-1)",
+            "the logarithms of the weights are given",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(largest - scores)",
+            "the sign is turned, so that the smallest score gets the most",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp2(scores)",
+            "powers of two are taken, and the largest score is not subtracted",
+        ),
+        Wrong(
+            "grown.sum(dim=-1, keepdim=True)",
+            "grown.norm(dim=-1, keepdim=True)",
+            "each row is divided by its length, and not by its sum",
+        ),
+        Wrong(
+            "largest = scores.amax",
+            "B, T, S = scores.shape\n    largest = scores.amax",
+            "scores is taken to have three axes, and may have more",
+            hint="scores.shape[-1] is the last size, however many axes there are.",
         ),
     ],
 )
