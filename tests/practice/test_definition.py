@@ -1,16 +1,18 @@
 """Hidden numbers are drawn in the sizes of a trial."""
 
+from typing import Any
+
 import torch
 
 from headway.practice.definition import Draw
 
 
-def draw(**sizes: int) -> Draw:
+def draw(**sizes: Any) -> Draw:
     return Draw(torch.Generator().manual_seed(5), **sizes)
 
 
 def test_numbers_have_64_bits_and_may_be_loud() -> None:
-    soft, loud = draw().normal(3, 4), draw(loud=30).normal(3, 4)
+    soft, loud = draw().normal(3, 4), draw(loud=30.0).normal(3, 4)
     assert soft.dtype == torch.float64
     assert soft.shape == (3, 4)
     assert torch.equal(30 * soft, loud)
