@@ -1,11 +1,13 @@
 """Hidden numbers are drawn in the sizes of a trial."""
 
+from typing import Any
+
 import torch
 
 from headway.practice.definition import Draw
 
 
-def draw(**sizes: int) -> Draw:
+def draw(**sizes: Any) -> Draw:
     return Draw(torch.Generator().manual_seed(5), **sizes)
 
 
