@@ -64,7 +64,7 @@ def test_one_cause_is_told_first() -> None:
 
 def test_what_explains_others_names_properties() -> None:
     names = {one.name for one in PROPERTIES}
-    for explained in (modes._OF_TWO_CALLS, modes._IN_PIECES, texts._OF_MIXED_TEXTS):
+    for explained in (modes._OF_TWO_CALLS, texts._OF_MIXED_TEXTS, texts._PADDED):
         assert {*explained} <= names
 
 

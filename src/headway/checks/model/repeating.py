@@ -1,7 +1,7 @@
 """Models that answer otherwise when they are asked again.
 
-What such a model does looks like a leak, or like texts that move each other. So all else
-is asked of a model that repeats itself, and that it does not is told once.
+What such a model does looks like a leak, or like texts that move each other. So all
+else is asked of a model that repeats itself, and that it does not is told once.
 """
 
 from dataclasses import replace

@@ -29,8 +29,6 @@ _OF_TWO_CALLS = (
     "training computes the same",
     "targets change no logits",
 )
-# What calls one copy several times: all other calls are of copies that are new.
-_IN_PIECES = ("cached equals uncached", "writing takes the likeliest")
 
 
 def finite(evidence: Evidence) -> Outcome:
@@ -77,7 +75,7 @@ def state(evidence: Evidence) -> Outcome:
         "The same ids get other logits after other calls: something is kept, such as "
         f"a cache or the mask of the first call{where}.",
         worst,
-        explains=_IN_PIECES,
+        explains=_OF_TWO_CALLS,
     )
 
 

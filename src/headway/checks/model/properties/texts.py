@@ -15,6 +15,7 @@ _OF_MIXED_TEXTS = (
     "half precision",
     "training computes the same",
 )
+_PADDED = ("padding behind a text", "padding before a text")
 
 
 def independent(evidence: Evidence) -> Outcome:
@@ -49,6 +50,7 @@ def alone(evidence: Evidence) -> Outcome:
         "A text gets other logits alone, or at another place of the batch: something "
         "depends on how many texts there are.",
         worst,
+        explains=_PADDED,
     )
 
 
@@ -72,6 +74,7 @@ def longer(evidence: Evidence) -> Outcome:
             f"The first {where} tokens get other logits when the text goes on: "
             "something depends on how long it is.",
             worst,
+            explains=_PADDED,
         )
     if refused:
         return note(refused, worst)
