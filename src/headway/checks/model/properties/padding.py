@@ -62,6 +62,12 @@ def left(evidence: Evidence) -> Outcome:
             "positions begin behind it.",
             worst,
         )
+    if worst > limit and not _has_positions(subject):
+        return failed(
+            "Padding before a text moves its logits, though the mask hides it and no "
+            "positions are felt.",
+            worst,
+        )
     if worst > limit:
         return note(
             "Padding before a text moves its logits: positions count it, and no "
@@ -71,6 +77,13 @@ def left(evidence: Evidence) -> Outcome:
     if not plain.isfinite().all():
         return note("Logits of the padding are not finite; a loss must leave them out.")
     return passed("Padding before a text moves none of its logits.", worst)
+
+
+def _has_positions(subject: Subject) -> bool:
+    """Ask whether equal tokens get different logits, which only their places tell."""
+    rows = subject(subject.ids(1, 1).expand(1, subject.T))
+    first = rows[:, :1].expand_as(rows)
+    return max_difference(rows, first) > logits_tolerance(rows)
 
 
 def _see_ahead(
