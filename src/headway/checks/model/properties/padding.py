@@ -63,9 +63,9 @@ def left(evidence: Evidence) -> Outcome:
             worst,
         )
     if worst > limit and not _has_positions(subject):
-        return failed(
-            "Padding before a text moves its logits, though the mask hides it and no "
-            "positions are felt.",
+        return note(
+            "Padding before a text moves its logits, and no positions are felt: "
+            "something else counts it, such as chunks, or a number of tokens.",
             worst,
         )
     if worst > limit:
