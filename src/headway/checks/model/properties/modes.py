@@ -1,6 +1,6 @@
 """Training and eval, one call after another, and targets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
@@ -69,21 +69,26 @@ def state(evidence: Evidence) -> Outcome:
     worst = max_difference(subject(evidence.ids), first)
     if worst <= noise(first):
         return passed("A call changes no later one, no ids and no weight.", worst)
-    changed = [name for name, one in _attributes(module) if kept.get(name) is not one]
-    where = f"; look at {changed[0]}" if len(changed) == 1 else ""
     return failed(
         "The same ids get other logits after other calls: something is kept, such as "
-        f"a cache or the mask of the first call{where}.",
+        f"a cache or the mask of the first call{_what_else(module, kept)}.",
         worst,
         explains=_OF_TWO_CALLS,
     )
 
 
+def _what_else(module: nn.Module, kept: Mapping[str, object]) -> str:
+    """Name what a module holds now, if that is one thing and it was another before."""
+    changed = [name for name, one in _attributes(module) if kept.get(name) is not one]
+    return f"; look at {changed[0]}" if len(changed) == 1 else ""
+
+
 def _attributes(module: nn.Module) -> Iterator[tuple[str, object]]:
     """List what a module and its parts hold besides weights, by full names."""
+    of_all = nn.Module().__dict__
     for place, part in module.named_modules():
         for name, value in {**part.__dict__, **part._buffers}.items():
-            if name not in nn.Module().__dict__:
+            if name not in of_all:
                 yield f"{place}.{name}".removeprefix("."), value
 
 

@@ -53,30 +53,35 @@ def left(evidence: Evidence) -> Outcome:
         extra["positions"] = (real.long().cumsum(-1) - 1).clamp(min=0)
         plain = subject(ids, **extra)
         worst = _apart(evidence, plain, real)
-    limit = logits_tolerance(plain)
-    if worst > limit and _see_ahead(subject, ids, real, extra):
+    if worst > logits_tolerance(plain):
+        ahead = _see_ahead(subject, ids, real, extra)
+        return _moved_by_padding_before(subject, worst, ahead=ahead)
+    if not plain.isfinite().all():
+        return note("Logits of the padding are not finite; a loss must leave them out.")
+    return passed("Padding before a text moves none of its logits.", worst)
+
+
+def _moved_by_padding_before(subject: Subject, worst: float, *, ahead: bool) -> Outcome:
+    """Say what padding before a text does, where it does something."""
+    if ahead:
         return failed(f"Padding before a text moves its logits: {_AHEAD}.", worst)
-    if worst > limit and "positions" in subject.call.names:
+    if "positions" in subject.call.names:
         return failed(
             "Padding before a text moves its logits, though the mask hides it and "
             "positions begin behind it.",
             worst,
         )
-    if worst > limit and not _has_positions(subject):
+    if not _has_positions(subject):
         return note(
             "Padding before a text moves its logits, and no positions are felt: "
             "something else counts it, such as chunks, or a number of tokens.",
             worst,
         )
-    if worst > limit:
-        return note(
-            "Padding before a text moves its logits: positions count it, and no "
-            "argument tells them. Pad behind texts.",
-            worst,
-        )
-    if not plain.isfinite().all():
-        return note("Logits of the padding are not finite; a loss must leave them out.")
-    return passed("Padding before a text moves none of its logits.", worst)
+    return note(
+        "Padding before a text moves its logits: positions count it, and no argument "
+        "tells them. Pad behind texts.",
+        worst,
+    )
 
 
 def _has_positions(subject: Subject) -> bool:
