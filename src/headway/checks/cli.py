@@ -28,6 +28,13 @@ _DESIGNS: dict[str, tuple[type, str, str]] = {
     "rotary_base": (float, "X", "the base of rotary positions"),
     "window": (int, "N", "how many of the latest keys a query is meant to see"),
 }
+# What a whole model is told. A constructor may well take arguments of these names, so
+# the options are called otherwise.
+_OF_MODELS = {
+    "mask": ("--mask-argument", "NAME", "which of its arguments tells padding"),
+    "positions": ("--positions-argument", "NAME", "which one tells positions"),
+    "compile": ("--compile", "BACKEND", "compile it, too, such as with inductor"),
+}
 # A constructor gets those that it takes, too.
 _SHARED = (*_NUMBERS, "causal", "vocab_size", *_DESIGNS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
@@ -67,7 +74,8 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
             "target must be given with arguments of its constructor; "
             f"got --{next(iter(arguments)).replace('_', '-')}."
         )
-    options = {name: getattr(known, name) for name in (*_SHARED, "call", "cached")}
+    names = (*_SHARED, "call", "cached", *_OF_MODELS)
+    options = {name: getattr(known, name) for name in names}
     options = {name: value for name, value in options.items() if value is not None}
     if known.weights:
         options["weights"] = _pairs("weights", "ROLE=NAME", known.weights)
@@ -202,6 +210,9 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         option = f"--{name.replace('_', '-')}"
         one.add_argument(option, type=kind, metavar=shown, help=words)
     one.add_argument("--cached", help='how to call it with a cache: "m(x, past)"')
+    for name, (option, shown, words) in _OF_MODELS.items():
+        words = f"of a whole model: {words}"
+        one.add_argument(option, dest=name, metavar=shown, help=words)
     one.add_argument(
         "--expect",
         action="append",

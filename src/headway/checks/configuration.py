@@ -24,6 +24,9 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "rotary_base": ((int, float), "a number"),
     "window": ((int,), "a whole number"),
     "cached": ((str,), "a string"),
+    "mask": ((str,), "a string"),
+    "positions": ((str,), "a string"),
+    "compile": ((bool, str), "true, false or the name of a backend"),
     "expected": ((dict,), "a table of reasons"),
 }
 
@@ -127,7 +130,7 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
                 f"{nearest(key, [*_KEYS])}; got {key!r}."
             )
         kinds, words = _KEYS[key]
-        if not isinstance(value, kinds) or (type(value) is bool and kinds != (bool,)):
+        if not isinstance(value, kinds) or (type(value) is bool and bool not in kinds):
             raise ValueError(
                 f"{key} must be {words} in tool.headway.checks.{name!r}; "
                 f"got {key}={value!r}."

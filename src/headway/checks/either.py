@@ -12,6 +12,7 @@ from headway.checks.run import check
 # What attention alone is told. A constructor may take the first, of a model too.
 _OF_CONSTRUCTORS = ("d_in", "num_heads", "scale", "normalize", "rotary_base", "window")
 _OF_ATTENTION = ("weights",)
+_OF_A_MODEL = ("mask", "positions", "compile")
 
 
 def is_model(options: Mapping[str, Any]) -> bool:
@@ -33,9 +34,15 @@ def check_either(code: Callable[..., Any], options: Mapping[str, Any]) -> Report
             attention that its constructor may have been given.
 
     Raises:
-        ValueError: If it cannot be checked, or a model is told the weights of a layer.
+        ValueError: If it cannot be checked, or is told what only the other one has.
     """
     if not is_model(options):
+        for name in _OF_A_MODEL:
+            if name in options:
+                raise ValueError(
+                    f"vocab_size must be given with {name}, which is of a whole model; "
+                    f"got {name}={options[name]!r}."
+                )
         return check(code, **options)
     for name in _OF_ATTENTION:
         if name in options:

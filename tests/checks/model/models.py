@@ -304,6 +304,77 @@ class _Smearing(nn.Embedding):
         return torch.cat([x[:, :1], x[:, 1:] + x[:, :-1]], dim=1)
 
 
+class Centred(Plain):
+    """A mean is taken over the texts of a batch."""
+
+    def embed(self, ids: Tensor) -> Tensor:
+        x = super().embed(ids)
+        return x - x.mean(0)
+
+
+class CentredInTraining(Plain):
+    """The same, in training alone."""
+
+    def embed(self, ids: Tensor) -> Tensor:
+        x = super().embed(ids)
+        return x - x.mean(0) if self.training else x
+
+
+class OverBatchAndText(Plain):
+    """In training the mean is of all tokens there are, as a norm of batches has it."""
+
+    def embed(self, ids: Tensor) -> Tensor:
+        x = super().embed(ids)
+        return x - x.mean((0, 1)) if self.training else x
+
+
+class KeepsTheText(Plain):
+    """Keys and values are kept from call to call, and nobody lets go of them."""
+
+    class attention(Attention):  # noqa: D106, N801
+        kept: tuple[Tensor, Tensor] | None = None
+
+        def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            old, self.kept = self.kept, (k, v)
+            if old is not None and old[0].shape[:2] == k.shape[:2]:
+                k, v = torch.cat([old[0], k], -2), torch.cat([old[1], v], -2)
+            mask = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool)
+            mask = mask.tril(k.shape[-2] - q.shape[-2])
+            return F.scaled_dot_product_attention(q, k, v, mask)
+
+
+class KeepsTheLength(Plain):
+    """A text that is shorter than one before is refused."""
+
+    longest = 0
+
+    def embed(self, ids: Tensor) -> Tensor:
+        self.longest = max(self.longest, ids.shape[1])
+        if ids.shape[1] < self.longest:
+            raise RuntimeError("shorter")
+        return super().embed(ids)
+
+
+class AlwaysDrops(Plain):
+    """Dropout of the fused function knows nothing of eval."""
+
+    class attention(Attention):  # noqa: D106, N801
+        def __init__(self) -> None:
+            super().__init__(dropout=0.1)
+
+        def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            return F.scaled_dot_product_attention(
+                q, k, v, is_causal=True, dropout_p=self.dropout
+            )
+
+
+class AlwaysDropsATenth(Plain):
+    """The same, at a rate that stands in the call."""
+
+    def embed(self, ids: Tensor) -> Tensor:
+        return F.dropout(super().embed(ids), 0.1)
+
+
 class Exhibit(NamedTuple):
     """A wrong model, and what is said of it.
 
@@ -338,4 +409,26 @@ EXHIBITS = [
     Exhibit(UpperCorner, ("cached equals uncached",), "a mask hides it"),
     Exhibit(NoMaskBehind, ("cached equals uncached",), "no mask acts there"),
     Exhibit(SmearedChunks, ("cached equals uncached",), "a branch computes"),
+    Exhibit(
+        Centred,
+        (
+            "texts do not move each other",
+            "the same alone as in a batch",
+            "padding behind a text",
+        ),
+        "over the batch",
+    ),
+    Exhibit(
+        CentredInTraining,
+        ("training computes the same",),
+        "In training texts of a batch move each other",
+    ),
+    Exhibit(
+        OverBatchAndText,
+        ("no leak in training", "training computes the same"),
+        "takes something over the whole text or batch",
+    ),
+    Exhibit(KeepsTheText, ("a call leaves nothing behind",), "something is kept"),
+    Exhibit(KeepsTheLength, ("a call leaves nothing behind",), "raised RuntimeError"),
+    Exhibit(AlwaysDrops, ("eval is not random",), "dropout is still on"),
 ]

@@ -76,6 +76,83 @@ def test_a_vocabulary_that_is_too_small(
     )
 
 
+PADDED = """
+import torch
+from torch import nn
+
+
+class LM(nn.Module):
+    def __init__(self, vocab_size, positions="learned"):
+        super().__init__()
+        self.kind = positions
+        self.tokens, self.places = nn.Embedding(vocab_size, 12), nn.Embedding(160, 12)
+        self.qkv, self.head = nn.Linear(12, 36), nn.Linear(12, vocab_size)
+
+    def forward(self, ids, real=None, places=None, pair=None):
+        T, before = ids.shape[1], 0 if pair is None else pair[0].shape[1]
+        S = T + before
+        places = torch.arange(before, S) if places is None else places
+        x = self.tokens(ids) + self.places(places)
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        if pair is not None:
+            k, v = torch.cat([pair[0], k], 1), torch.cat([pair[1], v], 1)
+        seen = torch.ones(T, S, dtype=torch.bool).tril(before)
+        seen = seen if real is None else seen & real[:, None].bool()
+        x = x + nn.functional.scaled_dot_product_attention(q, k, v, seen)
+        return self.head(x), (k, v)
+"""
+
+
+def test_names_of_arguments_a_cache_and_a_compiler(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "padded.py"
+    path.write_text(PADDED)
+    told = ["--vocab", "31", "--mask-argument", "real", "--compile", "eager"]
+    told += ["--positions-argument", "places", "--cached", "m(ids, pair=past)"]
+    assert main(["check", f"{path}:LM", *told, "--positions", "rotary", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["facts"]["mask"] == "real, 1 for tokens, 0 for padding"
+    assert report["facts"]["cache"] == "m(ids, pair=past)"
+    found = {row["name"]: row["verdict"] for row in report["rows"]}
+    for name in ("padding before a text", "cached equals uncached"):
+        assert found[name] == "passed"
+    assert found["compiled is the same"] == "passed"
+    assert main(["check", f"{path}:LM", "--vocab", "31", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert "mask" not in report["facts"]
+    assert "cache" not in report["facts"]
+
+
+def test_the_same_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "padded.py").write_text(PADDED)
+    file = tmp_path / "pyproject.toml"
+    words = 'vocab_size = 31\nmask = "real"\npositions = "places"\ncompile = false\n'
+    table = '[tool.headway.checks."padded.py:LM"]\n'
+    file.write_text(table + words)
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "padded.py:LM", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["facts"]["mask"].startswith("real")
+    file.write_text(table + "vocab_size = 31\ncompile = 3\n")
+    assert main(["check", "padded.py:LM"]) == 2
+    assert "compile must be true, false or the name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("--mask-argument", "mask"), ("--compile", "compile")],
+)
+def test_attention_is_told_nothing_of_a_model(
+    file: Path, option: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", f"{file}:LM", "31", option, "real"]) == 2
+    told = capsys.readouterr().err
+    assert f"vocab_size must be given with {name}, which is of a whole" in told
+
+
 def test_all_arguments_are_explained_in_order() -> None:
     root = Path(__file__).parents[3]
     package = griffe.load("headway.checks", search_paths=[root / "src"])

@@ -20,9 +20,19 @@ def test_who_sees_whom() -> None:
 
 
 def test_other_texts_are_another_matter() -> None:
-    found = evidence(embeds(lambda m, x: x + x.mean(0, keepdim=True)))
-    assert float(found.ahead.max()) > found.noise
+    found = evidence(embeds(lambda m, x: x - x.mean(0, keepdim=True)))
+    assert found.mixed
+    assert float(found.ahead.max()) == 0.0
     assert not found.leaks
+    # Nor does it hide who sees whom that other texts are changed in the same call.
+    assert torch.equal(found.influence > found.noise, torch.ones(11, 11).triu() > 0)
+    assert not evidence(build(models.Plain)).mixed
+
+
+def test_a_leak_is_seen_beside_other_texts() -> None:
+    found = evidence(embeds(lambda m, x: x - x.mean((0, 1), keepdim=True)))
+    assert found.mixed
+    assert found.leaks
 
 
 def test_numbers_that_are_not_finite() -> None:

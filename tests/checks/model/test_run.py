@@ -10,9 +10,10 @@ from torch import nn
 from checks.model import models
 from checks.model.building import build, sentence, verdicts
 from headway import small_gpt
-from headway.checks import check_model
+from headway.checks import Report, check_model
+from headway.checks.model.properties import PROPERTIES, modes, texts
 
-FOLLOWS = "Logits see later tokens; mend this first."
+FOLLOWS = "Logits see later tokens; fix this first."
 
 
 @pytest.mark.parametrize("kind", models.RIGHT)
@@ -38,6 +39,33 @@ def test_wrong_models_are_told_by_name(one: models.Exhibit) -> None:
     report = check_model(build(one.model))
     assert tuple(row.name for row in report.failed) == one.failed, str(report)
     assert one.says in report.failed[0].sentence
+
+
+def causes(report: Report) -> dict[str, str | None]:
+    return {row.name: row.explained_by for row in report.failed}
+
+
+def test_one_cause_is_told_first() -> None:
+    assert causes(check_model(build(models.Centred))) == {
+        "texts do not move each other": None,
+        "the same alone as in a batch": "texts do not move each other",
+        "padding behind a text": "texts do not move each other",
+    }
+    assert causes(check_model(build(models.OverBatchAndText))) == {
+        "no leak in training": None,
+        "training computes the same": "no leak in training",
+    }
+    report = check_model(build(models.AlwaysDropsATenth))
+    found = causes(report)
+    assert found.pop("eval is not random") is None
+    assert {*found.values()} == {"eval is not random"}
+    assert "a rate of its own" in sentence(report, "eval is not random")
+
+
+def test_what_explains_others_names_properties() -> None:
+    names = {one.name for one in PROPERTIES}
+    for explained in (modes._OF_TWO_CALLS, texts._OF_MIXED_TEXTS, texts._PADDED):
+        assert {*explained} <= names
 
 
 def test_what_follows_from_a_leak_is_not_told_again() -> None:

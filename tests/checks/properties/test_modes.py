@@ -1,5 +1,6 @@
 """Training, eval, and one call after another."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -149,3 +150,43 @@ def test_a_layer_that_may_move_the_mean_is_named() -> None:
     assert verdict == "not applicable"
     assert sentence.startswith("Besides attention it has ")
     assert sentence.endswith(", which may move the mean.")
+
+
+def bent(bend: Callable[[Tensor], Tensor], *, on_scores: bool = False) -> nn.Module:
+    """Make attention with something behind it that has no weights."""
+
+    class Bent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.qkv = nn.Linear(17, 3 * 5)
+            self.dropout = nn.Dropout(0.1)
+            self.proj = nn.Linear(5, 17)
+
+        def forward(self, x: Tensor) -> Tensor:
+            query, key, value = self.qkv(x).chunk(3, dim=-1)
+            scores = query @ key.mT / 5**0.5
+            if on_scores:
+                weights = self.dropout(scores).softmax(dim=-1)
+            else:
+                weights = self.dropout(scores.softmax(dim=-1))
+            return self.proj(bend(weights @ value))
+
+    return Bent()
+
+
+@pytest.mark.parametrize("bend", [nn.functional.gelu, torch.tanh, nn.LayerNorm(5)])
+def test_what_is_not_linear_behind_dropout_may_move_the_mean(bend: Any) -> None:
+    verdict, sentence = said(bent(bend), DROPOUT)
+    assert verdict == "not applicable"
+    assert sentence.startswith("The result is not linear in the values")
+
+
+def test_dropout_on_scores_is_seen_where_all_else_is_linear() -> None:
+    assert said(bent(lambda x: x, on_scores=True), DROPOUT)[0] == "failed"
+
+    def several_tokens(x: Tensor) -> Tensor:
+        if x.shape[-2] == 1:
+            raise RuntimeError("one token")
+        return x
+
+    assert said(bent(several_tokens, on_scores=True), DROPOUT)[0] == "failed"

@@ -54,7 +54,18 @@ class Evidence:
     @cached_property
     def influence(self) -> Tensor:
         """How far the logits at t move with the token at s alone, (s, t)."""
-        return influence(self.subject, self.ids[:1], self.subject)
+        company = _company(self.subject, self.subject.T) if self.mixed else None
+        return influence(self.subject, self.ids[:1], self.subject, company)
+
+    @cached_property
+    def between(self) -> float:
+        """How far the logits of a text move with another text of its batch."""
+        return between(self.subject, self.ids)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether texts of a batch move each other."""
+        return self.between > self.noise
 
     @cached_property
     def ahead(self) -> Tensor:
@@ -66,15 +77,11 @@ class Evidence:
         """Whether logits see later tokens."""
         return self.subject.causal and self.far_ahead > 0.0
 
-    @cached_property
+    @property
     def far_ahead(self) -> float:
         """How far logits move when later tokens change; 0 if rounding explains it."""
         worst = float(self.ahead.max())
-        if worst <= self.noise:
-            return 0.0
-        # Other texts of a batch are another matter.
-        ids, cuts = self.ids[:1], range(1, self.subject.T)
-        return max(float(moves(self.subject, ids, [cut]).max()) for cut in cuts)
+        return worst if worst > self.noise else 0.0
 
     @cached_property
     def masking(self) -> Masking:
@@ -100,6 +107,9 @@ def distances(one: Tensor, other: Tensor) -> Tensor:
 def moves(subject: Subject, ids: Tensor, cuts: Sequence[int]) -> Tensor:
     """Change all tokens from a cut on: how far do the logits before it move?
 
+    Texts of a batch that move each other are another matter, so where something moves
+    it is read again, beside texts that stay.
+
     Returns:
         One row for each cut, and a number for each token; zero from the cut on.
     """
@@ -107,7 +117,32 @@ def moves(subject: Subject, ids: Tensor, cuts: Sequence[int]) -> Tensor:
     later = torch.arange(ids.shape[-1]) >= torch.tensor([*cuts]).unsqueeze(-1)
     later = later.to(ids.device)
     changed = torch.where(later, subject.other(texts), texts)
-    return _compare(subject, changed, texts).masked_fill(later, 0.0)
+    found = _compare(subject, changed, texts).masked_fill(later, 0.0)
+    if bool((found > 0.0).any()):
+        company = _company(subject, ids.shape[-1])
+        found = _compare_beside(subject, changed, ids, company)
+    return found.masked_fill(later, 0.0)
+
+
+def between(subject: Subject, ids: Tensor) -> float:
+    """Change the second of three texts: how far do the logits of the others move?"""
+    changed = ids.clone()
+    changed[1] = subject.other(ids[1:2])[0]
+    return float(distances(subject(changed), subject(ids))[[0, 2]].max())
+
+
+def _company(subject: Subject, T: int) -> Tensor:
+    """Draw texts to stand beside another one."""
+    return subject.ids(_FEW - 1, T, seed=7)
+
+
+def _compare_beside(
+    read: Callable[[Tensor], Tensor], changed: Tensor, ids: Tensor, company: Tensor
+) -> Tensor:
+    """Compare as below, one text at a time, beside others that stay as they are."""
+    before = read(torch.cat([ids, company]))[:1]
+    after = [read(torch.cat([one[None], company]))[:1] for one in changed]
+    return torch.cat([distances(one, before) for one in after])
 
 
 def _compare(
@@ -124,7 +159,10 @@ def _compare(
 
 
 def influence(
-    subject: Subject, ids: Tensor, read: Callable[[Tensor], Tensor]
+    subject: Subject,
+    ids: Tensor,
+    read: Callable[[Tensor], Tensor],
+    company: Tensor | None = None,
 ) -> Tensor:
     """Change one token at a time: how far do the logits at t move with that at s?
 
@@ -132,9 +170,12 @@ def influence(
         subject: The model.
         ids: One text.
         read: Gives the logits of texts.
+        company: What stands beside the text, if texts of a batch move each other.
     """
     T = ids.shape[-1]
     texts = ids.repeat(T, 1)
     one = torch.eye(T, dtype=torch.bool, device=ids.device)
     changed = torch.where(one, subject.other(texts), texts)
+    if company is not None:
+        return _compare_beside(read, changed, ids, company)
     return _compare(read, changed, texts)

@@ -11,6 +11,7 @@ from headway.checks.model.calls import CallOption
 from headway.checks.model.discover import discover
 from headway.checks.model.evidence import Evidence
 from headway.checks.model.properties import PROPERTIES, Property
+from headway.checks.model.repeating import steady
 from headway.checks.model.subject import Options, Subject
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.report import Report, Row, name_causes
@@ -72,7 +73,7 @@ def check_model(
     )
     with restoring_random_state_and_threads(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what others warn of is theirs
-        evidence = Evidence(discover(model, options))
+        evidence = Evidence(steady(discover(model, options)))
         rows = [_row(one, evidence) for one in PROPERTIES]
         found = _facts(evidence)
     rows = name_causes(expect(rows, expected))
@@ -102,7 +103,7 @@ def _outcome(asked: Property, evidence: Evidence) -> Outcome:
     if not (evidence.finite or asked.of_any_numbers):
         return not_applicable("Some logits are not finite, so they cannot be compared.")
     if evidence.leaks and not asked.of_a_leak:
-        return not_applicable("Logits see later tokens; mend this first.")
+        return not_applicable("Logits see later tokens; fix this first.")
     return asked.ask(evidence)
 
 

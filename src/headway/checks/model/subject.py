@@ -46,6 +46,7 @@ class Subject:
         context_length: The largest number of tokens in a text, if it is known.
         B: Number of texts in a batch.
         T: Number of tokens in a text.
+        fresh: Whether each call is of a new copy, so that none depends on one before.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Subject:
     context_length: int | None = None
     B: int = 3
     T: int = 11
+    fresh: bool = False
 
     def __call__(self, ids: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the model with ids, and with the same random numbers each time.
@@ -75,8 +77,9 @@ class Subject:
         if self.device.type == "cuda":
             torch.cuda.manual_seed_all(seed)
         given = ids.mT.contiguous() if self.call.time_first else ids.clone()
+        target = self.copy().target if self.fresh else self.target
         with torch.no_grad():
-            result = self.call(self.target, given, extra)
+            result = self.call(target, given, extra)
         logits = logits_of(result, given, self.vocab_size)
         return logits.transpose(0, 1) if self.call.time_first else logits
 

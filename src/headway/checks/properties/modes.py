@@ -116,6 +116,11 @@ def dropout(evidence: Evidence) -> Outcome:
         return not_applicable(
             f"Besides attention it has {others[0]}, which may move the mean."
         )
+    if _bends(subject, x):
+        return not_applicable(
+            "The result is not linear in the values: something behind attention, such "
+            "as a norm, may move the mean."
+        )
     return failed(
         "The mean of many draws in training is not the answer of eval: dropout acts on "
         "scores, or what is kept does not grow by 1 / (1 - p).",
@@ -141,6 +146,21 @@ def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
         if not left:
             return bare.subject, ()
     return evidence.subject, others
+
+
+@torch.no_grad()
+def _bends(subject: Subject, x: Tensor) -> bool:
+    """Ask whether what comes out of a single token is not linear in it.
+
+    It gives all its attention to itself. So it is linear, unless something such as a
+    norm stands behind attention; and that moves the mean of what is dropped.
+    """
+    one = x[:1, :1]
+    try:
+        none, once, twice = (subject(times * one) for times in (0.0, 1.0, 2.0))
+    except Exception:  # whatever a reader's code may raise
+        return False
+    return max_difference(none + twice, 2 * once) > tolerance(twice)
 
 
 @torch.no_grad()

@@ -97,4 +97,10 @@ def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen == ["inductor", "eager"]
     wrong = build(models.Plain).double().eval()
     monkeypatch.setattr(torch, "compile", lambda target, backend: wrong)
-    assert ask(name, models.Plain, compile=True).verdict == "failed"
+    outcome = ask(name, models.Plain, compile=True)
+    assert outcome.verdict == "failed"
+    assert outcome.sentence == "Compiled, the logits are others."
+    leaky = build(models.Encoder).double().eval()
+    monkeypatch.setattr(torch, "compile", lambda target, backend: leaky)
+    outcome = ask(name, models.Plain, compile=True)
+    assert outcome.sentence == "Compiled, the logits are others and see later tokens."

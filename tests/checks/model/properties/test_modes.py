@@ -48,6 +48,33 @@ def test_a_call_leaves_nothing_behind(change: Change, says: str) -> None:
     assert says in outcome.sentence
 
 
+class Keeps(models.Plain):
+    """What is kept replaces what was kept before, by one name or by two."""
+
+    names: tuple[str, ...] = ("mean",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head.register_buffer("mean", None, persistent=False)
+        self.head.other = None
+
+    def embed(self, ids: Tensor) -> Tensor:
+        x, before = super().embed(ids), self.head.mean
+        for name in self.names:
+            setattr(self.head, name, x.mean())
+        return x if before is None else x * before
+
+
+def test_what_is_kept_is_named_if_it_is_one_thing() -> None:
+    name = "a call leaves nothing behind"
+    assert "of the first call; look at head.mean." in ask(name, Keeps).sentence
+    model = build(Keeps)
+    model.names = ("mean", "other")
+    outcome = ask(name, model)
+    assert outcome.verdict == "failed"
+    assert "look at" not in outcome.sentence
+
+
 def noise(m: nn.Module, x: Tensor) -> Tensor:
     return x + torch.rand_like(x)
 

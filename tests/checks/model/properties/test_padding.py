@@ -67,6 +67,13 @@ class WithoutPositions(Counting):
         return super().forward(ids, attention_mask)
 
 
+class WithoutPlaces(Counting):
+    """The same, and there are no positions."""
+
+    def forward(self, ids: Tensor, attention_mask: Any = None) -> Tensor:
+        return super().forward(ids, attention_mask, torch.zeros_like(ids))
+
+
 class Marking(models.Padded):
     """Logits of padding are nan."""
 
@@ -89,11 +96,35 @@ class ReadsPadding(models.Padded):
 def test_padding_moves_nothing() -> None:
     assert ask("padding behind a text", Counting).verdict == "failed"
     assert ask("padding before a text", Counting).verdict == "failed"
-    assert ask("padding before a text", WithoutPositions).verdict == "note"
+    outcome = ask("padding before a text", WithoutPositions)
+    assert outcome.verdict == "note"
+    assert "positions count it" in outcome.sentence
+    outcome = ask("padding before a text", WithoutPlaces)
+    assert outcome.verdict == "note"
+    assert "no positions are felt" in outcome.sentence
     assert ask("padding before a text", Marking).verdict == "note"
     for name in ("padding before a text", "padding behind a text"):
         assert ask(name, models.Padded).verdict == "passed"
         assert ask(name, ReadsPadding).verdict == "passed"
+
+
+class InPlaceOfTheTriangle(models.Padded):
+    """Where something is padding, tokens that come later are seen."""
+
+    def joined(self, mask: Tensor, real: Tensor) -> Tensor:
+        return (mask | ~real.all()) & super().joined(mask | True, real)
+
+
+def test_a_mask_of_padding_that_takes_the_place_of_the_causal_one() -> None:
+    for where in ("behind", "before"):
+        outcome = ask(f"padding {where} a text", InPlaceOfTheTriangle)
+        assert outcome.verdict == "failed"
+        assert "the place of the causal mask" in outcome.sentence
+        outcome = ask(f"padding {where} a text", Counting)
+        assert outcome.verdict == "failed"
+        assert "the place of the causal mask" not in outcome.sentence
+    both_sides = ask("padding behind a text", InPlaceOfTheTriangle, causal=False)
+    assert "the place of the causal mask" not in both_sides.sentence
 
 
 class Documents(models.Padded):

@@ -24,21 +24,28 @@ def eager(evidence: Evidence) -> Outcome:
     for name, subject in _others(evidence.subject):
         try:
             far = max_difference(subject(evidence.ids), evidence.logits)
-            ahead = moves(subject, evidence.ids[:1], (1, subject.T // 2, subject.T - 1))
+            seen = _who_sees_what(evidence, subject)
         except Exception as raised:  # whatever a reader's code may raise
             reasons.append(f"{name} raised {describe(raised)}.")
             continue
-        leaks = subject.causal and float(ahead.max()) > evidence.noise
         if far > evidence.tolerance:
-            seen = " and see later tokens" if leaks else " and see no later tokens"
-            shown = seen if leaks is not evidence.leaks else ""
-            return failed(f"With {name} the logits are others{shown}.", far)
+            return failed(f"With {name} the logits are others{seen}.", far)
         worst = max(worst, far)
         same.append(name)
     if same:
         return passed(f"{' and '.join(same)}: the same logits.", worst)
     reasons.append("No switch between ways to compute attention was found.")
     return not_applicable(reasons[0])
+
+
+def _who_sees_what(evidence: Evidence, subject: Subject) -> str:
+    """Say whether logits by other code see later tokens, if that is another answer."""
+    cuts = (1, subject.T // 2, subject.T - 1)
+    ahead = moves(subject, evidence.ids[:1], cuts)
+    leaks = subject.causal and float(ahead.max()) > evidence.noise
+    if leaks is evidence.leaks:
+        return ""
+    return " and see later tokens" if leaks else " and see no later tokens"
 
 
 def _others(subject: Subject) -> Iterator[tuple[str, Subject]]:
@@ -86,4 +93,5 @@ def compiled(evidence: Evidence) -> Outcome:
     worst = max_difference(subject(evidence.ids), evidence.logits)
     if worst <= evidence.tolerance:
         return passed("Compiled, it gives the same logits.", worst)
-    return failed("Compiled, it gives other logits.", worst)
+    seen = _who_sees_what(evidence, subject)
+    return failed(f"Compiled, the logits are others{seen}.", worst)

@@ -1,13 +1,34 @@
 """Training and eval, one call after another, and targets."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
 from headway.checks.errors import describe
-from headway.checks.model.evidence import Evidence
+from headway.checks.model.evidence import Evidence, between
+from headway.checks.model.repeating import is_random
 from headway.checks.model.subject import Subject
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference, noise
+
+# What compares one call with another.
+_OF_TWO_CALLS = (
+    "texts do not move each other",
+    "the same alone as in a batch",
+    "a longer text keeps its logits",
+    "padding behind a text",
+    "padding before a text",
+    "texts in one row stay apart",
+    "cached equals uncached",
+    "writing takes the likeliest",
+    "eager equals fused",
+    "compiled is the same",
+    "half precision",
+    "training computes the same",
+    "targets change no logits",
+)
 
 
 def finite(evidence: Evidence) -> Outcome:
@@ -27,8 +48,9 @@ def finite(evidence: Evidence) -> Outcome:
 
 def state(evidence: Evidence) -> Outcome:
     """Ask that a call changes no later one, no weight, and not its ids."""
-    subject = evidence.subject.copy()
+    subject = replace(evidence.subject.copy(), fresh=False)
     module = subject.module or nn.Module()
+    kept = dict(_attributes(module))
     first = subject(evidence.ids)
     before = _stored(module)
     given = evidence.ids.clone()
@@ -49,9 +71,25 @@ def state(evidence: Evidence) -> Outcome:
         return passed("A call changes no later one, no ids and no weight.", worst)
     return failed(
         "The same ids get other logits after other calls: something is kept, such as "
-        "a cache or the mask of the first call.",
+        f"a cache or the mask of the first call{_what_else(module, kept)}.",
         worst,
+        explains=_OF_TWO_CALLS,
     )
+
+
+def _what_else(module: nn.Module, kept: Mapping[str, object]) -> str:
+    """Name what a module holds now, if that is one thing and it was another before."""
+    changed = [name for name, one in _attributes(module) if kept.get(name) is not one]
+    return f"; look at {changed[0]}" if len(changed) == 1 else ""
+
+
+def _attributes(module: nn.Module) -> Iterator[tuple[str, object]]:
+    """List what a module and its parts hold besides weights, by full names."""
+    of_all = nn.Module().__dict__
+    for place, part in module.named_modules():
+        for name, value in {**part.__dict__, **part._buffers}.items():
+            if name not in of_all:
+                yield f"{place}.{name}".removeprefix("."), value
 
 
 def _stored(module: nn.Module) -> dict[str, Tensor]:
@@ -65,8 +103,15 @@ def in_eval(evidence: Evidence) -> Outcome:
     first, *others = [subject(evidence.ids, seed=seed) for seed in (1, 2, 3)]
     worst = max(max_difference(one, first) for one in others)
     if worst > noise(first):
+        told = (
+            "random numbers are drawn, such as by dropout at a rate of its own"
+            if is_random(evidence.subject.with_dropout(0.0))
+            else "dropout is still on"
+        )
         return failed(
-            "In eval the same ids get different logits: dropout is still on.", worst
+            f"In eval the same ids get different logits: {told}.",
+            worst,
+            explains=_OF_TWO_CALLS,
         )
     if _draws(subject, evidence.ids):
         return note("In eval a call draws random numbers, and does not use them.")
@@ -93,6 +138,13 @@ def in_training(evidence: Evidence) -> Outcome:
     if max_difference(one, other) > evidence.tolerance:
         return not_applicable(
             "In training it draws at random, at a rate that no attribute holds."
+        )
+    mixes = between(subject, evidence.ids) > evidence.tolerance
+    if mixes and not evidence.mixed:
+        return failed(
+            "In training texts of a batch move each other, and in eval they do not: "
+            "something is computed over the batch.",
+            worst,
         )
     return failed("Without dropout, training computes something else than eval.", worst)
 

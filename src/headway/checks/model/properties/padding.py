@@ -7,12 +7,17 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
-from headway.checks.model.evidence import Evidence
+from headway.checks.model.evidence import Evidence, distances
 from headway.checks.model.masks import find_mask
 from headway.checks.model.subject import Subject
 from headway.checks.model.tolerance import logits_tolerance
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference, noise
+
+_AHEAD = (
+    "where the mask hides padding, tokens see later ones, so it may stand in the place "
+    "of the causal mask"
+)
 
 
 def right(evidence: Evidence) -> Outcome:
@@ -26,6 +31,12 @@ def right(evidence: Evidence) -> Outcome:
     worst = _apart(evidence, rows, real)
     if worst <= logits_tolerance(rows):
         return passed("Padding behind a text moves none of its logits.", worst)
+    if form is not None and _see_ahead(subject, ids, real, extra):
+        return failed(
+            f"Padding behind a text moves its logits: {_AHEAD}.",
+            worst,
+            explains=("padding before a text",),
+        )
     return failed("Padding behind a text moves its logits.", worst)
 
 
@@ -42,22 +53,53 @@ def left(evidence: Evidence) -> Outcome:
         extra["positions"] = (real.long().cumsum(-1) - 1).clamp(min=0)
         plain = subject(ids, **extra)
         worst = _apart(evidence, plain, real)
-    limit = logits_tolerance(plain)
-    if worst > limit and "positions" in subject.call.names:
+    if worst > logits_tolerance(plain):
+        ahead = _see_ahead(subject, ids, real, extra)
+        return _moved_by_padding_before(subject, worst, ahead=ahead)
+    if not plain.isfinite().all():
+        return note("Logits of the padding are not finite; a loss must leave them out.")
+    return passed("Padding before a text moves none of its logits.", worst)
+
+
+def _moved_by_padding_before(subject: Subject, worst: float, *, ahead: bool) -> Outcome:
+    """Say what padding before a text does, where it does something."""
+    if ahead:
+        return failed(f"Padding before a text moves its logits: {_AHEAD}.", worst)
+    if "positions" in subject.call.names:
         return failed(
             "Padding before a text moves its logits, though the mask hides it and "
             "positions begin behind it.",
             worst,
         )
-    if worst > limit:
+    if not _has_positions(subject):
         return note(
-            "Padding before a text moves its logits: positions count it, and no "
-            "argument tells them. Pad behind texts.",
+            "Padding before a text moves its logits, and no positions are felt: "
+            "something else counts it, such as chunks, or a number of tokens.",
             worst,
         )
-    if not plain.isfinite().all():
-        return note("Logits of the padding are not finite; a loss must leave them out.")
-    return passed("Padding before a text moves none of its logits.", worst)
+    return note(
+        "Padding before a text moves its logits: positions count it, and no argument "
+        "tells them. Pad behind texts.",
+        worst,
+    )
+
+
+def _has_positions(subject: Subject) -> bool:
+    """Ask whether equal tokens get different logits, which only their places tell."""
+    rows = subject(subject.ids(1, 1).expand(1, subject.T))
+    first = rows[:, :1].expand_as(rows)
+    return max_difference(rows, first) > logits_tolerance(rows)
+
+
+def _see_ahead(
+    subject: Subject, ids: Tensor, real: Tensor, extra: Mapping[str, Any]
+) -> bool:
+    """Ask whether tokens see the last one of their text, if they are not to."""
+    last = real & (real.flip(-1).cumsum(-1).flip(-1) == 1)
+    before = subject(ids, **extra)
+    after = subject(torch.where(last, subject.other(ids), ids), **extra)
+    moved = distances(after, before)[real & ~last]
+    return subject.causal and bool((moved > noise(before)).any())
 
 
 def _without_mask(evidence: Evidence) -> Outcome:

@@ -1,0 +1,46 @@
+"""Models that answer otherwise when they are asked again.
+
+What such a model does looks like a leak, or like texts that move each other. So all
+else is asked of a model that repeats itself, and that it does not is told once.
+"""
+
+from dataclasses import replace
+
+from headway.checks.model.subject import Subject
+from headway.checks.tolerance import max_difference, noise
+
+
+def steady(subject: Subject) -> Subject:
+    """Give a model that repeats itself, if it can be made to.
+
+    One that keeps something is copied for each call, and one that drops in eval gets a
+    rate of 0.
+    """
+    if subject.module is None:
+        return subject
+    if _keeps(subject.copy()):
+        subject = replace(subject, fresh=True)
+    if is_random(subject):
+        quiet = subject.with_dropout(0.0)
+        subject = subject if is_random(quiet) else quiet
+    return subject
+
+
+def is_random(subject: Subject) -> bool:
+    """Ask whether logits depend on random numbers."""
+    ids = subject.ids()
+    first, second = (subject(ids, seed=seed) for seed in (1, 2))
+    return max_difference(first, second, equal_nan=True) > noise(first)
+
+
+def _keeps(subject: Subject) -> bool:
+    """Ask whether a call changes what a later one gives."""
+    ids = subject.ids()
+    try:
+        first, second = subject(ids), subject(ids)
+        subject(subject.ids(1, subject.T - 1, seed=6))
+        third = subject(ids)
+    except Exception:  # whatever a reader's code may raise; the property tells it
+        return True
+    worst = max(max_difference(one, first, equal_nan=True) for one in (second, third))
+    return worst > noise(first)
