@@ -35,7 +35,13 @@ def equals(evidence: Evidence) -> Outcome:
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
         return _fits(replace(evidence, bare=()), nearest, nearest.weights)
     ways = [
-        replace(evidence, subject=one.subject, output=one.output, bare=(one,))
+        replace(
+            evidence,
+            subject=one.subject,
+            output=one.output,
+            bare=(one,),
+            weights=one.weights or evidence.weights,
+        )
         for one in evidence.bare
     ]
     for one in ways:
@@ -59,11 +65,17 @@ def equals(evidence: Evidence) -> Outcome:
 def _of_small_layers(evidence: Evidence) -> Outcome:
     """Ask whether all heads share a layer for a part of a token, if none is for all."""
     small = evidence.weights.small
-    near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
-    if near.weights is not None and near.difference <= evidence.tolerance:
+    shared = replace(evidence, weights=replace(evidence.weights, candidates=small))
+    near = match(shared)
+    found = None
+    if near.difference > evidence.tolerance and small:
+        found = explain(shared, pairs=False)
+    if near.weights is not None and (found or near.difference <= evidence.tolerance):
         name = near.weights.names.partition(",")[0]
+        besides = f" {found.sentence}" if found else ""
         return failed(
-            f"All heads share {name}, and each sees only its own part of a token.",
+            f"All heads share {name}, and each sees only its own part of a token."
+            f"{besides}",
             section=book.HEADS,
         )
     heads = evidence.subject.options.num_heads
