@@ -81,7 +81,10 @@ def _without_last_layer(subject: Subject, weights: Weights, x: Tensor) -> list[B
     if not last or not values:
         return []
     copied, removed = _copy_without(subject, weights, None)
+    before = copied(x)
     _zero(copied, last)
+    if max_difference(copied(x), before) <= tolerance(before):
+        return []  # it is never used
     without = copied.copy()
     _zero(without, values)
     output = copied(x) - without(x)

@@ -13,6 +13,7 @@ from headway.checks.book import Section
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
+from headway.checks.oracle.buckets import other_buckets
 from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
 from headway.checks.oracle.numbers import unknown_number
@@ -103,6 +104,7 @@ def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
         _multiple,
         _rounded,
         _in_some_heads,
+        _other_buckets,
         _number,
         *([_pair] if pairs else []),
     )
@@ -286,6 +288,14 @@ def _in_some_heads(comparison: Comparison) -> Explanation | None:
             if heads := in_some_heads(comparison, place, one(RIGHT)):
                 sentence = f"{heads}, {one.sentence}"
                 return _exactly(comparison, place, sentence, [one])
+    return None
+
+
+def _other_buckets(comparison: Comparison) -> Explanation | None:
+    """Look whether distances fall into other buckets than they should."""
+    for place in _likely_places(comparison.evidence, 2, 1, 2):
+        if sentence := other_buckets(comparison, place):
+            return _exactly(comparison, place, sentence, (), book.BUCKETS)
     return None
 
 

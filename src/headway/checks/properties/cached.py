@@ -25,7 +25,7 @@ def cached(evidence: Evidence) -> Outcome:
     if T < 3:
         return not_applicable("Its texts are too short to be cut.")
     error, ignored = "", ""
-    with torch.no_grad():
+    with torch.no_grad(), evidence.fresh.dropping_as_told():
         for way in ways_to_cache(evidence.fresh):
             try:
                 target = evidence.fresh.copy().target

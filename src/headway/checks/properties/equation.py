@@ -88,8 +88,12 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
 def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
     """Say what was found, unless something is inside that never acts."""
     if mistake := left_out(evidence.designs[0], near.design):
+        learned = mistake.change == {"bias": "left out"}
+        also = ", or all of the past falls into one bucket, as where queries and keys "
+        also += "change places in it"
         return failed(
-            f"It is exactly what comes out when {mistake.sentence}.",
+            f"It is exactly what comes out when {mistake.sentence}"
+            f"{also if learned and evidence.causal else ''}.",
             near.difference,
             section=mistake.section,
             explains=consequences([mistake]),

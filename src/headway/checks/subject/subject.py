@@ -1,7 +1,7 @@
 """A copy of somebody's attention code, ready to be called."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -99,13 +99,17 @@ class Subject:
         target = (
             duplicate(self.target, self.dtype) if self.copy_each_call else self.target
         )
-        with WithoutDropout() if self.undropped else nullcontext():
+        with self.dropping_as_told():
             result = self.call(target, x, {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(
                 f"it returned shape {tuple(result.shape)} for {tuple(x.shape)}"
             )
         return result
+
+    def dropping_as_told(self) -> AbstractContextManager[Any]:
+        """Leave out what functions of torch drop, if they are to drop nothing."""
+        return WithoutDropout() if self.undropped else nullcontext()
 
     def draw_from(self, seed: int) -> None:
         """Seed the generators in use; `torch.manual_seed` takes longer than a call."""
