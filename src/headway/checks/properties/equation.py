@@ -14,6 +14,7 @@ from headway.checks.evidence.designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
+from headway.checks.oracle.long_texts import in_long_texts
 from headway.checks.oracle.mistakes import left_out, other_speeds
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject.names import read_names
@@ -100,6 +101,13 @@ def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
         )
     if outcome := _not_as_promised(evidence, near):
         return outcome
+    if found := in_long_texts(evidence, near):
+        what, section = found
+        return failed(
+            f"Short texts get what the equation gives; but {what}.",
+            near.difference,
+            section=section,
+        )
     if said := _harmless(evidence, near, weights):
         return note(said, near.difference)
     inside = f"{_besides(weights, near.design)}{_without(evidence)}"
