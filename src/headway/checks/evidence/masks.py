@@ -142,6 +142,12 @@ class Masks:
         """The masks that are obeyed, one of each sort."""
         return [mask for mask in (self.of_pairs, self.of_keys) if mask is not None]
 
+    @property
+    def varying(self) -> list[Mask]:
+        """The masks that are obeyed and may differ from text to text."""
+        found = (self.of_texts, self.of_keys)
+        return [mask for mask in found if mask is not None and mask.varies]
+
 
 @dataclass(frozen=True)
 class _Plain:

@@ -101,6 +101,7 @@ def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
     comparison = Comparison(evidence)
     steps: tuple[Callable[[Comparison], Explanation | None], ...] = (
         _single,
+        _other_heads,
         _multiple,
         _rounded,
         _in_some_heads,
@@ -215,6 +216,29 @@ def _exactly(
     return Explanation(
         f"It is exactly what comes out when {sentence}.", section, mistakes
     )
+
+
+def _other_heads(comparison: Comparison) -> Explanation | None:
+    """Look whether tokens are split into another number of heads."""
+    evidence = comparison.evidence
+    for place in _likely_places(evidence, 1, 2, 4):
+        p = comparison.weights(place)
+        wide = p.query.shape[0]
+        for heads in (n for n in range(1, wide + 1) if wide % n == 0 and n != p.heads):
+            other = replace(p, heads=heads)
+            if not other.fits:
+                continue
+            weights = replace(evidence.weights, candidates=(other,))
+            split = Comparison(replace(evidence, weights=weights))
+            kept = replace(RIGHT, factor=math.sqrt(p.heads / heads))  # the scale is
+            first = place._replace(weights=0)
+            if split.is_equal(first, RIGHT) or split.is_equal(first, kept):
+                sentence = (
+                    f"tokens are split into {heads} heads of {wide // heads} numbers, "
+                    f"and not into {p.heads} of {wide // p.heads}"
+                )
+                return _exactly(comparison, place, sentence, (), book.HEADS)
+    return None
 
 
 def _multiple(comparison: Comparison) -> Explanation | None:

@@ -120,7 +120,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             if worst > evidence.tolerance:
                 return note(
                     f"With {way.shown}, and with no positions handed over, new tokens "
-                    "are counted from position zero again."
+                    "start again from position zero, whatever the cache holds."
                 )
     but = f", but refuses {_shown(refused[0])}" if refused else ""
     counted = len(cuts) - len(refused)

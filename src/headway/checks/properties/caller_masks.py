@@ -9,7 +9,7 @@ from torch import Tensor
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.properties.mask_causes import in_training, whose_mask
+from headway.checks.properties.mask_causes import each_its_own, in_training, whose_mask
 from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3
@@ -63,6 +63,9 @@ def obeyed(evidence: Evidence) -> Outcome:
         return _none_is_taken(evidence)
     for mask in masks.obeyed:
         if wrong := _wrong_with(_in_its_type(evidence, mask), mask):
+            return wrong
+    for mask in masks.varying:
+        if wrong := each_its_own(_in_its_type(evidence, mask), mask):
             return wrong
     if wrong := _both(evidence):
         return wrong
