@@ -1,5 +1,6 @@
 """Training, eval, and one call after another."""
 
+from math import nan
 from typing import Any
 
 import pytest
@@ -149,3 +150,39 @@ def test_a_layer_that_may_move_the_mean_is_named() -> None:
     assert verdict == "not applicable"
     assert sentence.startswith("Besides attention it has ")
     assert sentence.endswith(", which may move the mean.")
+
+
+def test_what_is_dropped_of_minus_infinity_is_nan() -> None:
+    module = Attention(
+        SMALL, p=0.3, softmax=lambda m, s: m.dropout(s).softmax(-1), drop=lambda m, w: w
+    )
+    verdict, sentence = said(module, DROPOUT)
+    assert verdict == "failed"
+    assert sentence.startswith(
+        "In training, rows become nan where something is dropped"
+    )
+
+
+def test_dropout_on_scores_as_well_shows_with_large_tokens() -> None:
+    """It moves the mean of ordinary tokens by less than chance does."""
+    module = Attention(
+        SMALL, causal=False, p=0.3, softmax=lambda m, s: m.dropout(s).softmax(-1)
+    )
+    with torch.no_grad():
+        for layer in (module.W_query, module.W_key):
+            layer.weight *= 0.05
+            layer.bias.zero_()
+    assert said(module, DROPOUT) == (
+        "failed",
+        "With large tokens, the mean of many draws in training is not the answer of "
+        "eval: dropout acts on scores as well, before the softmax.",
+    )
+    right = Attention(SMALL, causal=False, p=0.3)
+    assert said(right, DROPOUT)[0] == "passed"
+
+
+def test_large_tokens_that_become_nan_say_nothing_of_dropout() -> None:
+    module = Attention(
+        SMALL, p=0.3, call=lambda m, run, x: run(x) * torch.where(x.max() > 99, nan, 1)
+    )
+    assert said(module, DROPOUT)[0] == "passed"

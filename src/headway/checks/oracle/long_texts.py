@@ -14,7 +14,11 @@ from headway.checks.evidence.designs import find_designs
 from headway.checks.oracle.search import Match, explain, match
 from headway.checks.tolerance import max_difference
 
-_LENGTHS = (9, 64, 300)  # more than a window, than buckets, and than eight bits can count
+_LENGTHS = (
+    9,
+    64,
+    300,
+)  # more than a window, than buckets, and than eight bits can count
 _MOST_TO_EXPLAIN = 64  # tokens
 _TURN = 2 * torch.pi
 _APART = 0.05  # of a radian, for tables of any type

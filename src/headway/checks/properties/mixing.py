@@ -22,7 +22,11 @@ def order(evidence: Evidence) -> Outcome:
                 "does not matter: positions are never used, or do not reach the keys.",
                 places.order,
             )
-        if places.named and evidence.subject.T > 2 and computes_angles(evidence.subject):
+        if (
+            places.named
+            and evidence.subject.T > 2
+            and computes_angles(evidence.subject)
+        ):
             return failed(
                 "It computes cosines and sines, as for positions, and the order of the "
                 "tokens that a row sees does not matter: positions never reach the "

@@ -43,7 +43,11 @@ class WithoutDropout(TorchFunctionMode):
         if func is functional.scaled_dot_product_attention:
             named.pop("dropout_p", None)
             if len(args) > _RATE_OF_ATTENTION:
-                args = (*args[:_RATE_OF_ATTENTION], 0.0, *args[_RATE_OF_ATTENTION + 1 :])
+                args = (
+                    *args[:_RATE_OF_ATTENTION],
+                    0.0,
+                    *args[_RATE_OF_ATTENTION + 1 :],
+                )
         return func(*args, **named)
 
 
