@@ -167,17 +167,6 @@ def test_dropout_that_does_not_know_of_eval_hides_no_other_mistake(drops: Any) -
     assert [one.verdict for one in rows] == ["passed", "not applicable"]
 
 
-@pytest.mark.parametrize("by_place", [True, False])
-def test_the_rate_of_pytorchs_own_function_is_left_out_too(by_place: bool) -> None:
-    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        if by_place:
-            return scaled_dot_product_attention(query, key, value, None, 0.3)
-        return scaled_dot_product_attention(query, key, value, dropout_p=0.3)
-
-    [row] = rows_of(attend, EQUATION)
-    assert row.verdict == "passed"
-
-
 def test_what_was_dropped_is_no_fault_of_a_cache() -> None:
     class Cached(designed.Base):
         def forward(self, x: Tensor, past: Any = None) -> Any:

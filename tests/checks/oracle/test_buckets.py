@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import evidence_of, said
-from checks.support.designed import HEADS, Base, D
+from checks.support.designed import HEADS, WIDTH, Base, D
 from headway import relative_buckets
 from mistakes.mistake import EQUATION
 
@@ -108,7 +108,8 @@ def test_tables_of_another_kind_are_no_such_biases(change: str) -> None:
         module.max_distance = None
     if change == "few":
         module.max_distance = 1
-    assert all(one.buckets is None for one in evidence_of(module).designs)
+    evidence = evidence_of(module, d_in=WIDTH)
+    assert all(one.buckets is None for one in evidence.designs)
 
 
 def test_a_bias_of_another_name_is_no_such_bias() -> None:

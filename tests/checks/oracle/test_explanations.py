@@ -285,7 +285,7 @@ def test_another_number_of_heads_is_found(kept: bool) -> None:
     def score(m: Any, q: Tensor, k: Tensor) -> Tensor:
         return q @ k.mT / (m.width if kept else q.shape[-1]) ** 0.5
 
-    module = Attention(sizes, split=split, score=score)
+    module = Attention(sizes, split=split, score=score, repeat=lambda m, part: part)
     evidence = evidence_of(module, num_heads=10)
     assert explained(evidence) == (
         "It is exactly what comes out when tokens are split into 5 heads of 6 numbers, "

@@ -42,7 +42,7 @@ def test_positions_in_16_bits_are_named() -> None:
         lambda t: t,
         lambda t: t.half(),  # 300 are few for it
         lambda t: t.clamp(max=200),  # as a context that ends
-        lambda t: t % 3,  # as those of an image
+        lambda t: t % 4,  # as those of an image
     ],
 )
 def test_other_positions_are_no_such_mistake(count: Any) -> None:

@@ -166,12 +166,12 @@ def test_what_is_dropped_of_minus_infinity_is_nan() -> None:
 def test_dropout_on_scores_as_well_shows_with_large_tokens() -> None:
     """It moves the mean of ordinary tokens by less than chance does."""
     module = Attention(
-        SMALL, causal=False, p=0.3, softmax=lambda m, s: m.dropout(s).softmax(-1)
+        SMALL,
+        causal=False,
+        p=0.3,
+        score=lambda m, q, k: q @ k.mT * 0.01,
+        softmax=lambda m, s: m.dropout(s).softmax(-1),
     )
-    with torch.no_grad():
-        for layer in (module.W_query, module.W_key):
-            layer.weight *= 0.05
-            layer.bias.zero_()
     assert said(module, DROPOUT) == (
         "failed",
         "With large tokens, the mean of many draws in training is not the answer of "

@@ -237,14 +237,12 @@ def _biases(known: _Known) -> Iterator[Features]:
 def _learned_biases(known: _Known) -> Iterator[Features]:
     """Give the biases of an embedding with a row for each bucket of distances."""
     module = known.subject.module
-    reach = next(
-        (
-            int(value)
-            for name, value in stored(known.subject.target)
-            if _REACH.search(name) and _is_number(value)
-        ),
-        None,
+    reaches = (
+        int(value)
+        for name, value in stored(known.subject.target)
+        if _REACH.search(name) and _is_number(value)
     )
+    reach = next(reaches, 0)
     places = torch.arange(known.subject.T)
     for name, part in module.named_modules() if module is not None and reach else ():
         if not isinstance(part, nn.Embedding) or part.embedding_dim != known.heads:

@@ -1,6 +1,5 @@
 """The equation in texts that are longer than those that everything else is asked of."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
@@ -14,11 +13,8 @@ from headway.checks.evidence.designs import find_designs
 from headway.checks.oracle.search import Match, explain, match
 from headway.checks.tolerance import max_difference
 
-_LENGTHS = (
-    9,
-    64,
-    300,
-)  # more than a window, than buckets, and than eight bits can count
+_LENGTHS = (9, 64)  # more than most windows and buckets have
+_OF_POSITIONS = 300  # more than eight bits can count
 _MOST_TO_EXPLAIN = 64  # tokens
 _TURN = 2 * torch.pi
 _APART = 0.05  # of a radian, for tables of any type
@@ -34,16 +30,19 @@ def in_long_texts(evidence: Evidence, near: Match) -> Found | None:
     """
     if evidence.wide or evidence.one_length or evidence.bare:
         return None
-    for long in _longer(evidence):
+    for long in _longer(evidence, near.design):
         if found := _in_a_text_of(long, evidence, near):
             return found
     return None
 
 
-def _longer(evidence: Evidence) -> Iterator[int]:
-    T = evidence.subject.T
-    limit = evidence.fresh.context_length or max(_LENGTHS)
-    yield from sorted({min(long, limit) for long in _LENGTHS if min(long, limit) > T})
+def _longer(evidence: Evidence, design: Design) -> list[int]:
+    """List the lengths to ask; the longest shows only how positions are counted."""
+    T, lengths = evidence.subject.T, [*_LENGTHS]
+    if design.rotation is not None or design.bias is not None:
+        lengths.append(_OF_POSITIONS)
+    limit = evidence.fresh.context_length or _OF_POSITIONS
+    return sorted({min(long, limit) for long in lengths if min(long, limit) > T})
 
 
 @torch.no_grad()

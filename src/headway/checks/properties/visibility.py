@@ -12,7 +12,7 @@ from headway.checks.subject.intent import has_window
 from headway.checks.tolerance import max_difference, noise
 
 _LARGE = 1e3
-_LONG = (9, 64, 300)  # tokens; what differs there is a size that is fixed, or a branch
+_LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
 _REASONS = {
     "every token": "no mask acts, or the result of hiding is dropped",
     "itself and the future": "the triangle of the mask is flipped",
