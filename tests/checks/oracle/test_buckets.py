@@ -36,7 +36,7 @@ class Bucketed(Base):
 
     def weigh(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         T = q.shape[2]
-        bias = self.relative_attention_bias(self.numbers(T)).movedim(-1, 0)
+        bias = self.relative_attention_bias(self.numbers(T))[..., :HEADS].movedim(-1, 0)
         scores = q @ k.mT / D**0.5 + bias
         if self.causal:
             scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -torch.inf)
@@ -103,7 +103,7 @@ def test_a_bucket_too_far_away_is_found_in_a_long_text() -> None:
 
 @pytest.mark.parametrize("change", ["heads", "reach", "few"])
 def test_tables_of_another_kind_are_no_such_biases(change: str) -> None:
-    module = Bucketed(heads=HEADS - (change == "heads"))
+    module = Bucketed(heads=HEADS + (change == "heads"))
     if change == "reach":
         module.max_distance = None
     if change == "few":

@@ -27,8 +27,10 @@ class Counted(Halves):
         return x * both.cos() + rotate_half(x) * both.sin()
 
 
-def test_positions_in_16_bits_are_named() -> None:
-    assert said(Counted(torch.Tensor.bfloat16), EQUATION) == (
+@pytest.mark.parametrize("told", [{}, {"rotary_base": 1e4}])
+def test_positions_in_16_bits_are_named(told: dict[str, float]) -> None:
+    """Whether the angles are read off a call, or are those of a base that is told."""
+    assert said(Counted(torch.Tensor.bfloat16), EQUATION, **told) == (
         "failed",
         "Short texts get what the equation gives; but in a text of 300 tokens, "
         "positions are counted in 16 bits: from position 257 on, neighbours share an "

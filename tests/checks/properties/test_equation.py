@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import calling, evidence_of, rows_of, said
+from checks.support.designed import CONTEXT, Complex, angles
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.oracle.computing import compute
@@ -334,3 +335,14 @@ def test_small_layers_may_have_another_mistake() -> None:
         "It is exactly what comes out when scores are divided by the root of all "
         "heads' width.",
     )
+
+
+def test_vectors_that_grow_as_they_are_rotated_are_noted() -> None:
+    class Grows(Complex):
+        def __init__(self) -> None:
+            super().__init__()
+            self.freqs_cis = self.freqs_cis * (1 + angles(CONTEXT))
+
+    verdict, sentence = said(Grows(), EQUATION)
+    assert verdict == "note"
+    assert sentence.startswith("It is not what the equation gives: the complex numbers")

@@ -44,6 +44,14 @@ def tables_in_use(subject: Subject) -> list[Angles]:
     return found
 
 
+def lengths_differ(subject: Subject) -> bool:
+    """Ask whether complex numbers that rotate have other lengths at later positions."""
+    with _Watch(subject.T) as watch, torch.no_grad():
+        subject(subject.tokens())
+    found = (one.abs() for one in watch.kept if one.is_complex())
+    return any(_is_constant(one[:1]) and not _is_constant(one) for one in found)
+
+
 def computes_angles(subject: Subject) -> bool:
     """Ask whether a call computes cosines or sines, of positions if names say so."""
     with _Names() as watch, torch.no_grad():

@@ -16,6 +16,7 @@ from headway.checks.tolerance import max_difference
 _LENGTHS = (9, 64)  # more than most windows and buckets have
 _OF_POSITIONS = 300  # more than eight bits can count
 _MOST_TO_EXPLAIN = 64  # tokens
+_SHORT_TYPES = (torch.bfloat16, torch.float16)
 _TURN = 2 * torch.pi
 _APART = 0.05  # of a radian, for tables of any type
 Found = tuple[str, Section]
@@ -61,13 +62,8 @@ def _in_a_text_of(long: int, short: Evidence, near: Match) -> Found | None:
     evidence = replace(
         short, subject=subject, x=x, output=output, weights=weights, designs=designs
     )
-    for design in designs[:1]:
-        if place := _first_alike(short, design):
-            return (
-                f"in a text of {long} tokens, positions are counted in 16 bits: from "
-                f"position {place} on, neighbours share an angle",
-                book.ROTARY_SPEEDS,
-            )
+    if place := _first_alike(short, designs[0]):
+        return _counted_in_16_bits(long, place)
     if match(evidence).difference <= evidence.tolerance:
         return None
     return _named(evidence)
@@ -83,21 +79,45 @@ def _named(evidence: Evidence) -> Found | None:
         what = found.sentence.removeprefix("It is exactly what comes out when ")
         what = what[0].lower() + what[1:].removesuffix(".")
         return f"in a text of {long} tokens, {what}", found.section
-    rounded = tuple(
-        replace(one, bias=one.bias.to(dtype).double(), buckets=None)
-        for one in evidence.designs
-        if one.bias is not None
-        for dtype in (torch.bfloat16, torch.float16)
-    )
-    if rounded and match(replace(evidence, designs=rounded)).difference <= (
-        evidence.tolerance
-    ):
+    for dtype in _SHORT_TYPES:
+        rounded = tuple(_rounded(one, dtype) for one in evidence.designs)
+        near = match(replace(evidence, designs=rounded))
+        if near.difference > evidence.tolerance:
+            continue
+        if near.design.bias is None:
+            return _counted_in_16_bits(long, _first_rounded(torch.arange(long)))
         return (
             f"in a text of {long} tokens, the bias of positions is rounded to 16 bits, "
             "so that neighbours far away share one",
             book.BIAS,
         )
     return None
+
+
+def _rounded(design: Design, dtype: torch.dtype) -> Design:
+    """Let positions be counted in a type, or a bias be of it."""
+    if design.bias is not None:
+        bias = design.bias.to(dtype).double()
+        design = replace(design, bias=bias, buckets=None)
+    if design.rotation is not None:
+        angles = design.rotation.angles.double()
+        places = torch.arange(len(angles)).to(dtype).double()
+        turned = angles[0] + places[:, None] * (angles[1] - angles[0])
+        design = replace(design, rotation=replace(design.rotation, angles=turned))
+    return design
+
+
+def _counted_in_16_bits(long: int, place: int) -> Found:
+    return (
+        f"in a text of {long} tokens, positions are counted in 16 bits: from position "
+        f"{place} on, neighbours share an angle",
+        book.ROTARY_SPEEDS,
+    )
+
+
+def _first_rounded(places: Tensor) -> int:
+    """Give the first position that bfloat16 does not have."""
+    return int((places.bfloat16().double() != places).nonzero()[0])
 
 
 def _first_alike(short: Evidence, design: Design) -> int | None:
@@ -112,10 +132,8 @@ def _first_alike(short: Evidence, design: Design) -> int | None:
         return None  # they are no positions of a text
     if _apart(angles, angles[0], places, steps) <= _APART:
         return None
-    for dtype in (torch.bfloat16, torch.float16):
-        rounded = places.to(dtype).double()
-        if _apart(angles, angles[0], rounded, steps) <= _APART:
-            return int((rounded != places).nonzero()[0])
+    if _apart(angles, angles[0], places.bfloat16().double(), steps) <= _APART:
+        return _first_rounded(places)
     return None
 
 

@@ -12,6 +12,7 @@ from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
+from headway.checks.evidence.tables import lengths_differ
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
 from headway.checks.oracle.long_texts import in_long_texts
@@ -224,6 +225,12 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
                 "equation does not have.",
                 difference,
             )
+    if evidence.designs[0].rotation is not None and lengths_differ(evidence.subject):
+        return note(
+            "It is not what the equation gives: the complex numbers that rotate do not "
+            "have lengths of one, so that vectors grow or shrink with their position.",
+            difference,
+        )
     if source := evidence.designs[0].source:
         return note(
             f"It is not what the equation gives, with {source}, and no mistake known "
