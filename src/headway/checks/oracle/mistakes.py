@@ -488,6 +488,13 @@ _OF_BIASES = [
         {
             "heads reversed": "the heads have the biases of positions in reverse order",
             "one for all heads": "all heads have the bias of positions of the first",
+        },
+        "a bias of heads",
+    ),
+    *_all(
+        book.BUCKETS,
+        "bias",
+        {
             "view": "the bias of positions is brought to the axes of heads by a view, "
             "where axes must change places",
         },
