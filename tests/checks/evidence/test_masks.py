@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from checks.support.asking import evidence_of, said
+from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Both
 from headway.checks.evidence.masks import Mask, example_table
 from mistakes import GIVEN, build
-from mistakes.mistake import OBEYED, PADDING
+from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
 from sizes import B, T
 from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
 
@@ -163,3 +163,59 @@ def test_a_mask_that_moves_rows_by_rounding_does_nothing() -> None:
     masks = evidence_of(Wrong(SMALL)).masks
     assert masks.obeyed == []
     assert masks.disobeyed == {"mask": "nothing"}
+
+
+class OfLengths(KeyMasked):
+    """It takes how many tokens of each text are real."""
+
+    fill = -torch.inf
+
+    def forward(self, x: Tensor, valid_lens: Tensor | None = None) -> Any:
+        keep = None
+        if valid_lens is not None:
+            keep = torch.arange(x.shape[1]) < valid_lens[:, None]
+        return super().forward(x, keep)
+
+
+def test_lengths_hide_what_comes_after_them() -> None:
+    masks = evidence_of(OfLengths(SMALL)).masks
+    assert masks.arguments == ("valid_lens",)
+    [mask] = masks.obeyed
+    assert mask == Mask("valid_lens", "(B,)", "int", "tokens of each text")
+    assert mask.of_lengths
+    given = mask(example_table(mask, B, T), torch.float64)["valid_lens"]
+    assert given.tolist() == [T - 2] * B
+    rows = rows_of(OfLengths(SMALL), OBEYED, PADDING, FULLY_MASKED)
+    assert [one.verdict for one in rows] == ["passed", "passed", "not applicable"]
+
+
+def test_lengths_that_are_never_used_are_found() -> None:
+    class Forgets(Attention):
+        def forward(self, x: Tensor, lengths: Tensor | None = None) -> Any:
+            return self.run(x)
+
+    assert said(Forgets(SMALL), OBEYED) == (
+        "failed",
+        "It takes lengths, and lengths changes nothing.",
+    )
+
+
+def test_lengths_for_something_else_are_not_judged() -> None:
+    class Scales(Attention):
+        def forward(self, x: Tensor, lengths: Tensor | None = None) -> Any:
+            rows = self.run(x)
+            return rows if lengths is None else rows * lengths[:, None, None]
+
+    assert said(Scales(SMALL), OBEYED)[0] == "not applicable"
+
+
+@pytest.mark.parametrize("name", ["cu_seq_lens", "max_lengths", "seq_len", "length"])
+def test_sizes_of_all_texts_are_no_lengths(name: str) -> None:
+    known: dict[str, Any] = {"Any": Any, "Attention": Attention}
+    code = (
+        "class Sized(Attention):\n"
+        f"    def forward(self, x, {name}=None):\n"
+        "        return self.run(x)"
+    )
+    exec(code, known)  # noqa: S102  # the name of the argument is the case
+    assert evidence_of(known["Sized"](SMALL)).masks.arguments == ()

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from checks.support.asking import evidence_of
+from checks.support import designed
+from checks.support.asking import evidence_of, rows_of, said
 from headway.checks import check
 from headway.checks.evidence.repeats import Repeats, _graphs, repeat
 from headway.checks.outcome import Outcome, note
@@ -14,8 +16,8 @@ from headway.checks.subject import Options, Subject, discover
 from headway.checks.subject.dropout import rate_attributes
 from mistakes import MISTAKES, build
 from mistakes.calls import KEPT
-from mistakes.mistake import AGAIN
-from stepwise import SIZES, Attention
+from mistakes.mistake import AGAIN, CACHED, EQUATION, EVAL, TRAINING
+from stepwise import SIZES, SMALL, Attention
 
 
 def test_what_is_right_is_called_as_it_is() -> None:
@@ -144,3 +146,52 @@ def test_weights_that_are_made_anew_are_no_history_that_is_kept() -> None:
     layer(torch.ones(2, 5))
     assert layer.weight.grad_fn is not None
     assert [*_graphs(layer)] == []
+
+
+def always(weights: Tensor) -> Tensor:
+    return dropout(weights, 0.3)
+
+
+def by_name(weights: Tensor) -> Tensor:
+    return torch.dropout(input=weights, p=0.3, train=True)
+
+
+@pytest.mark.parametrize("drops", [always, by_name])
+def test_dropout_that_does_not_know_of_eval_hides_no_other_mistake(drops: Any) -> None:
+    module = Attention(SMALL, drop=lambda m, weights: drops(weights))
+    evidence = evidence_of(module)
+    assert evidence.repeats.randomness.verdict == "failed"
+    assert "dropout is still on" in evidence.repeats.randomness.sentence
+    assert not evidence.repeats.random
+    rows = rows_of(module, EQUATION, TRAINING)
+    assert [one.verdict for one in rows] == ["passed", "not applicable"]
+
+
+def test_what_was_dropped_is_no_fault_of_a_cache() -> None:
+    class Cached(designed.Base):
+        def forward(self, x: Tensor, past: Any = None) -> Any:
+            q, k, v = (layer(x) for layer in (self.q_proj, self.k_proj, self.v_proj))
+            if past is not None:
+                k, v = (torch.cat(two, 1) for two in zip(past, (k, v), strict=True))
+            q, *both = (designed.split(one) for one in (q, k, v))
+            T, S = q.shape[2], k.shape[1]
+            seen = torch.ones(T, S).tril(S - T).bool()
+            rows = scaled_dot_product_attention(q, *both, attn_mask=seen)
+            return dropout(self.o_proj(designed.merge(rows)), 0.3), (k, v)
+
+    [row] = rows_of(Cached(), CACHED)
+    assert row.verdict == "passed"
+
+
+def test_a_layer_that_every_call_makes_is_named() -> None:
+    class Anew(Attention):
+        def forward(self, x: Tensor) -> Tensor:
+            rows = self.run(x)
+            return nn.Linear(rows.shape[-1], 5).to(x)(rows)
+
+    assert said(Anew(SMALL), EVAL) == (
+        "failed",
+        "In eval the same input gets different answers: Linear is made anew in every "
+        "call, so its weights are random and never learn. Make it once, before any "
+        "call.",
+    )

@@ -174,3 +174,38 @@ def test_code_that_breaks_without_its_norm_is_left_as_it_is() -> None:
             return super().forward(x) * self.norm.eps
 
     assert bares(Reads()) == ()
+
+
+class Adds(nn.Module):
+    """Queries are added to what heads found, and a last layer to that."""
+
+    def __init__(self, scale: float, last: float = 1.0):
+        super().__init__()
+        self.num_heads, self.d_in, self.scale, self.last = 3, 15, scale, last
+        self.fc_q, self.fc_k, self.fc_v, self.fc_o = (
+            nn.Linear(15, 15) for _ in range(4)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        three = self.fc_q(x), self.fc_k(x), self.fc_v(x)
+        q, k, v = (one.unflatten(-1, (3, 5)).transpose(1, 2) for one in three)
+        rows = q + (q @ k.mT * self.scale).softmax(-1) @ v
+        rows = rows.transpose(1, 2).flatten(2)
+        return rows + self.last * self.fc_o(rows).relu()
+
+
+def test_a_last_layer_that_adds_is_taken_off() -> None:
+    assert said(Adds(5**-0.5), EQUATION) == (
+        "passed",
+        "It is what the equation gives in 64 bits, without fc_o.weight.",
+    )
+    assert said(Adds(15**-0.5), EQUATION) == (
+        "failed",
+        "It is exactly what comes out when scores are divided by the root of all "
+        "heads' width, without fc_o.weight.",
+    )
+
+
+def test_a_last_layer_that_is_never_used_is_not_taken_off() -> None:
+    evidence = evidence_of(Adds(15**-0.5, last=0.0))
+    assert not [one for one in evidence.bare if "fc_o.weight" in one.removed]

@@ -272,3 +272,22 @@ def test_no_base_can_be_known_of_one_pair_or_of_odd_speeds() -> None:
         rotate(torch.zeros(1, 1, 9, 12), rotation, Recipe(turned="all heads"), "q")
     found = base_of(Rotation(angles(9), "pairs", "here"))
     assert found == pytest.approx(BASE)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_another_number_of_heads_is_found(kept: bool) -> None:
+    """The scale may be that of the heads that were meant, or of those that are."""
+    sizes = Sizes(17, 3, 10, 19, 23)
+
+    def split(m: Any, part: Tensor) -> Tensor:
+        return part.unflatten(-1, (-1, 6)).transpose(1, 2)
+
+    def score(m: Any, q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.mT / (m.width if kept else q.shape[-1]) ** 0.5
+
+    module = Attention(sizes, split=split, score=score, repeat=lambda m, part: part)
+    evidence = evidence_of(module, num_heads=10)
+    assert explained(evidence) == (
+        "It is exactly what comes out when tokens are split into 5 heads of 6 numbers, "
+        "and not into 10 of 3."
+    )

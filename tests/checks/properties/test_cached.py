@@ -307,8 +307,8 @@ def test_positions_that_are_not_handed_over_may_begin_anew() -> None:
 
     assert said(Told(), CACHED, d_in=WIDTH) == (
         "note",
-        "With past=past, and with no positions handed over, new tokens are counted "
-        "from position zero again.",
+        "With past=past, and with no positions handed over, new tokens start "
+        "again from position zero, whatever the cache holds.",
     )
 
 

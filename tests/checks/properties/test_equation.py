@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import calling, evidence_of, rows_of, said
+from checks.support.designed import CONTEXT, Complex, angles
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.oracle.computing import compute
@@ -313,3 +314,35 @@ def test_a_rotation_at_one_speed_is_found() -> None:
     outcome = equals(giving(turning(0.3, 0.3)))
     assert outcome.verdict == "failed"
     assert outcome.sentence == "All pairs of numbers are rotated at one speed."
+
+
+def test_small_layers_may_have_another_mistake() -> None:
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.d_in = 3, 15
+            self.W_query, self.W_key, self.W_value = (nn.Linear(5, 5) for _ in "qkv")
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.unflatten(-1, (3, 5)).transpose(1, 2)
+            q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+            weights = (q @ k.mT / 15**0.5).softmax(-1)
+            return (weights @ v).transpose(1, 2).flatten(2)
+
+    assert said(Small(), EQUATION) == (
+        "failed",
+        "All heads share W_query.weight, and each sees only its own part of a token. "
+        "It is exactly what comes out when scores are divided by the root of all "
+        "heads' width.",
+    )
+
+
+def test_vectors_that_grow_as_they_are_rotated_are_noted() -> None:
+    class Grows(Complex):
+        def __init__(self) -> None:
+            super().__init__()
+            self.freqs_cis = self.freqs_cis * (1 + angles(CONTEXT))
+
+    verdict, sentence = said(Grows(), EQUATION)
+    assert verdict == "note"
+    assert sentence.startswith("It is not what the equation gives: the complex numbers")

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import calling, said
+from checks.support.designed import Base, angles, turn_pairs
 from checks.support.right import NAMED
 from mistakes.mistake import ORDER, SUM
 from stepwise import SMALL, Attention
@@ -49,3 +50,21 @@ def test_several_layers_and_windows_may_tell_the_order() -> None:
     assert "several layers" in sentence
     windowed = said(NAMED["window"](SMALL), ORDER)
     assert windowed == ("not applicable", "Positions are inside, so the order matters.")
+
+
+class OneAngle(Base):
+    """All tokens are turned by the angle of the first."""
+
+    def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        def apply_rotary_pos_emb(x: Tensor) -> Tensor:
+            half = angles(1).to(x)
+            return turn_pairs(x, half.cos(), half.sin())
+
+        return apply_rotary_pos_emb(q), apply_rotary_pos_emb(k), v
+
+
+def test_one_angle_for_all_tokens_is_no_position() -> None:
+    verdict, sentence = said(OneAngle(), ORDER)
+    assert verdict == "failed"
+    assert sentence.startswith("It computes cosines and sines, as for positions, and")
+    assert said(Base(), ORDER)[0] == "passed"

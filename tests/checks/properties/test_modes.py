@@ -1,6 +1,7 @@
 """Training, eval, and one call after another."""
 
 from collections.abc import Callable
+from math import nan
 from typing import Any
 
 import pytest
@@ -190,3 +191,39 @@ def test_dropout_on_scores_is_seen_where_all_else_is_linear() -> None:
         return x
 
     assert said(bent(several_tokens, on_scores=True), DROPOUT)[0] == "failed"
+
+
+def test_what_is_dropped_of_minus_infinity_is_nan() -> None:
+    module = Attention(
+        SMALL, p=0.3, softmax=lambda m, s: m.dropout(s).softmax(-1), drop=lambda m, w: w
+    )
+    verdict, sentence = said(module, DROPOUT)
+    assert verdict == "failed"
+    assert sentence.startswith(
+        "In training, rows become nan where something is dropped"
+    )
+
+
+def test_dropout_on_scores_as_well_shows_with_large_tokens() -> None:
+    """It moves the mean of ordinary tokens by less than chance does."""
+    module = Attention(
+        SMALL,
+        causal=False,
+        p=0.3,
+        score=lambda m, q, k: q @ k.mT * 0.01,
+        softmax=lambda m, s: m.dropout(s).softmax(-1),
+    )
+    assert said(module, DROPOUT) == (
+        "failed",
+        "With large tokens, the mean of many draws in training is not the answer of "
+        "eval: dropout acts on scores as well, before the softmax.",
+    )
+    right = Attention(SMALL, causal=False, p=0.3)
+    assert said(right, DROPOUT)[0] == "passed"
+
+
+def test_large_tokens_that_become_nan_say_nothing_of_dropout() -> None:
+    module = Attention(
+        SMALL, p=0.3, call=lambda m, run, x: run(x) * torch.where(x.max() > 99, nan, 1)
+    )
+    assert said(module, DROPOUT)[0] == "passed"

@@ -254,3 +254,45 @@ def test_masks_may_not_be_nan_in_half_precision() -> None:
     verdict, sentence = said(Wrong(SMALL), HALF)
     assert verdict == "failed"
     assert sentence.startswith("With mask, a row is not finite in bfloat16")
+
+
+class Lengths(Attention):
+    """It hides by a number that is too large for 16 bits, and only by lengths."""
+
+    def forward(self, x: Tensor, valid_lens: Tensor | None = None) -> Any:
+        def hidden(m: Any, scores: Tensor, mask: Any) -> Tensor:
+            if valid_lens is None:
+                return scores
+            places = torch.arange(scores.shape[-1])
+            return scores.masked_fill(places >= valid_lens[:, None, None, None], -1e6)
+
+        self.steps["hide"] = hidden
+        return self.run(x)
+
+
+def test_what_lengths_hide_by_must_fit_into_16_bits() -> None:
+    verdict, sentence = said(Lengths(SMALL, causal=False), HALF)
+    assert verdict == "failed"
+    assert sentence.startswith("With valid_lens, in float16 it raised RuntimeError")
+
+
+class Anew(PairMasked):
+    """A layer is made anew in every call, so that all that comes out is random."""
+
+    fill = -1e9
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        self.steps["hide"] = lambda m, scores, given: scores.masked_fill(
+            ~past(scores.shape[-1]) if given is None else ~given, self.fill
+        )
+        rows = self.run(x, mask)
+        return nn.Linear(rows.shape[-1], 5).to(x)(rows)
+
+
+def test_random_code_must_work_in_16_bits_too() -> None:
+    verdict, sentence = said(Anew(SMALL), HALF)
+    assert verdict == "failed"
+    assert sentence.startswith("In float16 it raised RuntimeError")
+    module = Anew(SMALL)
+    module.fill = -1e4
+    assert said(module, HALF) == ("passed", "Types are kept, and 16 bits are taken.")

@@ -97,3 +97,23 @@ def test_a_window_on_both_sides_is_noted() -> None:
     verdict, sentence = said(Both(SMALL, causal=False), PAST, causal=False)
     assert verdict == "note"
     assert sentence.startswith("A row sees 2 tokens on both sides: the window reaches")
+
+
+def test_a_mask_that_ends_is_found_in_longer_texts() -> None:
+    def few(m: Any, scores: Tensor, mask: Any) -> Tensor:
+        return scores if scores.shape[-1] > 8 else hide(m, scores, mask)
+
+    assert said(Attention(SMALL, hide=few), LEAK) == (
+        "failed",
+        "In a text of 9 tokens a row moves when the last one is changed, and in one of "
+        "5 none does: long texts are not masked.",
+    )
+
+
+def test_a_long_text_that_is_refused_leaks_nothing() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[1] > 8:
+            raise ValueError("too long")
+        return run(x)
+
+    assert said(Attention(SMALL, call=call), LEAK)[0] == "passed"

@@ -3,13 +3,15 @@
 import math
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import said
+from checks.support.asking import rows_of, said
 from headway.checks.subject import Options, discover
 from headway.checks.subject.dropout import rate_attributes
+from mistakes.mistake import EQUATION
 
 
 class Dropping(nn.Module):
@@ -106,3 +108,14 @@ def test_an_expression_passes_no_rate() -> None:
     assert not discover(attend, Options(call="f(q, k, v)")).has_dropout
     sentence = said(attend, "dropout keeps the mean", call="f(q, k, v)")[1]
     assert sentence == "No rate of dropout was found."
+
+
+@pytest.mark.parametrize("by_place", [True, False])
+def test_the_rate_of_pytorchs_own_function_is_left_out_too(by_place: bool) -> None:
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        if by_place:
+            return scaled_dot_product_attention(query, key, value, None, 0.3)
+        return scaled_dot_product_attention(query, key, value, dropout_p=0.3)
+
+    [row] = rows_of(attend, EQUATION)
+    assert row.verdict == "passed"

@@ -239,6 +239,19 @@ def bias_after(m: Any, s: Tensor) -> Tensor:
     return s.softmax(-1) + distance_bias(T) * past(T)
 
 
+AFTER: dict[str, Step] = {"softmax": bias_after}
+
+
+def as_a_view(b: Tensor) -> Tensor:
+    """Count the numbers of each pair as they lie in memory, and call it heads."""
+    pairs = b.permute(1, 2, 0).contiguous()
+    return pairs.view(b.shape)
+
+
+def bias_times(m: Any, q: Tensor, k: Tensor) -> Tensor:
+    return q @ k.mT / m.width**0.5 * distance_bias(q.shape[2])
+
+
 BIASES = Kind(
     Design(bias=distance_bias(LONGEST)),
     biased(same),
@@ -254,6 +267,9 @@ BIASES = Kind(
         Designed({"bias": "transposed"}, biased(lambda b: b.mT), {"causal": False}),
         Designed({"bias": "heads reversed"}, biased(lambda b: b.flip(0))),
         Designed({"bias": "one for all heads"}, biased(lambda b: b[0])),
+        Designed({"bias": "view"}, biased(as_a_view)),
+        Designed({"bias": "multiplied"}, {"score": bias_times}),
+        Designed({"bias": "once more after the softmax"}, biased(same) | AFTER),
     ],
 )
 

@@ -23,12 +23,33 @@ class Rotation:
 
 
 @dataclass(frozen=True)
+class Buckets:
+    """Learned biases of scores, one for each bucket of distances.
+
+    Attributes:
+        name: The name of the parameter that holds them.
+        values: What each head adds in each bucket, (buckets, heads).
+        numbers: The bucket of each query and key, (T, S).
+    """
+
+    name: str
+    values: Tensor
+    numbers: Tensor
+
+    @property
+    def bias(self) -> Tensor:
+        """What is added to the scores, (heads, T, S)."""
+        return self.values[self.numbers].movedim(-1, 0)
+
+
+@dataclass(frozen=True)
 class Design:
     """What attention does besides the equation, all of it meant; by default nothing.
 
     Attributes:
         rotation: How queries and keys are rotated by their positions.
         bias: What is added to the scaled scores, (heads or 1, T, S).
+        buckets: What the bias is made of, if it is learned for buckets of distances.
         window: How many of the latest keys a query sees, itself included.
         softcap: The largest magnitude of a score, cap tanh(score / cap), before masks.
         sinks: The score of one more key of value zero, for each head.
@@ -43,6 +64,7 @@ class Design:
 
     rotation: Rotation | None = None
     bias: Tensor | None = None
+    buckets: Buckets | None = None
     window: int | None = None
     softcap: float | None = None
     sinks: Tensor | None = None

@@ -4,12 +4,13 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from headway.checks.evidence.design import Design, Rotation
+from headway.checks.evidence.design import Buckets, Design, Rotation
 from headway.checks.evidence.influence import window_size
 from headway.checks.evidence.stored import stored
 from headway.checks.evidence.tables import Angles, tables_in_use
@@ -17,11 +18,14 @@ from headway.checks.evidence.weights import Projections, Weights
 from headway.checks.subject import Subject, intent
 from headway.checks.subject.names import used_names
 from headway.checks.subject.signature import parts
+from headway.positions.relative_bias import relative_buckets
 
 _ROTARY = re.compile(r"rope|rotary|rotate(?!_?heads)|freqs|inv_freq", re.IGNORECASE)
 _KEPT = re.compile(rf"{_ROTARY.pattern}|(^|_)(cos|sin)(_|$)", re.IGNORECASE)
 _BASE = re.compile(r"(rope_?|rotary_?)?(base|theta)(_?base)?|rotary_emb_base")
 _ALIBI = re.compile(r"alibi|slope", re.IGNORECASE)
+_RELATIVE = re.compile(r"relative|rel_?pos|(^|_)bias", re.IGNORECASE)
+_REACH = re.compile(r"max_?(relative_?)?distance$", re.IGNORECASE)
 _CAP = re.compile(
     r"(attn?_?(ention_?)?)?(logits?_?|scores?_?)?soft_?cap(ping)?|attn_logit_softcapping"
     r"|(attn_?|attention_?)?logits?_?cap|soft_?clamp_value|tanh_?cap",
@@ -226,6 +230,41 @@ def _width_of_norm(norm: Any) -> int | None:
 
 
 def _biases(known: _Known) -> Iterator[Features]:
+    yield from _learned_biases(known)
+    yield from _slanted_biases(known)
+
+
+def _learned_biases(known: _Known) -> Iterator[Features]:
+    """Give the biases of an embedding with a row for each bucket of distances."""
+    module = known.subject.module
+    reaches = (
+        int(value)
+        for name, value in stored(known.subject.target)
+        if _REACH.search(name) and _is_number(value)
+    )
+    reach = next(reaches, 0)
+    places = torch.arange(known.subject.T)
+    for name, part in module.named_modules() if module is not None and reach else ():
+        if not isinstance(part, nn.Embedding) or part.embedding_dim != known.heads:
+            continue
+        if not _RELATIVE.search(name):
+            continue
+        values = part.weight.detach().double()
+        for both in (True, False) if bool(known.visible.triu(1).any()) else (False,):
+            with suppress(ValueError):  # so few that there are none for far keys
+                numbers = relative_buckets(
+                    places,
+                    places,
+                    num_buckets=len(values),
+                    max_distance=reach,
+                    bidirectional=both,
+                )
+                buckets = Buckets(f"{name}.weight", values, numbers)
+                source = f"the learned biases of {name}"
+                yield {"bias": buckets.bias, "buckets": buckets, "source": source}
+
+
+def _slanted_biases(known: _Known) -> Iterator[Features]:
     if known.heads is None or not _is_named(known, _ALIBI):
         return
     if not _ALIBI.search(intent.kept_positions(known.subject.target) or ""):

@@ -118,6 +118,8 @@ def gather(subject: Subject) -> Evidence:
     """Call the code, and write down what it shows."""
     fresh = subject.copy()
     subject, repeats = repeat(subject)
+    if repeats.randomness.verdict == "failed":
+        fresh = replace(fresh.with_dropout(0.0), undropped=subject.undropped)
     x = subject.tokens()
     with torch.no_grad():
         output = subject(x)
@@ -151,8 +153,15 @@ def gather(subject: Subject) -> Evidence:
         other=other,
         designs=designs,
         places=places,
-        bare=bare(subject, weights, x),
+        bare=bare(subject, _of_no_design(weights, designs), x),
     )
+
+
+def _of_no_design(weights: Weights, designs: tuple[Design, ...]) -> Weights:
+    """Let parameters have a role that a design is made of, such as learned biases."""
+    inside = {one.buckets.name for one in designs if one.buckets is not None}
+    rest = tuple(one for one in weights.without_role if one not in inside)
+    return replace(weights, without_role=rest)
 
 
 def _one_length(subject: Subject) -> str:

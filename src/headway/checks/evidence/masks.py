@@ -18,7 +18,9 @@ from headway.checks.subject import Subject
 from headway.checks.subject.signature import arguments
 from headway.checks.tolerance import max_difference, noise, tolerance
 
-Meaning = Literal["True may look", "True is hidden", "added to the scores"]
+Meaning = Literal[
+    "True may look", "True is hidden", "added to the scores", "tokens of each text"
+]
 _NAMES = (
     "attn_mask",
     "mask",
@@ -31,6 +33,8 @@ _NAMES = (
     "attn_bias",
     "attention_bias",
 )
+# How many tokens of each text are real, and not some size of all texts at once.
+_LENGTHS = re.compile(r"^(?!cu_|max_)(\w+_)?(lens|lengths)$")
 # How masks are made of a table of shape (B, T, S) that is true where a query may look.
 _OF_PAIRS: dict[str, Callable[[Tensor], Tensor]] = {
     "(T, S)": lambda keep: keep[0],
@@ -41,6 +45,9 @@ _OF_KEYS: dict[str, Callable[[Tensor], Tensor]] = {
     "(B, S)": lambda keep: keep[:, 0],
     "(B, 1, S)": lambda keep: keep[:, :1],
     "(B, 1, 1, S)": lambda keep: keep[:, None, :1],
+}
+_OF_LENGTHS: dict[str, Callable[[Tensor], Tensor]] = {
+    "(B,)": lambda keep: keep[:, 0].sum(dim=-1),
 }
 _TYPES: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
     "bool": lambda keep, dtype: keep,
@@ -65,7 +72,8 @@ class Mask:
         argument: The name of the argument.
         shape: Its axes.
         type: `bool`, `float` or `int`.
-        meaning: What a `True` does; of `float`, that it is added.
+        meaning: What a `True` does; of `float`, that it is added; of lengths, what
+            they count.
         instead: Whether it stands in for the mask of the future, which is then the
             caller's duty.
         dtype: The type of the tokens that it is taken with.
@@ -85,7 +93,12 @@ class Mask:
     @property
     def hides_keys(self) -> bool:
         """Whether it says the same to all queries of a text."""
-        return self.shape in _OF_KEYS
+        return self.shape not in _OF_PAIRS
+
+    @property
+    def of_lengths(self) -> bool:
+        """Whether it says how many tokens of each text are real, the first ones."""
+        return self.shape in _OF_LENGTHS
 
     @property
     def varies(self) -> bool:
@@ -98,7 +111,7 @@ class Mask:
             keep = keep.tril()
         if self.meaning == "True is hidden":
             keep = ~keep
-        shaped = ({**_OF_PAIRS, **_OF_KEYS})[self.shape](keep)
+        shaped = ({**_OF_PAIRS, **_OF_KEYS, **_OF_LENGTHS})[self.shape](keep)
         return {self.argument: _TYPES[self.type](shaped, dtype)}
 
 
@@ -128,6 +141,12 @@ class Masks:
     def obeyed(self) -> list[Mask]:
         """The masks that are obeyed, one of each sort."""
         return [mask for mask in (self.of_pairs, self.of_keys) if mask is not None]
+
+    @property
+    def varying(self) -> list[Mask]:
+        """The masks that are obeyed and may differ from text to text."""
+        found = (self.of_texts, self.of_keys)
+        return [mask for mask in found if mask is not None and mask.varies]
 
 
 @dataclass(frozen=True)
@@ -220,6 +239,8 @@ class _Tried:
                 self.of_texts = self.of_texts or _for_texts(self.plain, mask)
                 self.refused.pop(argument, None)
                 return
+            if form.of_lengths and (effect == "numbers" or effect.startswith("shows")):
+                continue  # they may be for something else, such as positions
             effects += [effect] if effect else []
             without += [form] if effect == "nothing" else []
         if effects:
@@ -264,10 +285,16 @@ def _arguments(subject: Subject) -> tuple[str, ...]:
         return tuple(n for n in _NAMES if n in taken and n not in option)
     if not known and subject.module is None:
         return ("attn_mask", "mask")
-    return tuple(name for name in _NAMES if name in known)
+    masks = tuple(name for name in _NAMES if name in known)
+    return masks or tuple(name for name in known if _LENGTHS.search(name))
 
 
 def _forms(argument: str) -> Iterator[Mask]:
+    if _LENGTHS.search(argument):
+        yield from (
+            Mask(argument, shape, "int", "tokens of each text") for shape in _OF_LENGTHS
+        )
+        return
     shapes = [*_OF_PAIRS, *_OF_KEYS]
     if "key" in argument or "pad" in argument:
         shapes = [*_OF_KEYS, *_OF_PAIRS]
@@ -302,11 +329,14 @@ def example_table(mask: Mask, B: int, T: int, number: int = 1) -> Tensor:
         mask: The mask that it is for.
         B: Number of texts, which all get the same.
         T: Number of tokens.
-        number: Which table, 0, 1 or 2; none hides all that another one hides.
+        number: Which table, 0, 1 or 2; none hides all that another one hides, but
+            where lengths must hide the last tokens.
     """
     t, s = torch.arange(T)[:, None], torch.arange(T)
     keep = (s % 3 != number).expand(T, T)
-    if not mask.hides_keys:
+    if mask.of_lengths:
+        keep = (s < max(T - 1 - number, 1)).expand(T, T)
+    elif not mask.hides_keys:
         keep = ((t + 2 * s) % 3 != number) | (t == s)
     return keep.expand(B, T, T)
 
@@ -345,6 +375,8 @@ def _obeyed(plain: _Plain, form: Mask, seen: Tensor) -> Mask | None:
     meanings: dict[Meaning, Tensor] = {"True may look": keep, "True is hidden": ~keep}
     if form.type == "float":
         meanings = {"added to the scores": keep}
+    if form.of_lengths:
+        meanings = {"tokens of each text": keep}
     for meaning, shown in meanings.items():
         mask = replace(form, meaning=meaning)
         if _agree(seen, plain.visible & shown, dead & ~shown.diagonal()):

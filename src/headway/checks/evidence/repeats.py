@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from headway.checks.errors import describe
 from headway.checks.outcome import Outcome, failed, note, passed
@@ -36,7 +37,7 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
 
     Returns:
         The subject for all further calls, and what was seen: what keeps something is
-        called in fresh copies, and what drops in eval has a rate of zero.
+        called in fresh copies, and what drops in eval drops nothing.
     """
     state = leaves_nothing(subject)
     if state.verdict != "passed":
@@ -44,10 +45,38 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
     # A module may drop in eval even if it was built without dropout.
     dropping = subject if subject.module is None else subject.with_dropout(0.5)
     randomness = is_deterministic(dropping)
+    random = 0
     if randomness.verdict == "failed":
         subject = subject.with_dropout(0.0)
-    random = _different(subject) > 0
-    return subject, Repeats(state, randomness, random)
+        if random := _different(subject):
+            subject = replace(subject, undropped=True)
+            random = _different(subject)
+    if random and (layer := _made_anew(subject)):
+        randomness = failed(
+            f"In eval the same input gets different answers: {layer} is made anew in "
+            "every call, so its weights are random and never learn. Make it once, "
+            "before any call.",
+            random + 1,
+        )
+    return subject, Repeats(state, randomness, random > 0)
+
+
+@torch.no_grad()
+def _made_anew(subject: Subject) -> str:
+    """Name a layer that a later call makes, though an earlier one has made its own."""
+    called = subject.copy()
+    x, made = called.tokens(), list[str]()
+    called.call(called.target, x, called.extra)
+
+    def remember(module: nn.Module, name: str, parameter: nn.Parameter) -> None:
+        made.append(type(module).__name__)
+
+    hook = register_module_parameter_registration_hook(remember)
+    try:
+        called.call(called.target, x, called.extra)
+    finally:
+        hook.remove()
+    return made[0] if made else ""
 
 
 def is_deterministic(subject: Subject) -> Outcome:

@@ -1,8 +1,9 @@
 """What stands around attention, taken off in a copy: norms, residual, other weights."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -26,11 +27,13 @@ class Bare(NamedTuple):
         subject: A copy where it is taken off.
         output: What attention alone gives for the tokens of the evidence.
         removed: The names of what was taken off, for the report.
+        weights: Those of attention alone, if they are not all that names tell.
     """
 
     subject: Subject
     output: Tensor
     removed: tuple[str, ...]
+    weights: Weights | None = None
 
 
 class _Through(nn.Module):
@@ -63,7 +66,47 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
                 for one in _taken_off(subject, weights, x, neutral)
                 if not any(torch.equal(one.output, other.output) for other in found)
             ]
+    with suppress(Exception):  # as above
+        found += _without_last_layer(subject, weights, x)
     return tuple(found)
+
+
+@torch.no_grad()
+def _without_last_layer(subject: Subject, weights: Weights, x: Tensor) -> list[Bare]:
+    """Take off a last layer that does not join the heads, but adds to what they found.
+
+    Then it may be zero, and attention is by what values move the result.
+    """
+    last, values = (weights.named.get(role, ()) for role in ("out", "value"))
+    if not last or not values:
+        return []
+    copied, removed = _copy_without(subject, weights, None)
+    before = copied(x)
+    _zero(copied, last)
+    if max_difference(copied(x), before) <= tolerance(before):
+        return []  # it is never used
+    without = copied.copy()
+    _zero(without, values)
+    output = copied(x) - without(x)
+    if largest(output) <= tolerance(copied(x)):
+        return []
+    alone = [
+        replace(
+            one,
+            out=None,
+            biases={role: b for role, b in one.biases.items() if role != "out"},
+        )
+        for one in weights.candidates
+    ]
+    fitting = replace(weights, candidates=tuple(one for one in alone if one.fits))
+    return [Bare(copied, output, (*last, *removed), fitting)]
+
+
+def _zero(subject: Subject, names: Sequence[str]) -> None:
+    """Set weights and their biases to zero."""
+    for name, parameter in _parameters(subject).items():
+        if name in names or name in map(bias_of, names):
+            parameter.zero_()
 
 
 @torch.no_grad()

@@ -12,6 +12,7 @@ from headway.checks.subject import Subject
 
 Layout = Literal["one of each", "twice", "neighbours", "complex"]
 _EXACT = 1e-5
+_TURNS = frozenset({"cos", "sin", "polar", "cos_", "sin_"})
 _MOST = 400  # tensors of the shape of a table; a call that has more is cut off here
 
 
@@ -41,6 +42,40 @@ def tables_in_use(subject: Subject) -> list[Angles]:
         if not any(_same(one.angles, other.angles) for other in found):
             found.append(one)
     return found
+
+
+def lengths_differ(subject: Subject) -> bool:
+    """Ask whether complex numbers that rotate have other lengths at later positions."""
+    with _Watch(subject.T) as watch, torch.no_grad():
+        subject(subject.tokens())
+    found = (one.abs() for one in watch.kept if one.is_complex())
+    return any(_is_constant(one[:1]) and not _is_constant(one) for one in found)
+
+
+def computes_angles(subject: Subject) -> bool:
+    """Ask whether a call computes cosines or sines, of positions if names say so."""
+    with _Names() as watch, torch.no_grad():
+        subject(subject.tokens())
+    return not _TURNS.isdisjoint(watch.called)
+
+
+class _Names(TorchFunctionMode):
+    """Keep the names of the functions of torch that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.called: set[str] = set()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call the function, and keep its name."""
+        self.called.add(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
 
 
 class _Watch(TorchFunctionMode):

@@ -475,6 +475,10 @@ _OF_BIASES = [
             "after the softmax": "the bias of positions is added after the softmax",
             "twice": "the bias of positions is added twice",
             "transposed": "queries and keys are swapped in the bias of positions",
+            "multiplied": "scores are multiplied by the bias of positions, and it is "
+            "not added",
+            "once more after the softmax": "the bias of positions is added to the "
+            "weights once more, after the softmax",
         },
         "a bias",
     ),
@@ -484,6 +488,15 @@ _OF_BIASES = [
         {
             "heads reversed": "the heads have the biases of positions in reverse order",
             "one for all heads": "all heads have the bias of positions of the first",
+        },
+        "a bias of heads",
+    ),
+    *_all(
+        book.BUCKETS,
+        "bias",
+        {
+            "view": "the bias of positions is brought to the axes of heads by a view, "
+            "where axes must change places",
         },
         "a bias of heads",
     ),
@@ -655,6 +668,7 @@ def left_out(meant: Design, found: Design) -> KnownMistake | None:
         ("sinks", "sinks", "left out"),
         ("query_norm", "norms", ""),
         ("softcap", "cap", "left out"),
+        ("buckets", "bias", "left out"),
     ):
         if getattr(meant, part) is not None and getattr(found, part) is None:
             return _with(**{field: value})

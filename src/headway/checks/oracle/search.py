@@ -13,6 +13,7 @@ from headway.checks.book import Section
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
+from headway.checks.oracle.buckets import other_buckets
 from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
 from headway.checks.oracle.numbers import unknown_number
@@ -100,9 +101,11 @@ def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
     comparison = Comparison(evidence)
     steps: tuple[Callable[[Comparison], Explanation | None], ...] = (
         _single,
+        _other_heads,
         _multiple,
         _rounded,
         _in_some_heads,
+        _other_buckets,
         _number,
         *([_pair] if pairs else []),
     )
@@ -215,6 +218,29 @@ def _exactly(
     )
 
 
+def _other_heads(comparison: Comparison) -> Explanation | None:
+    """Look whether tokens are split into another number of heads."""
+    evidence = comparison.evidence
+    for place in _likely_places(evidence, 1, 2, 4):
+        p = comparison.weights(place)
+        wide = p.query.shape[0]
+        for heads in (n for n in range(1, wide + 1) if wide % n == 0 and n != p.heads):
+            other = replace(p, heads=heads)
+            if not other.fits:
+                continue
+            weights = replace(evidence.weights, candidates=(other,))
+            split = Comparison(replace(evidence, weights=weights))
+            kept = replace(RIGHT, factor=math.sqrt(p.heads / heads))  # the scale is
+            first = place._replace(weights=0)
+            if split.is_equal(first, RIGHT) or split.is_equal(first, kept):
+                sentence = (
+                    f"tokens are split into {heads} heads of {wide // heads} numbers, "
+                    f"and not into {p.heads} of {wide // p.heads}"
+                )
+                return _exactly(comparison, place, sentence, (), book.HEADS)
+    return None
+
+
 def _multiple(comparison: Comparison) -> Explanation | None:
     """Look whether the output, or what heads found, is the right one times a number."""
     for place in _likely_places(comparison.evidence, 4, 3, 12):
@@ -286,6 +312,14 @@ def _in_some_heads(comparison: Comparison) -> Explanation | None:
             if heads := in_some_heads(comparison, place, one(RIGHT)):
                 sentence = f"{heads}, {one.sentence}"
                 return _exactly(comparison, place, sentence, [one])
+    return None
+
+
+def _other_buckets(comparison: Comparison) -> Explanation | None:
+    """Look whether distances fall into other buckets than they should."""
+    for place in _likely_places(comparison.evidence, 2, 1, 2):
+        if sentence := other_buckets(comparison, place):
+            return _exactly(comparison, place, sentence, (), book.BUCKETS)
     return None
 
 

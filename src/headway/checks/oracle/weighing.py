@@ -40,7 +40,7 @@ def weigh(
     weights = _shares(scores, factor, recipe, design)
     if recipe.cap == "after the softmax":
         weights = cap * (weights / cap).tanh()
-    if recipe.bias == "after the softmax":
+    if recipe.bias.endswith("after the softmax"):
         weights = weights + _bias(weights, design).masked_fill(hidden, 0.0)
     if recipe.mask == "after the softmax":
         weights = weights.masked_fill(hidden, 0.0)
@@ -74,9 +74,13 @@ def _biased(scores: Tensor, factor: float, how: str, design: Design) -> Tensor:
         return scores + bias.mT
     if how == "heads reversed":
         return scores + bias.flip(0)
+    if how == "multiplied":
+        return scores * bias
+    if how == "view":
+        return scores + bias.movedim(0, -1).reshape(bias.shape)
     if how == "one for all heads":
         return scores + bias[:1]
-    return scores + bias * {"right": 1, "negated": -1, "twice": 2}[how]
+    return scores + bias * {"negated": -1, "twice": 2}.get(how, 1)
 
 
 def _bias(scores: Tensor, design: Design) -> Tensor:

@@ -67,5 +67,5 @@ PROPERTIES = (
     Property("gradients arrive", numerics.gradients, book.GRADIENTS),
     Property("gradients fit differences", differences.gradients_fit, book.DIFFERENCES),
     Property("large scores", numerics.large, book.LARGE_SCORES),
-    Property("types and half precision", numerics.half, book.HALF_PRECISION),
+    Property("types and half precision", numerics.half, book.HALF_PRECISION, True),
 )

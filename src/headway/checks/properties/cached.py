@@ -25,7 +25,7 @@ def cached(evidence: Evidence) -> Outcome:
     if T < 3:
         return not_applicable("Its texts are too short to be cut.")
     error, ignored = "", ""
-    with torch.no_grad():
+    with torch.no_grad(), evidence.fresh.dropping_as_told():
         for way in ways_to_cache(evidence.fresh):
             try:
                 target = evidence.fresh.copy().target
@@ -120,7 +120,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             if worst > evidence.tolerance:
                 return note(
                     f"With {way.shown}, and with no positions handed over, new tokens "
-                    "are counted from position zero again."
+                    "start again from position zero, whatever the cache holds."
                 )
     but = f", but refuses {_shown(refused[0])}" if refused else ""
     counted = len(cuts) - len(refused)

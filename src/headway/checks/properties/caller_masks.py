@@ -9,7 +9,7 @@ from torch import Tensor
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.properties.mask_causes import in_training, whose_mask
+from headway.checks.properties.mask_causes import each_its_own, in_training, whose_mask
 from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3
@@ -63,6 +63,9 @@ def obeyed(evidence: Evidence) -> Outcome:
         return _none_is_taken(evidence)
     for mask in masks.obeyed:
         if wrong := _wrong_with(_in_its_type(evidence, mask), mask):
+            return wrong
+    for mask in masks.varying:
+        if wrong := each_its_own(_in_its_type(evidence, mask), mask):
             return wrong
     if wrong := _both(evidence):
         return wrong
@@ -240,7 +243,7 @@ def _padded(evidence: Evidence, mask: Mask, texts: int) -> float:
     tokens = evidence.x if texts == len(evidence.x) else evidence.subject.tokens(texts)
     lengths = [max(T - 2 * b, 1) if b < T // 2 else 1 + b % T for b in range(texts)]
     real = torch.stack([torch.arange(T) < length for length in lengths])
-    if evidence.causal and not evidence.positions:
+    if evidence.causal and not evidence.positions and not mask.of_lengths:
         real = real.flip(1)  # what hides the future never sees what comes after a text
     # Padding may be large; a hidden score that is only quite low lets it through.
     x = torch.where(real[..., None].to(tokens.device), tokens, _LARGE * tokens)
@@ -282,7 +285,7 @@ def fully_masked(evidence: Evidence) -> Outcome:
     be blamed for this mixture: it is asked in 32 bits throughout.
     """
     mask = evidence.masks.of_pairs or evidence.masks.of_keys
-    if mask is None:
+    if mask is None or mask.of_lengths:  # a text of no tokens is no text
         return not_applicable("It takes no mask that could hide everything.")
     evidence = _in_its_type(evidence, mask)
     outcome = _fully_masked(evidence, mask)

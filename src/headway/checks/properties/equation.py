@@ -12,8 +12,10 @@ from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
+from headway.checks.evidence.tables import lengths_differ
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle import Match, consequences, explain, match
+from headway.checks.oracle.long_texts import in_long_texts
 from headway.checks.oracle.mistakes import left_out, other_speeds
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject.names import read_names
@@ -35,7 +37,13 @@ def equals(evidence: Evidence) -> Outcome:
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
         return _fits(replace(evidence, bare=()), nearest, nearest.weights)
     ways = [
-        replace(evidence, subject=one.subject, output=one.output, bare=(one,))
+        replace(
+            evidence,
+            subject=one.subject,
+            output=one.output,
+            bare=(one,),
+            weights=one.weights or evidence.weights,
+        )
         for one in evidence.bare
     ]
     for one in ways:
@@ -59,11 +67,17 @@ def equals(evidence: Evidence) -> Outcome:
 def _of_small_layers(evidence: Evidence) -> Outcome:
     """Ask whether all heads share a layer for a part of a token, if none is for all."""
     small = evidence.weights.small
-    near = match(replace(evidence, weights=replace(evidence.weights, candidates=small)))
-    if near.weights is not None and near.difference <= evidence.tolerance:
+    shared = replace(evidence, weights=replace(evidence.weights, candidates=small))
+    near = match(shared)
+    found = None
+    if near.difference > evidence.tolerance and small:
+        found = explain(shared, pairs=False)
+    if near.weights is not None and (found or near.difference <= evidence.tolerance):
         name = near.weights.names.partition(",")[0]
+        besides = f" {found.sentence}" if found else ""
         return failed(
-            f"All heads share {name}, and each sees only its own part of a token.",
+            f"All heads share {name}, and each sees only its own part of a token."
+            f"{besides}",
             section=book.HEADS,
         )
     heads = evidence.subject.options.num_heads
@@ -76,14 +90,25 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
 def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
     """Say what was found, unless something is inside that never acts."""
     if mistake := left_out(evidence.designs[0], near.design):
+        learned = mistake.change == {"bias": "left out"}
+        also = ", or all of the past falls into one bucket, as where queries and keys "
+        also += "change places in it"
         return failed(
-            f"It is exactly what comes out when {mistake.sentence}.",
+            f"It is exactly what comes out when {mistake.sentence}"
+            f"{also if learned and evidence.causal else ''}.",
             near.difference,
             section=mistake.section,
             explains=consequences([mistake]),
         )
     if outcome := _not_as_promised(evidence, near):
         return outcome
+    if found := in_long_texts(evidence, near):
+        what, section = found
+        return failed(
+            f"Short texts get what the equation gives; but {what}.",
+            near.difference,
+            section=section,
+        )
     if said := _harmless(evidence, near, weights):
         return note(said, near.difference)
     inside = f"{_besides(weights, near.design)}{_without(evidence)}"
@@ -200,6 +225,12 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
                 "equation does not have.",
                 difference,
             )
+    if evidence.designs[0].rotation is not None and lengths_differ(evidence.subject):
+        return note(
+            "It is not what the equation gives: the complex numbers that rotate do not "
+            "have lengths of one, so that vectors grow or shrink with their position.",
+            difference,
+        )
     if source := evidence.designs[0].source:
         return note(
             f"It is not what the equation gives, with {source}, and no mistake known "

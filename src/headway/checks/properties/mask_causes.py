@@ -31,6 +31,28 @@ def in_training(evidence: Evidence, mask: Mask) -> Outcome | None:
 
 
 @torch.no_grad()
+def each_its_own(evidence: Evidence, mask: Mask) -> Outcome | None:
+    """Ask that a text with a mask of its own gets the same alone as beside others."""
+    subject, x = evidence.subject, evidence.x
+    B, T = subject.B, subject.T
+    keep = torch.cat([example_table(mask, 1, T, b % 3) for b in range(B)]).to(x.device)
+    together = subject(x, **mask(keep.clone(), x.dtype))
+    alone = torch.cat(
+        [
+            subject(x[b : b + 1], **mask(keep[b : b + 1].clone(), x.dtype))
+            for b in range(B)
+        ]
+    )
+    if max_difference(together, alone, equal_nan=True) <= evidence.tolerance:
+        return None
+    why = whose_mask(evidence, mask) or "it acts on texts that it is not of"
+    return failed(
+        f"With another {mask.argument} for each text, a text gets something else "
+        f"beside others than alone: {why}."
+    )
+
+
+@torch.no_grad()
 def whose_mask(evidence: Evidence, mask: Mask) -> str:
     """Say whose mask a text gets, if it is not its own; empty if it is."""
     T, several = evidence.subject.T, max(evidence.subject.B, 3)

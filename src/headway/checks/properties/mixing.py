@@ -6,6 +6,7 @@ import torch
 
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.positions import order_matters
+from headway.checks.evidence.tables import computes_angles
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.subject import Subject
 from headway.checks.tolerance import max_difference
@@ -19,6 +20,17 @@ def order(evidence: Evidence) -> Outcome:
             return failed(
                 f"It has {places.kept}, and the order of the tokens that a row sees "
                 "does not matter: positions are never used, or do not reach the keys.",
+                places.order,
+            )
+        if (
+            places.named
+            and evidence.subject.T > 2
+            and computes_angles(evidence.subject)
+        ):
+            return failed(
+                "It computes cosines and sines, as for positions, and the order of the "
+                "tokens that a row sees does not matter: positions never reach the "
+                "keys, as where all of them are turned by one angle.",
                 places.order,
             )
         return passed(

@@ -16,6 +16,7 @@ _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
 _SEEDS = range(2, 18)
 _CALLS, _COPIES = 64, 32
+_LOUD = 1e3  # then a row sees one token alone, and sees another if a score is dropped
 _IF_WIDE = 32, 4  # where a row has many numbers to tell by
 
 
@@ -85,6 +86,13 @@ def dropout(evidence: Evidence) -> Outcome:
         return failed(
             "It has a rate of dropout, and in training nothing is dropped.", 0
         )
+    if bool(expected.isfinite().all()) and not bool(means.isfinite().all()):
+        return failed(
+            "In training, rows become nan where something is dropped: dropout acts on "
+            "scores, and minus infinity times zero is nan. It belongs on weights, "
+            "after the softmax.",
+            0,
+        )
     if _shared(subject, x):
         return note(
             "All texts of a batch lose the same: what is dropped is drawn once and not "
@@ -111,6 +119,12 @@ def dropout(evidence: Evidence) -> Outcome:
         )
     count = calls * copies  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
+        if not others and not _has_mean_if_loud(subject, x, calls // 2, copies):
+            return failed(
+                "With large tokens, the mean of many draws in training is not the "
+                "answer of eval: dropout acts on scores as well, before the softmax.",
+                count,
+            )
         return passed("Dropout acts in training, and keeps the mean of many.", count)
     if others:
         return not_applicable(
@@ -219,6 +233,18 @@ def _has_mean(means: Tensor, expected: Tensor, tolerance: float) -> bool:
     spread = means.std(dim=0) / math.sqrt(len(means))
     off = (means.mean(dim=0) - expected).abs()
     return bool((off <= 7 * spread + tolerance).all())
+
+
+@torch.no_grad()
+def _has_mean_if_loud(subject: Subject, x: Tensor, calls: int, copies: int) -> bool:
+    """Ask for the same of tokens so large that a row sees one token alone."""
+    loud = _LOUD * x
+    expected = subject(loud)
+    if not bool(expected.isfinite().all()):
+        return True  # another property tells it
+    dropping = subject.in_training(dropout=_RATE)
+    draws = [_mean(dropping, loud, copies, seed) for seed in range(calls)]
+    return _has_mean(torch.stack(draws), expected, tolerance(expected))
 
 
 def _mean(subject: Subject, x: Tensor, copies: int, seed: int) -> Tensor:

@@ -1,6 +1,7 @@
 """A copy of somebody's attention code, ready to be called."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,11 @@ from torch import Tensor, nn
 from headway.checks.subject import intent
 from headway.checks.subject.calls import Call, CallOption
 from headway.checks.subject.copies import duplicate
-from headway.checks.subject.dropout import rate_argument, rate_attributes
+from headway.checks.subject.dropout import (
+    WithoutDropout,
+    rate_argument,
+    rate_attributes,
+)
 from headway.checks.subject.signature import Target
 
 
@@ -47,6 +52,7 @@ class Subject:
         T: Number of tokens in a text.
         copy_each_call: Whether to call a new copy each time, because a call changes it.
         extra: Further arguments of each call.
+        undropped: Whether to leave out what functions of torch drop in eval.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Subject:
     T: int = 7
     copy_each_call: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
+    undropped: bool = False
 
     def __call__(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the code with tokens, and with the same random numbers each time.
@@ -92,12 +99,17 @@ class Subject:
         target = (
             duplicate(self.target, self.dtype) if self.copy_each_call else self.target
         )
-        result = self.call(target, x, {**self.extra, **extra})
+        with self.dropping_as_told():
+            result = self.call(target, x, {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(
                 f"it returned shape {tuple(result.shape)} for {tuple(x.shape)}"
             )
         return result
+
+    def dropping_as_told(self) -> AbstractContextManager[Any]:
+        """Leave out what functions of torch drop, if they are to drop nothing."""
+        return WithoutDropout() if self.undropped else nullcontext()
 
     def draw_from(self, seed: int) -> None:
         """Seed the generators in use; `torch.manual_seed` takes longer than a call."""
@@ -150,7 +162,7 @@ class Subject:
 
     def in_training(self, dropout: float) -> "Subject":
         """Copy it in training mode, with this rate of dropout everywhere."""
-        changed = self.with_dropout(dropout)
+        changed = replace(self.with_dropout(dropout), undropped=False)
         if changed.module is not None:
             changed.module.train()
         return changed

@@ -1,0 +1,27 @@
+"""Texts with masks of their own."""
+
+from typing import Any
+
+from torch import Tensor
+
+from checks.support.asking import said
+from mistakes.mistake import OBEYED
+from stepwise import SMALL, PairMasked
+
+
+class OfTheFirst(PairMasked):
+    """All texts get the mask of the first."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        if mask is not None:
+            mask = mask.expand(len(x), -1, -1)[:1].expand(len(x), -1, -1)
+        return super().forward(x, mask)
+
+
+def test_each_text_must_get_its_own_mask() -> None:
+    assert said(OfTheFirst(SMALL), OBEYED) == (
+        "failed",
+        "With another mask for each text, a text gets something else beside others "
+        "than alone: mask of the first text is used for all texts.",
+    )
+    assert said(PairMasked(SMALL), OBEYED)[0] == "passed"
