@@ -24,8 +24,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # The hook rewrites modules as they are imported, so it must come before the first one.
 if "headway" in sys.modules:
     raise RuntimeError("headway was imported before its shape checks were switched on")
-# A check computes thousands of hypotheses, and takes twice the time with shape checks in
-# it: the slow tests have them everywhere, the others not inside `headway.checks`.
+# A check computes thousands of hypotheses, and takes twice the time with shape checks
+# in it: the slow tests have them everywhere, the others not inside `headway.checks`.
 PACKAGE = Path(__file__).parents[1] / "src/headway"
 HOOKED = [f"headway.{one.stem}" for one in PACKAGE.iterdir() if one.stem != "checks"]
 everywhere = os.environ.get("SHAPE_CHECKS") == "everywhere"
