@@ -51,6 +51,11 @@ def test_other_positions_are_no_such_mistake(count: Any) -> None:
     assert said(Counted(count), EQUATION)[0] == "passed"
 
 
+def test_a_table_that_ends_is_not_rounding() -> None:
+    module = Counted(lambda t: t.clamp(max=200))
+    assert said(module, EQUATION, rotary_base=1e4)[0] == "passed"
+
+
 class Slanted(Base):
     """ALiBi in a type."""
 

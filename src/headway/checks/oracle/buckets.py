@@ -18,7 +18,8 @@ def other_buckets(comparison: Comparison, place: Place) -> str:
     that the bucket of each distance is found by itself, the smallest first.
     """
     buckets = comparison.design(place).buckets
-    if buckets is None or not place.causal:
+    fits = comparison.rows(place, _RIGHT) is not None
+    if buckets is None or not place.causal or not fits:
         return ""
     right = [int(one) for one in buckets.numbers[:, 0]]
     found = right[:1]
@@ -46,12 +47,7 @@ def _fits(comparison: Comparison, place: Place, numbers: list[int]) -> bool:
     buckets = replace(design.buckets, numbers=torch.tensor(numbers)[apart])
     design = replace(design, bias=buckets.bias)
     evidence = comparison.evidence
-    try:
-        rows = compute(
-            evidence.x[:, :T], comparison.weights(place), True, _RIGHT, design
-        )
-    except (RuntimeError, IndexError):  # no others are raised by shapes
-        return False
+    rows = compute(evidence.x[:, :T], comparison.weights(place), True, _RIGHT, design)
     off = difference(rows[:, -1:], evidence.output[:, T - 1 : T].double())
     return off <= comparison.tolerance
 
