@@ -58,7 +58,7 @@ def _in_a_text_of(long: int, short: Evidence, near: Match) -> Found | None:
     weights = replace(short.weights, candidates=(near.weights,))
     seen = torch.ones(long, long, dtype=torch.bool)
     seen = seen.tril() if short.causal else seen
-    designs = find_designs(subject, weights, seen)
+    designs = _either_way(find_designs(subject, weights, seen))
     evidence = replace(
         short, subject=subject, x=x, output=output, weights=weights, designs=designs
     )
@@ -67,6 +67,22 @@ def _in_a_text_of(long: int, short: Evidence, near: Match) -> Found | None:
     if match(evidence).difference <= evidence.tolerance:
         return None
     return _named(evidence)
+
+
+def _either_way(designs: tuple[Design, ...]) -> tuple[Design, ...]:
+    """Add designs whose cosines and sines were taken for each other.
+
+    Of a text that does not begin at position zero the two may look alike.
+    """
+    other = [
+        replace(
+            one,
+            rotation=replace(one.rotation, angles=_TURN / 4 - one.rotation.angles),
+        )
+        for one in designs
+        if one.rotation is not None
+    ]
+    return (*designs, *other)
 
 
 def _named(evidence: Evidence) -> Found | None:

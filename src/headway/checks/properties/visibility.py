@@ -68,6 +68,8 @@ def _leak_of_long_texts(evidence: Evidence) -> Outcome:
             one, other = subject(x), subject(changed)
         except Exception:  # a refusal, or whatever a reader's code may raise
             break
+        if not (one.isfinite().all() and other.isfinite().all()):
+            break  # which another property tells
         moved = max_difference(one[:, :-1], other[:, :-1])
         if moved > noise(one):
             return failed(
