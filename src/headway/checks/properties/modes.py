@@ -192,12 +192,12 @@ def _shared(subject: Subject, x: Tensor) -> bool:
 
 
 def _one_at_a_time(subject: Subject) -> Iterator[Subject]:
-    """Give copies in training, each of which drops in one place alone."""
-    for n in range(len(rate_attributes(subject.target))):
-        training = subject.in_training(dropout=0.0)
-        part, name = rate_attributes(training.target)[n]
+    """Give a copy in training, each time with dropout in another place alone."""
+    training = subject.in_training(dropout=0.0)
+    for part, name in rate_attributes(training.target):
         setattr(part, name, _RATE)
         yield training
+        setattr(part, name, 0.0)
 
 
 def _large_rate(subject: Subject) -> float:
