@@ -63,11 +63,13 @@ def _first_that_works(
     The others are for code that is wrong in a size; a property will say so. Where
     values were filled in, a call may work and yet show that they are the wrong ones.
     """
-    choices = [(subject, _sizes(subject)) for subject in ways]
+    sizes: dict[int, list[tuple[int, int]]] = {}  # of each way, once it is tried
     for number in range(_SIZES):
         doubtful: Subject | None = None
-        for subject, sizes in choices:
-            settled = _try(subject, *sizes[number])
+        for place, subject in enumerate(ways):
+            if place not in sizes:
+                sizes[place] = _sizes(subject)
+            settled = _try(subject, *sizes[place][number])
             if isinstance(settled, Failure):
                 failures.append(settled)
             elif not _is_doubtful(settled):
