@@ -206,3 +206,10 @@ def test_a_terminal_gets_a_session(
 def test_the_other_command_is_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert headway_cli.main(["check", "nothing"]) == 2
     assert "target must be" in capsys.readouterr().err
+
+
+def test_a_solved_exercise_is_not_left_by_itself(folder: Folder, run: Run) -> None:
+    write(folder, "double", "return x + x")
+    first, again = run("--once"), run("--once")
+    assert first[0] == again[0] == 0
+    assert "headway practice half goes on to the next exercise" in again[1]

@@ -96,7 +96,7 @@ def _run(known: argparse.Namespace) -> int:
         if watches:
             Session(folder, worker, seed=known.seed).run()
             return 0
-        task = folder.current
+        folder.current = task = folder.current  # it stays there, solved or not
         verdict = judged(folder, worker, task, known.seed)
     if known.json:
         print(verdict.to_json())
