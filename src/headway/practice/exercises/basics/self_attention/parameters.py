@@ -70,13 +70,12 @@ def sort_of(module, name):  # type: ignore[no-untyped-def]
 @contextlib.contextmanager
 def empty_is_nan():  # type: ignore[no-untyped-def]
     """Let PyTorch fill torch.empty with nan, as it does where all must be the same."""
-    before = torch.are_deterministic_algorithms_enabled()
-    only_warns = torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before, warn_only=only_warns)
+        torch.set_deterministic_debug_mode(before)
 
 
 def first_numbers(cls, shape):  # type: ignore[no-untyped-def]
