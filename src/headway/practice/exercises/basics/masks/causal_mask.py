@@ -95,6 +95,17 @@ EXERCISE = Exercise(
             "the last T rows of a square are taken, which has no more than S rows",
         ),
         Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n    return every.tril()[:T]",
+            "the first T rows of a square are taken: those of the oldest tokens, and "
+            "not of the newest",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(S - T).T",
+            "rows and columns are swapped: it is the right table, turned around",
+        ),
+        Wrong(
             "tril(S - T)",
             "triu(1)",
             "True means hidden, and not visible, and the triangle is cut from the "

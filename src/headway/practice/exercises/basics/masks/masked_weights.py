@@ -44,9 +44,12 @@ def with_an_empty_row(d):  # type: ignore[no-untyped-def]
     return mask
 
 
-def scores_far_below_zero(d):  # type: ignore[no-untyped-def]
-    """Draw scores; loud ones are so small that -10000 lies above them."""
-    return d.normal(*d.lead, d.T, d.S) - 1000.0 * (d.loud - 1.0)
+def scores_far_from_zero(d):  # type: ignore[no-untyped-def]
+    """Draw scores; loud ones lie below -10000, or so high that they overflow."""
+    scores = d.normal(*d.lead, d.T, d.S)
+    scores[0] -= 1000.0 * (d.loud - 1.0)
+    scores[1:] += 1000.0 * (d.loud - 1.0)
+    return scores
 
 
 def gradients_finite(masked_weights, scores, mask):  # type: ignore[no-untyped-def]
@@ -71,7 +74,7 @@ EXERCISE = Exercise(
         "Let a row that sees nothing see everything while the softmax runs, and fill "
         "its weights with zeros afterwards; then no nan is ever made.",
     ),
-    draw=lambda d: (scores_far_below_zero(d), with_an_empty_row(d)),
+    draw=lambda d: (scores_far_from_zero(d), with_an_empty_row(d)),
     properties=[
         Property(
             "gradients are finite, for rows that see nothing too", gradients_finite
@@ -199,19 +202,18 @@ EXERCISE = Exercise(
         ),
         Wrong(
             PLAIN,
-            "    return torch.softmax(scores.masked_fill(~mask, -100.0), dim=-1) * mask",
-            "hidden scores are set to -100, which lies above scores that are smaller "
-            "still",
+            "    return torch.softmax(scores.masked_fill(~mask, -100.0), -1) * mask",
+            "hidden scores are set to a number such as -100 or -10000, which lies "
+            "above scores that are smaller still",
             exhibit="masks/#minus-10000-as-minus-infinity",
         ),
         Wrong(
             PLAIN,
-            "    return torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1) * mask",
-            "hidden scores are set to -10000, which lies above scores that are smaller "
-            "still",
-            exhibit="masks/#minus-10000-as-minus-infinity",
-            same_as="hidden scores are set to -100, which lies above scores that are "
-            "smaller still",
+            "    grown = scores.exp() * mask\n"
+            "    return (grown / grown.sum(dim=-1, keepdim=True)).nan_to_num()",
+            "the largest score is not subtracted: exponentials of large ones overflow, "
+            "and those of small ones are zero",
+            hint="torch.softmax subtracts the largest score before the exponential.",
         ),
         Wrong(
             PLAIN,

@@ -77,9 +77,18 @@ def cases():  # type: ignore[no-untyped-def]
     return SelfAttentionV2(5, 3, qkv_bias=True), Linear(), Mean(), zero, Centred()
 
 
-def run(idle_biases, case, x):  # type: ignore[no-untyped-def]
+CASES = (
+    "SelfAttentionV2",
+    "a module without a softmax",
+    "a module that takes the mean of the values",
+    "SelfAttentionV2 whose biases are zero",
+    "a module without a softmax, whose results have a mean of zero",
+)
+
+
+def run(idle_biases, attend, x):  # type: ignore[no-untyped-def]
     torch.default_generator.manual_seed(3)
-    attend = cases()[case].double()
+    attend = cases()[CASES.index(attend)].double()
     before = [p.clone() for p in attend.parameters()]
     found = idle_biases(attend, x)
     after = [*attend.parameters()]
@@ -99,7 +108,7 @@ EXERCISE = Exercise(
         "Keep a copy of the bias (detach and clone), write under torch.no_grad(), and "
         "copy it back at the end of each turn of the loop.",
     ),
-    draw=lambda d: (d.case, d.normal(d.T, 5)),
+    draw=lambda d: (CASES[d.case], d.normal(d.T, 5)),
     trials=[{"case": n} for n in range(5)],
     ask=run,
     law="A bias of the keys adds the same to all scores of a query, and the softmax "
@@ -155,6 +164,11 @@ EXERCISE = Exercise(
             "bias.add_(1e-12)",
             "the bias changes by so little that the comparison sees nothing",
             same_as="shapes are compared, and not numbers",
+        ),
+        Wrong(
+            "idle.append(name)\n            bias.copy_(kept)",
+            "idle.append(name)\n            before = attend(x)",
+            "each layer is compared with the one before, and no bias is put back",
         ),
         Wrong(
             "bias.add_(torch.arange(len(bias)) + 1.0)",

@@ -195,13 +195,6 @@ EXERCISE = Exercise(
         ),
         Wrong(
             THREE,
-            filled("torch.rand(d_in, d_out, requires_grad=True)"),
-            "the three are plain tensors: they get gradients, and no optimizer finds "
-            "them",
-            same_as="the three are plain tensors, which no optimizer finds",
-        ),
-        Wrong(
-            THREE,
             "\n        ".join(
                 f'self.register_buffer("{name}", torch.rand(d_in, d_out))'
                 for name in NAMES
@@ -228,7 +221,7 @@ EXERCISE = Exercise(
         Wrong(
             THREE,
             filled("nn.Parameter(torch.zeros(d_in, d_out))"),
-            "all begins at zero (or at one other number), and not at random",
+            "each matrix begins with one number in all places, such as zero",
         ),
         Wrong(
             THREE,
