@@ -9,6 +9,7 @@ than keys, the first ones see nothing.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -43,6 +44,7 @@ EXERCISE = Exercise(
         "keys more than queries.",
     ),
     draw=lambda d: (d.T, d.S),
+    trials=(DIFFERENT, EQUAL, {"T": 7, "S": 5}),
     law="Row t of T sees the first t + S - T keys, and the last row sees all of them.",
     right=[
         """
@@ -75,5 +77,55 @@ EXERCISE = Exercise(
             "the mask is of numbers and not of True and False",
         ),
         Wrong("tril(S - T)", "clone()", "nothing is hidden"),
+        Wrong(
+            "tril(S - T)",
+            "tril(max(S - T, 0))",
+            "the diagonal is never moved to the left, so that with more queries than "
+            "keys the first ones see something",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(abs(S - T))",
+            "the diagonal is moved to the right by the difference without its sign, "
+            "also where there are more queries than keys",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n    return every.tril()[-T:]",
+            "the last T rows of a square are taken, which has no more than S rows",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n    return every.tril()[:T]",
+            "the first T rows of a square are taken: those of the oldest tokens, and "
+            "not of the newest",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(S - T).T",
+            "rows and columns are swapped: it is the right table, turned around",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "triu(1)",
+            "True means hidden, and not visible, and the triangle is cut from the "
+            "upper left corner",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(T - S)",
+            "the diagonal is moved to the other side",
+            hint="Which way does tril(1) move the diagonal: to the right, or down?",
+        ),
+        Wrong(
+            "torch.ones(T, S, dtype=torch.bool)",
+            "torch.ones(S, T, dtype=torch.bool)",
+            "rows are for keys, and columns for queries",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, T, dtype=torch.bool)\n    return every.tril(T - S)",
+            "T and S are swapped everywhere",
+        ),
     ],
 )

@@ -4,6 +4,7 @@ Write `masked_weights(scores, mask)`: the softmax of each row over what is visib
 
 Scores have shape (..., T, S), the mask (T, S) is True where a query may look. Hidden
 keys get a weight of exactly zero. A row that sees nothing gives zeros, and not nan.
+Gradients of the scores are finite, for such a row too. The scores are left as they are.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -33,17 +34,35 @@ if __name__ == "__main__":
 
 
 def with_an_empty_row(d):  # type: ignore[no-untyped-def]
+    """Draw a mask where one row sees nothing, none all, and each key is seen."""
     mask = d.booleans(d.T, d.S)
     mask[:, 0] = True
     mask[d.T // 2] = False
+    if d.T > 1 and d.S > 1:
+        mask[0] |= ~mask.any(dim=0)
+        mask[mask.all(dim=-1), 0] = False
     return mask
+
+
+def scores_far_from_zero(d):  # type: ignore[no-untyped-def]
+    """Draw scores; loud ones lie below -10000, or so high that they overflow."""
+    scores = d.normal(*d.lead, d.T, d.S)
+    scores[0] -= 1000.0 * (d.loud - 1.0)
+    scores[1:] += 1000.0 * (d.loud - 1.0)
+    return scores
 
 
 def gradients_finite(masked_weights, scores, mask):  # type: ignore[no-untyped-def]
     scores = scores.clone().requires_grad_()
-    masked_weights(scores, mask).square().sum().backward()
+    masked_weights(scores.clone(), mask).square().sum().backward()
     return scores.grad is not None and bool(scores.grad.isfinite().all())
 
+
+# All lines of the solution, for mistakes that take no care of rows that see nothing.
+PLAIN = """    empty = ~mask.any(dim=-1, keepdim=True)
+    hidden = scores.masked_fill(~(mask | empty), -torch.inf)
+    weights = torch.softmax(hidden, dim=-1)
+    return weights.masked_fill(empty, 0.0)"""
 
 EXERCISE = Exercise(
     answer="masked_weights",
@@ -55,7 +74,7 @@ EXERCISE = Exercise(
         "Let a row that sees nothing see everything while the softmax runs, and fill "
         "its weights with zeros afterwards; then no nan is ever made.",
     ),
-    draw=lambda d: (d.normal(*d.lead, d.T, d.S), with_an_empty_row(d)),
+    draw=lambda d: (scores_far_from_zero(d), with_an_empty_row(d)),
     properties=[
         Property(
             "gradients are finite, for rows that see nothing too", gradients_finite
@@ -146,6 +165,61 @@ EXERCISE = Exercise(
             "torch.softmax(hidden, dim=-1)",
             "torch.softmax(hidden, dim=0)",
             "the softmax runs over the texts, which are the first axis",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)",
+            "a row that sees nothing is left to the softmax, which divides zero by "
+            "zero there: nan",
+            exhibit="padding/#fully-masked-row",
+            hint="Which row has no exponential but zeros?",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(mask, -torch.inf), dim=-1)",
+            "the mask is inverted, so that a row that sees nothing sees everything",
+            exhibit="masks/#boolean-mask-inverted",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)",
+            "a number far below zero hides, and where all scores are this number, all "
+            "keys get the same weight",
+            hint="What does a softmax give for a row of equal numbers?",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores * mask, dim=-1)",
+            "scores are multiplied by the mask: hidden ones are zero, whose "
+            "exponential is one, in a row that sees nothing too",
+            exhibit="masks/#scores-multiplied-by-the-mask",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-2)",
+            "the softmax runs over the queries: columns sum to one, and not rows",
+            exhibit="softmax/#softmax-over-the-queries",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask, -100.0), -1) * mask",
+            "hidden scores are set to a number such as -100 or -10000, which lies "
+            "above scores that are smaller still",
+            exhibit="masks/#minus-10000-as-minus-infinity",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = scores.exp() * mask\n"
+            "    return (grown / grown.sum(dim=-1, keepdim=True)).nan_to_num()",
+            "the largest score is not subtracted: exponentials of large ones overflow, "
+            "and those of small ones are zero",
+            hint="torch.softmax subtracts the largest score before the exponential.",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores + ~mask * -torch.inf, dim=-1)",
+            "zero, where a key is visible, is multiplied by minus infinity: nan",
+            hint="masked_fill and where choose, and multiply nothing.",
         ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},

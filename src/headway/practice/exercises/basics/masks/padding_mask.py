@@ -91,5 +91,28 @@ EXERCISE = Exercise(
             "lengths.max())[None][",
             "all texts are as long as the longest",
         ),
+        Wrong(
+            "places < lengths",
+            "places == lengths",
+            "only the first place of the padding is True",
+        ),
+        Wrong(
+            "places < lengths[:, None])[:, None, :]",
+            "places < lengths[:, None])[:, None, :] & "
+            "(places < lengths[:, None])[:, :, None]",
+            "queries that are padding are hidden too, which takes an axis of size S",
+            hint="What is padding may ask: nobody reads its answer. The axis of the "
+            "queries has size one.",
+        ),
+        Wrong(
+            "[:, None, :]",
+            "[:, None, :].expand(-1, S, -1)",
+            "the axis of the queries has size S, and must have size one",
+        ),
+        Wrong(
+            "[:, None, :]",
+            "[None]",
+            "the axis of size one stands before the texts, and not behind them",
+        ),
     ],
 )

@@ -75,5 +75,25 @@ EXERCISE = Exercise(
             "past & ~past.triu(1 - W)",
             "the mask is inverted: what the window holds is hidden",
         ),
+        Wrong(
+            ".tril()",
+            ".clone()",
+            "the future is seen: only what is forgotten is cut off",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past.tril(-1).triu(-W)",
+            "the window ends before the token itself: a token does not see itself",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past | torch.ones_like(past).triu(1 - W)",
+            "the two conditions are joined by or, so that one of them is enough",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past & (torch.arange(T)[:, None] // W == torch.arange(T) // W)",
+            "the text is cut into blocks of W, and each token sees its own block",
+        ),
     ],
 )

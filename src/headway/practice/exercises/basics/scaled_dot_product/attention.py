@@ -98,6 +98,20 @@ EXERCISE = Exercise(
             "what was found is scaled once more",
         ),
         Wrong(
+            "scores = query @ key.mT / query.shape[-1] ** 0.5\n"
+            "    weights = torch.softmax(scores, dim=-1)",
+            "scores = query @ key.mT\n"
+            "    weights = torch.softmax(scores, dim=-1) / query.shape[-1] ** 0.5",
+            "the scale comes after the softmax, and not before it",
+            hint="The scale is for the scores. What do weights sum to, after yours?",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[0] ** 0.5",
+            "scores are divided by the root of the first axis, which counts texts",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
             "weights = torch.softmax(scores, dim=-1)",
             "weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
             "the largest score is not subtracted, so that large ones overflow",

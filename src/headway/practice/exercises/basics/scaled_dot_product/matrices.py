@@ -38,19 +38,46 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def fitting(name, matrix):  # type: ignore[no-untyped-def]
+    if not isinstance(matrix, Tensor) or matrix.dtype != torch.float32:
+        got = getattr(matrix, "dtype", type(matrix).__name__)
+        raise TypeError(
+            f"{name} must be a tensor of torch.float32, the type of x, as "
+            f"torch.tensor([[1.0], [2.0], [3.0]]) makes one; got {got}"
+        )
+    if matrix.ndim != 2 or len(matrix) != 3:
+        raise ValueError(
+            f"{name} must have shape (3, D), with a row for each feature; "
+            f"got {tuple(matrix.shape)}"
+        )
+    return matrix.double()
+
+
+def taken(words, weights):  # type: ignore[no-untyped-def]
+    """Say from which words most is taken."""
+    if bool(((len(words) * weights - 1).abs() < 5e-5).all()):
+        return "the same from every word"
+    first = (weights > 0.99 * weights.max()).tolist()
+    most = [word for word, is_first in zip(words, first, strict=True) if is_first]
+    others = [word for word, is_first in zip(words, first, strict=True) if not is_first]
+    many = len(most) > len(others)
+    names = f"all but {', '.join(others)}" if many else ", ".join(most)
+    share = sum(weights.tolist()[n] for n, is_first in enumerate(first) if is_first)
+    return f"{'nearly all' if share > 0.99 else 'most, not enough,'} from {names}"
+
+
 def shares(matrices):  # type: ignore[no-untyped-def]
     from headway import attention_weights, he_finds_boy
 
     (words, x), _, _ = he_finds_boy()
     W_query, W_key = matrices()
     weights = attention_weights(
-        x.double() @ W_query.double(), x.double() @ W_key.double()
+        x.double() @ fitting("W_query", W_query), x.double() @ fitting("W_key", W_key)
     )
-    boy, he = words.index("Boy"), words.index("he")
-    things = [9 * weights[words.index(word)] for word in ("ice", "cream")]
-    share = float(weights[boy, he])
-    told = "nearly all" if share > 0.99 else "a part" if share > 0.2 else "no more"
-    return told, *(one.round(decimals=4) for one in things)
+    return [
+        f"{word} takes {taken(words, weights[words.index(word)])}"
+        for word in ("Boy", "ice", "cream")
+    ]
 
 
 EXERCISE = Exercise(
@@ -83,6 +110,33 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "[0.0], [1.0], [0.0]",
+            "[0.0], [1.0], [1.0]",
+            "what lives offers as well as a pronoun, so that Boy finds itself too",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
+            "[0.0], [0.0], [1.0]",
+            "what lives offers, and not a pronoun, so that Boy finds itself",
+        ),
+        Wrong(
+            "[0.0], [0.0], [10.0]",
+            "[0.0], [0.0], [-10.0]",
+            "the sign is turned, so that Boy takes from every word but the pronoun",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
+            "[-1.0], [0.0], [0.0]",
+            "nouns are turned away, which leaves all other words, and not the "
+            "pronoun alone",
+        ),
+        Wrong(
+            "[0.0], [0.0], [10.0]",
+            "[0.0], [0.0], [0.0]",
+            "nothing asks, so that Boy takes the same from every word",
+            same_as="the pronoun asks, and not what lives",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
             "[1.0], [0.0], [0.0]",
             "a noun offers, so that Boy finds nouns and not the pronoun",
         ),
@@ -95,7 +149,6 @@ EXERCISE = Exercise(
             "[0.0], [0.0], [10.0]",
             "[0.0], [10.0], [0.0]",
             "the pronoun asks, and not what lives",
-            same_as="a noun offers, so that Boy finds nouns and not the pronoun",
         ),
         Wrong(
             "[0.0], [0.0], [10.0]",

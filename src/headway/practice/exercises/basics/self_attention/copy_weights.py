@@ -6,7 +6,7 @@ Two modules of the book compute the same: `SelfAttentionV1` keeps matrices of sh
 
 Write `copy_weights(source, target)`: copy the three weights of a V1 into a V2, so that
 both give the same. The V2 must keep weights of its own: what is trained in one must not
-change the other.
+change the other. Both must still learn: what required gradients still does.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -48,7 +48,8 @@ def pair(x, weights):  # type: ignore[no-untyped-def]
 def run(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
     one, other = pair(x, weights)
     copy_weights(one, other)
-    return other(x)
+    learns = all(p.requires_grad for m in (one, other) for p in m.parameters())
+    return other(x), one(x), "both can learn" if learns else "frozen"
 
 
 def of_its_own(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
@@ -61,6 +62,14 @@ def of_its_own(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
     learns = all(isinstance(p, torch.nn.Parameter) for p in other.parameters())
     return learns and len([*other.parameters()]) == 3 and torch.equal(other(x), before)
 
+
+def each(line):  # type: ignore[no-untyped-def]
+    """Write a line for each of the three names."""
+    names = ("W_query", "W_key", "W_value")
+    return "\n        ".join(line.format(name) for name in names)
+
+
+THREE = each("target.{0}.weight.copy_(source.{0}.T)")
 
 EXERCISE = Exercise(
     answer="copy_weights",
@@ -129,6 +138,56 @@ EXERCISE = Exercise(
             "source.W_query.T",
             "source.W_query",
             "the queries' weight is not transposed: copied as it is, it does not fit",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.copy_(source.{0})"),
+            "no weight is transposed: copied as they are, they do not fit",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight = source.{0}"),
+            "the matrices themselves are taken for weights of nn.Linear, which stores "
+            "them the other way around",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.copy_(source.{0}.view(target.{0}.weight.shape))"),
+            "all three weights are reshaped, and not transposed",
+            hint="view and reshape keep the numbers in their order; .T turns rows into "
+            "columns.",
+        ),
+        Wrong(
+            "        target.W_value.weight.copy_(source.W_value.T)\n",
+            "",
+            "the values' weight is not copied",
+        ),
+        Wrong(
+            THREE,
+            each("source.{0}.copy_(target.{0}.weight.T)"),
+            "it is copied the other way, from the V2 into the V1",
+            hint="a.copy_(b) writes into a.",
+        ),
+        Wrong(
+            THREE,
+            each("w = target.{0}.weight\n        w = source.{0}.T"),
+            "another name is given to a tensor, and nothing is copied",
+            hint="w = ... gives a name; w.copy_(...) writes into the tensor.",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight = source.{0}.T.clone()"),
+            "a plain tensor is set where a module keeps a parameter, which PyTorch "
+            "refuses",
+        ),
+        Wrong(
+            THREE,
+            each(
+                "target.{0}.weight = torch.nn.Parameter(source.{0}.T.clone(), "
+                "requires_grad=False)"
+            ),
+            "the parameters of the V2 require no gradients any more, so that it never "
+            "learns",
         ),
         Wrong(
             "with torch.no_grad():",

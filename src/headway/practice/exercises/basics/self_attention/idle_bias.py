@@ -4,8 +4,8 @@ With biases, queries, keys and values each get a constant vector added. One of t
 has no influence on the result, whatever its numbers are.
 
 Write `idle_biases(attend, x)`: the names, among `W_query`, `W_key` and `W_value`, of
-the layers of a module whose bias does not move the result, in this order. Find out by
-trying; leave the module as it was.
+the layers of a module whose bias does not move the result, in this order, whatever
+numbers it gets. Find out by trying; leave the module as it was. Biases may be zero.
 """
 
 from headway.practice import Exercise, Wrong
@@ -60,15 +60,35 @@ class Mean(Linear):
         return self.W_value(x).mean(0).expand(len(x), -1)
 
 
+class Centred(Linear):
+    """a module whose results have a mean of zero, where every bias counts"""
+
+    def forward(self, x: Tensor) -> Tensor:
+        result = super().forward(x)
+        return result - result.mean()
+
+
 def cases():  # type: ignore[no-untyped-def]
     from headway import SelfAttentionV2
 
-    return SelfAttentionV2(5, 3, qkv_bias=True), Linear(), Mean()
+    zero = SelfAttentionV2(5, 3, qkv_bias=True)
+    for layer in (zero.W_query, zero.W_key, zero.W_value):
+        nn.init.zeros_(layer.bias)
+    return SelfAttentionV2(5, 3, qkv_bias=True), Linear(), Mean(), zero, Centred()
 
 
-def run(idle_biases, case, x):  # type: ignore[no-untyped-def]
+CASES = (
+    "SelfAttentionV2",
+    "a module without a softmax",
+    "a module that takes the mean of the values",
+    "SelfAttentionV2 whose biases are zero",
+    "a module without a softmax, whose results have a mean of zero",
+)
+
+
+def run(idle_biases, attend, x):  # type: ignore[no-untyped-def]
     torch.default_generator.manual_seed(3)
-    attend = cases()[case].double()
+    attend = cases()[CASES.index(attend)].double()
     before = [p.clone() for p in attend.parameters()]
     found = idle_biases(attend, x)
     after = [*attend.parameters()]
@@ -88,8 +108,8 @@ EXERCISE = Exercise(
         "Keep a copy of the bias (detach and clone), write under torch.no_grad(), and "
         "copy it back at the end of each turn of the loop.",
     ),
-    draw=lambda d: (d.case, d.normal(d.T, 5)),
-    trials=[{"case": n} for n in range(3)],
+    draw=lambda d: (CASES[d.case], d.normal(d.T, 5)),
+    trials=[{"case": n} for n in range(5)],
     ask=run,
     law="A bias of the keys adds the same to all scores of a query, and the softmax "
     "does not see what all scores share.",
@@ -133,6 +153,39 @@ EXERCISE = Exercise(
             'for name in ("W_query", "W_key", "W_value"):',
             'for name in ("W_value", "W_key", "W_query"):',
             "the layers are named in another order",
+        ),
+        Wrong(
+            "    return idle\n",
+            '    return ["W_key"]\n',
+            "W_key is the answer for every module, and nothing is tried",
+        ),
+        Wrong(
+            "bias.add_(torch.arange(len(bias)) + 1.0)",
+            "bias.add_(1e-12)",
+            "the bias changes by so little that the comparison sees nothing",
+            same_as="shapes are compared, and not numbers",
+        ),
+        Wrong(
+            "idle.append(name)\n            bias.copy_(kept)",
+            "idle.append(name)\n            before = attend(x)",
+            "each layer is compared with the one before, and no bias is put back",
+        ),
+        Wrong(
+            "bias.add_(torch.arange(len(bias)) + 1.0)",
+            "bias.zero_()",
+            "the bias is set to zero, where it may be zero already",
+            hint="Add something: then the bias is another one, whatever it was.",
+        ),
+        Wrong(
+            "torch.allclose(attend(x), before)",
+            "torch.allclose(attend(x).mean(), before.mean())",
+            "means are compared, which may stay where numbers move",
+        ),
+        Wrong(
+            "if torch.allclose(attend(x), before):",
+            "if torch.equal(attend(x), before):",
+            "numbers are compared to the last digit, which rounding moves",
+            hint="torch.allclose forgives rounding.",
         ),
     ],
     survivors={

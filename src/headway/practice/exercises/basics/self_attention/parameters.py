@@ -2,10 +2,13 @@
 
 Write the class `SelfAttention(d_in, d_out)`, a module with three matrices of its own.
 
-`W_query`, `W_key` and `W_value` have shape (d_in, d_out), hold random numbers, and can
-be trained. Called with tokens (T, d_in), it projects them, lets them attend to each
-other by scaled dot products, and gives (T, d_out).
+`W_query`, `W_key` and `W_value` have shape (d_in, d_out), can be trained, and hold
+random numbers: others in each of the three, and others in each module. Called with
+tokens (T, d_in), it projects them, lets them attend to each other by scaled dot
+products, and gives (T, d_out).
 """
+
+import contextlib
 
 from headway.practice import Exercise, Wrong
 
@@ -43,13 +46,77 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(cls, x, *weights):  # type: ignore[no-untyped-def]
-    module = cls(*weights[0].shape)
-    for name, weight in zip(("W_query", "W_key", "W_value"), weights, strict=True):
-        getattr(module, name).data = weight
-    found = sorted(name for name, _ in module.named_parameters())
-    return module(x), found
+NAMES = ("W_query", "W_key", "W_value")
 
+
+def sort_of(module, name):  # type: ignore[no-untyped-def]
+    """Say what a module keeps under a name, and refuse what is no matrix to fill."""
+    one, (d_in, d_out) = getattr(module, name), module.of_size
+    if not isinstance(one, Tensor):
+        raise TypeError(
+            f"{name} must be a matrix, an nn.Parameter of shape (d_in, d_out); "
+            f"got {type(one).__name__}"
+        )
+    if one.shape != (d_in, d_out):
+        raise ValueError(
+            f"{name} must have shape (d_in, d_out), here {(d_in, d_out)}; "
+            f"got {tuple(one.shape)}"
+        )
+    if isinstance(one, nn.Parameter):
+        return "parameter" if one.requires_grad else "parameter that is not trained"
+    return "buffer" if name in dict(module.named_buffers()) else "plain tensor"
+
+
+@contextlib.contextmanager
+def empty_is_nan():  # type: ignore[no-untyped-def]
+    """Let PyTorch fill torch.empty with nan, as it does where all must be the same."""
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+def first_numbers(cls, shape):  # type: ignore[no-untyped-def]
+    """Say what the three matrices hold before any training."""
+    with empty_is_nan():
+        modules = [cls(*shape), cls(*shape)]
+    one, other = ([getattr(m, name).detach() for name in NAMES] for m in modules)
+    if any(bool(matrix.isnan().any()) for matrix in one):
+        return "whatever stood in memory"
+    if len({matrix.data_ptr() for matrix in one}) < 3:
+        return "two of the three share their memory"
+    if any(matrix.numel() > 1 and len(matrix.unique()) == 1 for matrix in one):
+        return "one number in all places"
+    if any(torch.equal(one[a], one[b]) for a, b in ((0, 1), (0, 2), (1, 2))):
+        return "the same numbers in two of the three"
+    if any(map(torch.equal, one, other)):
+        return "the same numbers in each module"
+    return "random numbers"
+
+
+def run(cls, x, *weights):  # type: ignore[no-untyped-def]
+    shape = weights[0].shape
+    module = cls(*shape)
+    module.of_size = shape
+    kept = [f"{name}: {sort_of(module, name)}" for name in NAMES]
+    first = first_numbers(cls, shape)
+    for name, weight in zip(NAMES, weights, strict=True):
+        getattr(module, name).data = weight
+    result = module(x)
+    if result.requires_grad:
+        result.sum().backward()
+    learns = [name for name, one in module.named_parameters() if one.grad is not None]
+    return result, kept, first, f"gradients reach {', '.join(learns) or 'nothing'}"
+
+
+def filled(made):  # type: ignore[no-untyped-def]
+    """Write the lines of __init__ that make all three the same way."""
+    return "\n        ".join(f"self.{name} = {made}" for name in NAMES)
+
+
+THREE = filled("nn.Parameter(torch.rand(d_in, d_out))")
 
 EXERCISE = Exercise(
     answer="SelfAttention",
@@ -119,6 +186,66 @@ EXERCISE = Exercise(
             "attention(query, key, value, scale=1.0)",
             "scores are not scaled",
             exhibit="softmax/#no-scale",
+        ),
+        Wrong(
+            THREE,
+            filled("torch.rand(d_in, d_out)"),
+            "the three are plain tensors, which no optimizer finds",
+            exhibit="state/#attention-weights-detached",
+        ),
+        Wrong(
+            THREE,
+            "\n        ".join(
+                f'self.register_buffer("{name}", torch.rand(d_in, d_out))'
+                for name in NAMES
+            ),
+            "the three are buffers, which are saved and not trained",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)"),
+            "the three are parameters that are not trained",
+        ),
+        Wrong(
+            THREE,
+            "self.W_query = self.W_key = self.W_value = "
+            "nn.Parameter(torch.rand(d_in, d_out))",
+            "one parameter stands under all three names",
+        ),
+        Wrong(
+            THREE,
+            "w = torch.rand(d_in, d_out)\n        " + filled("nn.Parameter(w)"),
+            "one tensor is wrapped three times, so that the three share their numbers",
+            hint="nn.Parameter copies nothing.",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.zeros(d_in, d_out))"),
+            "each matrix begins with one number in all places, such as zero",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.empty(d_in, d_out))"),
+            "torch.empty holds whatever stood in memory, and no random numbers",
+        ),
+        Wrong(
+            THREE,
+            "torch.manual_seed(123)\n        " + THREE,
+            "the seed is set in __init__, so that each module begins with the same "
+            "numbers",
+            hint="Who makes a module chooses the seed.",
+        ),
+        Wrong(
+            "def forward(self",
+            "@torch.no_grad()\n    def forward(self",
+            "nothing is recorded in forward, so that no gradient reaches the matrices",
+        ),
+        Wrong(
+            "self.W_query = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_query = nn.Parameter(torch.rand(d_out, d_in))",
+            "the shape is (d_out, d_in), as in nn.Linear",
+            hint="nn.Linear stores its weight the other way around; here x @ W is "
+            "computed with W as it is.",
         ),
     ],
     survivors={},
