@@ -80,6 +80,10 @@ def _run(known: argparse.Namespace) -> int:
     if written and len(written) == len(folder.library):
         where = sys.stderr if known.json else sys.stdout
         print(f"Made {len(written)} exercises in {folder.path}.\n", file=where)
+    elif written:
+        names = ", ".join(one.name for one in written[:3])
+        more = f" and {len(written) - 3} more" if len(written) > 3 else ""
+        print(f"Made what was missing: {names}{more}.\n", file=sys.stderr)
     action = known.action or ""
     if action == "list":
         print(_list_json(folder) if known.json else list_text(folder, 79))

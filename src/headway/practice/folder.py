@@ -44,6 +44,7 @@ class Folder:
     def __init__(self, path: Path, library: Library) -> None:
         self.path = path
         self.library = library
+        self.kept_aside: Path | None = None  # progress that could not be read
 
     def make(self) -> list[Path]:
         """Write the files that are missing; whatever is there stays as it is.
@@ -173,14 +174,14 @@ class Folder:
         empty: dict[str, Any] = {"version": 1, "exercises": {}}
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(found["exercises"], dict):
+            if all(isinstance(one, dict) for one in found["exercises"].values()):
                 return {**empty, **found}
         except FileNotFoundError:
             return empty
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             pass
-        kept = next(one for one in _backups(path) if not one.exists())
-        path.replace(kept)
+        self.kept_aside = next(one for one in _backups(path) if not one.exists())
+        path.replace(self.kept_aside)
         return empty
 
     def _note(self, task: Task, **changes: Any) -> None:

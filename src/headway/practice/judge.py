@@ -473,8 +473,8 @@ def with_example(verdict: Verdict, told: str) -> Verdict:
     """Add to a verdict what the worked example did, in few words if it is known."""
     if verdict.ok and told:
         return replace(verdict, state="failed", sentence=told)
-    raised = verdict.sentence.removeprefix("It raised ").partition(". ")[0]
-    if raised != verdict.sentence and told.startswith(
+    raised = verdict.sentence.removeprefix("It raised ").partition(" (")[0][:30]
+    if verdict.sentence.startswith(f"It raised {raised}") and told.startswith(
         f"The worked example raised {raised}"
     ):
         told = "The worked example raises it too."

@@ -43,7 +43,12 @@ def _run(task: Task, path: Path, seed: int) -> dict[str, Any] | Verdict:
     try:
         source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        return replace(failed, sentence=f"{path.name} could not be read: {error}.")
+        why = getattr(error, "strerror", None) or str(error)
+        return replace(
+            failed,
+            sentence=f"{path.name} could not be read: {why}. If it is gone, end the "
+            "program with q and start again: what is missing is made anew.",
+        )
     linecache.checkcache(str(path))
     namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     try:

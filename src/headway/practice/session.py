@@ -62,6 +62,8 @@ class Session:
     def judge(self, task: Task) -> Verdict:
         """Judge the file of an exercise, keep what came out, and show it."""
         self.folder.current = task
+        self._clear()
+        print(f"judging {task.name} ...", flush=True)
         self.verdict = judged(self.folder, self.worker, task, self.seed)
         self._clear()
         print(
@@ -89,7 +91,7 @@ class Session:
 
     def _hint(self) -> None:
         task = self.folder.current
-        self._print(hint_text(self.folder, task, self.verdict))
+        self._print(hint_text(self.folder, task, self.verdict, width=_width()))
 
     def _previous(self) -> Task:
         tasks = [*self.folder.library.values()]
@@ -162,6 +164,13 @@ def page(
     place = _relative(folder.path_of(task))
     head = f"{task.number} of {len(folder.library)}  {task.source.title}"
     lines = [head, f"{place}  ({done} done)", ""]
+    if folder.kept_aside is not None:
+        told = (
+            "What was noted of your progress could not be read, and is kept in "
+            f"{folder.kept_aside.name}. Your files are as they were; each counts again "
+            "when it is judged."
+        )
+        lines += [textwrap.fill(told, width), ""]
     lines.append(verdict.text(width=width, colour=colour))
     if verdict.ok:
         on, solution = (

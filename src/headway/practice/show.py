@@ -9,14 +9,23 @@ from headway.practice.verdict import Verdict
 _MARKS = {"done": "x", "covered": "x", "begun": "~", "open": " "}
 
 
-def hint_text(folder: Folder, task: Task, verdict: Verdict | None) -> str:
-    """Open one more hint, and give all that are open; one on a named mistake first."""
+def hint_text(
+    folder: Folder, task: Task, verdict: Verdict | None, *, width: int = 80
+) -> str:
+    """Open one more hint, and give all that are open; one on a named mistake first.
+
+    Args:
+        folder: The reader's folder.
+        task: The exercise.
+        verdict: What was said last.
+        width: How many characters a line may have.
+    """
     hints = task.exercise.hints
     special = verdict.hint if verdict is not None and verdict.name == task.name else ""
     count = len(hints) if folder.passed(task) else folder.open_hint(task)
     lines = [special] if special else []
     lines += [f"hint {n}/{len(hints)}  {hints[n - 1]}" for n in range(1, count + 1)]
-    return "\n".join(textwrap.fill(line, 79) for line in lines)
+    return "\n".join(textwrap.fill(line, width - 1) for line in lines)
 
 
 def solution_text(task: Task) -> str:
