@@ -87,6 +87,11 @@ def last_column(x: Tensor) -> Tensor:
     return torch.cat([0 * x[:, :-1], causal(x)[:, -1:]], dim=-1)
 
 
+def first_column(x: Tensor) -> Tensor:
+    """a causal head that reads and moves the first column alone"""
+    return torch.cat([causal(x)[:, :1], 0 * x[:, 1:]], dim=-1)
+
+
 def middle_column(x: Tensor) -> Tensor:
     """a causal head that reads and moves one column in the middle"""
     x = torch.cat([0 * x[:, :2], x[:, 2:3], 0 * x[:, 3:]], dim=-1)
@@ -106,6 +111,7 @@ HEADS = [
     little,
     constant,
     last_column,
+    first_column,
     middle_column,
 ]
 
