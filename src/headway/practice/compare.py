@@ -33,7 +33,7 @@ def difference(mine: Any, right: Any) -> str | None:
             return f"it gives {shown(mine)}, and must give {shown(right)}"
         for name, value in right.items():
             if (found := difference(mine[name], value)) is not None:
-                if isinstance(mine[name], str) and isinstance(value, str):
+                if isinstance(value, (str, int)) and type(mine[name]) is type(value):
                     found = f"{mine[name]}, and must be {value}"
                 return f"{name}: {found}"
         return None
