@@ -80,6 +80,10 @@ def test_a_difference_is_told(mine: Any, right: Any, said: str | None) -> None:
         (ONE > 1, "[False, True]"),
         (1 / 3, "0.3333"),
         ((1, ONE), "(1, [1.0, 2.0])"),
+        (
+            {"the rows": ONE, "the module": "moved"},
+            "the rows: [1.0, 2.0], the module: moved",
+        ),
         ("x" * 300, "'" + "x" * 196 + "..."),
         (len, "Return the number of items in a container."),
     ],

@@ -139,7 +139,10 @@ def shown(value: Any, digits: int = 4) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(shown(one, digits) for one in value) + ")"
     if isinstance(value, Mapping):
-        pairs = (f"{name}: {shown(one, digits)}" for name, one in value.items())
+        pairs = [
+            f"{name}: {one if isinstance(one, str) else shown(one, digits)}"
+            for name, one in value.items()
+        ]
         return ", ".join(pairs) or "nothing"
     if callable(value):
         return str(getattr(value, "__doc__", None) or getattr(value, "__name__", value))
