@@ -36,14 +36,33 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
         (1.5, 1.5 + 1e-13, None),
         (torch.tensor(1.5), 1.5, None),
         (1, 1.0, None),
-        (2.0, 1.0, "1 of 1 numbers are wrong, the farthest by 1"),
+        (2.0, 1.0, "the number is wrong, by 1"),
+        (ONE[:1] + 0.5, ONE[:1], "the number is wrong, by 0.5"),
+        (ONE[:1] > 1, ONE[:1] > 0, "it gives [False], and must give [True]"),
+        (None, True, "it gives nothing (None), and must give True"),
         ("a", 1.0, "it gives 'a', and must give 1"),
         (True, True, None),
         (torch.tensor(True), True, None),
         (torch.tensor(2), 3, "it gives 2, and must give 3"),
         ("a", "b", "it gives 'a', and must give 'b'"),
         ({"a": 1}, {"a": 1}, None),
-        ({"b": 1}, {"a": 1}, "it gives {'b': 1}, and must give {'a': 1}"),
+        ({"b": 1}, {"a": 1}, "it gives b: 1, and must give a: 1"),
+        ({}, {"a": 1}, "it gives nothing, and must give a: 1"),
+        (
+            {"the output": ONE, "the gradient": ONE + 1},
+            {"the output": ONE, "the gradient": ONE},
+            "the gradient: 2 of 2 numbers are wrong, the farthest by 1",
+        ),
+        (
+            {"the mask": "a parameter"},
+            {"the mask": "a buffer"},
+            "the mask: a parameter, and must be a buffer",
+        ),
+        (
+            ONE,
+            {"the weight": ONE, "the bias": ONE},
+            "it gives a tensor of shape (2,), and must give the weight, the bias",
+        ),
         (torch.tensor([]), torch.tensor([]), None),
     ],
 )
@@ -61,6 +80,10 @@ def test_a_difference_is_told(mine: Any, right: Any, said: str | None) -> None:
         (ONE > 1, "[False, True]"),
         (1 / 3, "0.3333"),
         ((1, ONE), "(1, [1.0, 2.0])"),
+        (
+            {"the rows": ONE, "the module": "moved"},
+            "the rows: [1.0, 2.0], the module: moved",
+        ),
         ("x" * 300, "'" + "x" * 196 + "..."),
         (len, "Return the number of items in a container."),
     ],
@@ -88,3 +111,12 @@ def test_two_values_that_differ_are_never_written_alike() -> None:
     assert shown_apart(one, one + 1e-6) == ("[1.0]", "[1.000001]")
     assert shown_apart(1.0, 1.0 + 2e-16) == ("1", "1.0000000000000002")
     assert shown_apart((one, 1), (one + 1e-15, 1))[0] == "([1.0], 1)"
+
+
+def test_of_named_results_the_first_that_differs_is_written() -> None:
+    mine = {"the output": ONE, "the gradient": ONE + 1, "the rest": 1}
+    right = {"the output": ONE, "the gradient": ONE, "the rest": 2}
+    assert shown_apart(mine, right) == (
+        "the gradient: [2.0, 3.0]",
+        "the gradient: [1.0, 2.0]",
+    )

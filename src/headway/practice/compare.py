@@ -20,14 +20,23 @@ def difference(mine: Any, right: Any) -> str | None:
 
     Args:
         mine: What the answer gave.
-        right: What it must give: a tensor, a number, a text, or a sequence of these.
+        right: What it must give: a tensor, a number, a text, or a sequence of these;
+            or a mapping, from what each result is, in words, to the result.
     """
     if isinstance(right, Tensor):
         return _of_tensors(mine, right)
     if isinstance(right, Mapping):
-        if not isinstance(mine, Mapping) or mine.keys() != right.keys():
+        if not isinstance(mine, Mapping):
+            names = ", ".join(map(str, right))
+            return f"it gives {kind(mine)}, and must give {names}"
+        if mine.keys() != right.keys():
             return f"it gives {shown(mine)}, and must give {shown(right)}"
-        return difference([*mine.values()], [right[name] for name in mine])
+        for name, value in right.items():
+            if (found := difference(mine[name], value)) is not None:
+                if isinstance(value, (str, int)) and type(mine[name]) is type(value):
+                    found = f"{mine[name]}, and must be {value}"
+                return f"{name}: {found}"
+        return None
     if isinstance(right, (list, tuple)):
         if not isinstance(mine, (list, tuple)) or len(mine) != len(right):
             return f"it gives {kind(mine)}, and must give {kind(right)}"
@@ -47,7 +56,8 @@ def difference(mine: Any, right: Any) -> str | None:
         return None
     if isinstance(mine, Tensor) and mine.ndim == 0 and isinstance(right, (bool, int)):
         return difference(mine.item(), right)
-    return f"it gives {shown(mine)}, and must give {shown(right)}"
+    given = kind(mine) if mine is None else shown(mine)
+    return f"it gives {given}, and must give {shown(right)}"
 
 
 def _of_tensors(mine: Any, right: Tensor) -> str | None:
@@ -60,6 +70,8 @@ def _of_tensors(mine: Any, right: Tensor) -> str | None:
     mine, right = mine.detach(), right.detach()
     if not right.is_floating_point() and not right.is_complex():
         wrong = int((mine != right).sum())
+        if wrong and right.numel() == 1:
+            return f"it gives {shown(mine)}, and must give {shown(right)}"
         return f"{wrong} of {right.numel()} entries are wrong" if wrong else None
     equal = (mine == right) | (mine.isnan() & right.isnan())
     finite = right[right.isfinite()].abs()
@@ -75,6 +87,8 @@ def _of_tensors(mine: Any, right: Tensor) -> str | None:
             "is computed in 32 bits, or a small number is added"
         )
     worst = float((mine - right).abs()[far].nan_to_num(torch.inf, torch.inf).max())
+    if right.numel() == 1:
+        return f"the number is wrong, by {worst:.3g}"
     return (
         f"{int(far.sum())} of {right.numel()} numbers are wrong, "
         f"the farthest by {worst:.3g}"
@@ -92,7 +106,17 @@ def kind(value: Any) -> str:
 
 
 def shown_apart(mine: Any, right: Any) -> tuple[str, str]:
-    """Write two values that differ, with as many digits as it takes to see that."""
+    """Write two values that differ, with as many digits as it takes to see that.
+
+    Of named results, the first that differs is written.
+    """
+    if isinstance(mine, Mapping) and isinstance(right, Mapping):
+        differ = [name for name in right if name in mine]
+        differ = [name for name in differ if not same(mine[name], right[name])]
+        if differ and mine.keys() == right.keys():
+            # What is right is not shown.
+            mine = {name: mine[name] for name in differ[:1]}
+            right = {name: right[name] for name in differ[:1]}
     texts = shown(mine), shown(right)
     for digits in (8, 12, 17):
         if texts[0] != texts[1]:
@@ -114,6 +138,12 @@ def shown(value: Any, digits: int = 4) -> str:
         return "[" + ", ".join(shown(one, digits) for one in value) + "]"
     if isinstance(value, tuple):
         return "(" + ", ".join(shown(one, digits) for one in value) + ")"
+    if isinstance(value, Mapping):
+        pairs = [
+            f"{name}: {one if isinstance(one, str) else shown(one, digits)}"
+            for name, one in value.items()
+        ]
+        return ", ".join(pairs) or "nothing"
     if callable(value):
         return str(getattr(value, "__doc__", None) or getattr(value, "__name__", value))
     text = " ".join(repr(value).split())

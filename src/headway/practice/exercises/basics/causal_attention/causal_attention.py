@@ -57,18 +57,27 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(cls, x, *weights):  # type: ignore[no-untyped-def]
-    d_in, d_out = weights[0].shape
-    attend = cls(d_in, d_out, x.shape[-2] + 2, 0.5).double()
-    with torch.no_grad():
-        for name, weight in zip(("query", "key", "value"), weights, strict=True):
-            getattr(attend, f"W_{name}").weight.copy_(weight.T)
+def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
+    attend = cls(*W_query.shape, x.shape[-2] + 2, 0.5).double()
+    attend.W_query.weight.data = W_query.T.contiguous()
+    attend.W_key.weight.data = W_key.T.contiguous()
+    attend.W_value.weight.data = W_value.T.contiguous()
     torch.default_generator.manual_seed(2)
     drops = attend(x)
     attend.eval()
-    stored = len(attend.state_dict())
-    return attend(x), attend(x[0, :2]), drops, f"{stored} tensors are saved"
+    kept = [one for one in vars(attend).values() if isinstance(one, Tensor)]
+    kept += [*attend.buffers()]
+    return {
+        "the rows in eval": attend(x),
+        "the rows in eval of one text without a batch": attend(x[0, :2]),
+        "the rows in training": drops,
+        "what is stored besides weights": "a tensor" if kept else "nothing",
+        "what is saved": ", ".join(attend.state_dict()),
+    }
 
+
+_FILL = "scores = scores.masked_fill(future, -torch.inf)"
+_WEIGHTS = "weights = self.dropout(torch.softmax(scores, dim=-1))"
 
 EXERCISE = Exercise(
     answer="CausalAttention",
@@ -144,9 +153,35 @@ EXERCISE = Exercise(
             "the first axis is taken for the tokens, and it may be the texts",
         ),
         Wrong(
+            "T = x.shape[-2]",
+            "T = x.shape[1]",
+            "x.shape[1] is taken for the tokens, and in one text without a batch it "
+            "is their width",
+            hint="x.shape[-2] is the number of tokens, however many axes stand in "
+            "front.",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(1, 2)",
+            "transpose(1, 2) counts axes from the front, and one text has only two",
+            hint="Axes counted from the end are the same with a batch and without.",
+        ),
+        Wrong(
+            "        future = torch.ones",
+            "        self.future = future = torch.ones",
+            "the module keeps its mask in an attribute",
+        ),
+        Wrong(
             "self.dropout(torch.softmax(scores, dim=-1))",
             "torch.softmax(self.dropout(scores), dim=-1)",
             "scores are dropped, and not weights",
+            exhibit="dropout/#dropout-before-softmax",
+        ),
+        Wrong(
+            f"{_FILL}\n        {_WEIGHTS}",
+            "scores = self.dropout(scores).masked_fill(future, -torch.inf)\n"
+            "        weights = torch.softmax(scores, dim=-1)",
+            "scores are dropped before the future is hidden, and no weights are",
             exhibit="dropout/#dropout-before-softmax",
         ),
         Wrong(
@@ -168,11 +203,22 @@ EXERCISE = Exercise(
             "the result is dropped, and not the weights",
         ),
         Wrong(
+            "return weights @ value",
+            "return self.dropout(weights @ value)",
+            "the result is dropped too, after the weights have been",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return self.dropout(weights) @ value",
+            "weights are dropped twice",
+        ),
+        Wrong(
             "triu(1)",
             "triu()",
             "a token does not see itself, and the first sees nothing",
             exhibit="triangles/#diagonal-hidden",
         ),
+        Wrong("triu(1)", "triu(2)", "each token sees the next one too"),
         Wrong(
             "triu(1)",
             "tril()",
@@ -181,11 +227,31 @@ EXERCISE = Exercise(
             hint="masked_fill fills where its mask is True. What should be True there?",
         ),
         Wrong(
-            "        scores = scores.masked_fill(future, -torch.inf)\n"
-            "        weights = self.dropout(torch.softmax(scores, dim=-1))",
+            f"        {_FILL}\n        {_WEIGHTS}",
             "        weights = self.dropout(torch.softmax(scores, dim=-1).tril())",
             "weights are hidden after the softmax, and rows do not sum to one",
             exhibit="masks/#mask-after-softmax",
+        ),
+        Wrong(
+            f"        {_FILL}\n        {_WEIGHTS}",
+            "        weights = torch.softmax(scores, dim=-1).tril()\n"
+            "        weights = weights / weights.sum(dim=-1, keepdim=True)\n"
+            "        weights = self.dropout(weights)",
+            "weights are hidden after the softmax and divided by their sum, which is "
+            "zero where the future took it all",
+            hint="If a later score is larger by a thousand, what is left of the "
+            "weights before it? Hide scores, before the softmax.",
+        ),
+        Wrong("-torch.inf", "0.0", "hidden scores are set to zero, which is a score"),
+        Wrong(
+            "-torch.inf",
+            "-1e4",
+            "hidden scores are set to -10000, and others can be lower still",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=-2)",
+            "the softmax goes down the columns, so that keys share out queries",
         ),
         Wrong(
             "query @ key.mT",
@@ -209,6 +275,25 @@ EXERCISE = Exercise(
             "/ x.shape[-1] ** 0.5",
             "scores are scaled by the width of the tokens, and not of the keys",
             exhibit="softmax/#scaled-by-the-width-of-a-token",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ key.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of tokens, and not of the "
+            "width of a key",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ x",
+            "the tokens are mixed, and not their values",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return nn.functional.scaled_dot_product_attention(\n"
+            "            query, key, value, attn_mask=future\n        )",
+            "PyTorch's function is given the future as attn_mask, in which True means "
+            "that a key may be seen",
+            exhibit="masks/#boolean-mask-inverted",
         ),
         Wrong(
             "scores = query @ key.mT",

@@ -48,18 +48,15 @@ if __name__ == "__main__":
 
 def run(cls, scores):  # type: ignore[no-untyped-def]
     hide = cls(scores.shape[-1] + 3)
-    square = scores.mT @ scores
-    hidden, whole = hide(scores), hide(square)
-    saved, trained = [*hide.state_dict()], [*hide.parameters()]
     stays = [one for one in vars(hide).values() if isinstance(one, Tensor)]
-    return (
-        hidden,
-        whole,
-        f"saved: {', '.join(saved) or 'nothing'}",
-        "a parameter is kept" if trained else "no parameter is kept",
-        "a tensor stays where it is" if stays else "all tensors move",
-        "a buffer is kept" if [*hide.buffers()] else "no buffer is kept",
-    )
+    return {
+        "scores of the newest tokens": hide(scores),
+        "scores of a whole text": hide(scores.mT @ scores),
+        "what is saved": ", ".join(hide.state_dict()) or "nothing",
+        "parameters": len([*hide.parameters()]),
+        "tensors that stay when the module moves": len(stays),
+        "is there a buffer": "yes" if [*hide.buffers()] else "no",
+    }
 
 
 EXERCISE = Exercise(
@@ -104,6 +101,23 @@ EXERCISE = Exercise(
         """,
     ],
     wrong=[
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[:T, :T]",
+            "the mask is cut as if there were as many keys as queries",
+        ),
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[-T:, :S]",
+            "rows are counted from the end of the longest text, and columns from its "
+            "beginning",
+        ),
+        Wrong(
+            "return scores.masked_fill(future, -torch.inf)",
+            "return torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)",
+            "weights are given, and scores are asked for",
+            hint="The softmax is no part of this module.",
+        ),
         Wrong(
             'self.register_buffer("future", every.triu(1), persistent=False)',
             "self.future = every.triu(1)",

@@ -82,12 +82,38 @@ def little(x: Tensor) -> Tensor:
     return causal(x) + 1e-6 * x.flip(0)
 
 
+def last_column(x: Tensor) -> Tensor:
+    """a causal head that reads and moves the last column alone"""
+    return torch.cat([0 * x[:, :-1], causal(x)[:, -1:]], dim=-1)
+
+
+def first_column(x: Tensor) -> Tensor:
+    """a causal head that reads and moves the first column alone"""
+    return torch.cat([causal(x)[:, :1], 0 * x[:, 1:]], dim=-1)
+
+
+def middle_column(x: Tensor) -> Tensor:
+    """a causal head that reads and moves one column in the middle"""
+    x = torch.cat([0 * x[:, :2], x[:, 2:3], 0 * x[:, 3:]], dim=-1)
+    return causal(x)
+
+
 def constant(x: Tensor) -> Tensor:
     """a head that reads no token at all"""
     return 0 * x
 
 
-HEADS = [causal, next_token, window, alone, little, constant]
+HEADS = [
+    causal,
+    next_token,
+    window,
+    alone,
+    little,
+    constant,
+    last_column,
+    first_column,
+    middle_column,
+]
 
 EXERCISE = Exercise(
     answer="reach",
@@ -140,6 +166,21 @@ EXERCISE = Exercise(
             "(head(changed) != before)",
             "((head(changed) - before).abs() > 1e-3)",
             "a tolerance is so wide that a small leak goes through",
+        ),
+        Wrong(
+            ".any(dim=-1)",
+            ".all(dim=-1)",
+            "a row counts as moved only if all of its numbers move",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "head(changed)[:, 0] != before[:, 0]",
+            "only the first column of the result is looked at",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j, 0] += 1.0",
+            "only the first number of a token is changed, and a head may read others",
         ),
         Wrong(".any(dim=-1)", ".any(dim=0)", "columns are looked at, and not rows"),
         Wrong("!= before", "== before", "it says what stays, and not what moves"),

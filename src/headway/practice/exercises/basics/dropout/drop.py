@@ -41,6 +41,33 @@ EXERCISE = Exercise(
     right=["return torch.where(keep, weights, 0.0) * (1 / (1 - p))"],
     wrong=[
         Wrong(
+            "(1 - p)",
+            "1 - p",
+            "the brackets around 1 - p are missing, so that p is subtracted at the end",
+            hint="Division goes before subtraction.",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "* 2",
+            "what is kept is doubled, which is right for p = 0.5 only",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "* (1 + p)",
+            "what is kept grows by the factor 1 + p",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "/ keep.to(weights.dtype).mean()",
+            "it is divided by the share that was kept this time, and not by 1 - p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights[keep] / (1 - p)",
+            "what is dropped is cut out, and not set to zero",
+            hint="weights[keep] is a row of those that are kept, with no gaps.",
+        ),
+        Wrong(
             " / (1 - p)",
             "",
             "what is kept does not grow",

@@ -54,7 +54,10 @@ def run(columns_that_move, x, weights, mix, head):  # type: ignore[no-untyped-de
     attend.out_proj.weight.data = mix
     moved = columns_that_move(attend, x, head)
     same = torch.allclose(attend.W_value.weight, weights[2])
-    return moved, "left as it was" if same else "changed"
+    return {
+        "the columns": moved,
+        "the module afterwards": "as it was" if same else "changed",
+    }
 
 
 def mix(d):  # type: ignore[no-untyped-def]

@@ -48,11 +48,11 @@ def run(keep_apart, weight, num_heads):  # type: ignore[no-untyped-def]
     attend.out_proj.weight.data, bias = weight, attend.out_proj.bias.clone()
     keep_apart(attend)
     learns = isinstance(attend.out_proj.weight, nn.Parameter)
-    return (
-        attend.out_proj.weight,
-        "a parameter" if learns else "no parameter",
-        attend.out_proj.bias - bias,
-    )
+    return {
+        "out_proj.weight": attend.out_proj.weight,
+        "its kind": "a parameter" if learns else "no parameter",
+        "what out_proj.bias has changed by": attend.out_proj.bias - bias,
+    }
 
 
 EXERCISE = Exercise(

@@ -4,7 +4,8 @@ Write `leaks(attend)`: True if the future gets through, False if it does not.
 
 `attend` takes tokens of shape (B, T, E) and gives rows of shape (B, T, V). It is meant
 to hide the future: no row may move when a later token is changed. Some of those that
-you are judged on leak only here and there; those that do not leak must not be blamed.
+you are judged on leak in one row or in one text alone; those that do not leak must not
+be blamed. Try texts of seven tokens or more.
 """
 
 from headway.practice import Exercise, Wrong
@@ -23,7 +24,7 @@ def leaks(attend: Callable[[Tensor], Tensor]) -> bool:
     rows = attend(x)
     for t in range(1, 7):
         changed = x.clone()
-        changed[:, t:] = torch.randn(2, 7 - t, 5, dtype=torch.float64)
+        changed[:, t:] = torch.randn_like(x[:, t:])
         if not torch.equal(attend(changed)[:, :t], rows[:, :t]):
             return True
     return False
@@ -87,7 +88,21 @@ def last_token(x: Tensor) -> Tensor:
 def first_row(x: Tensor) -> Tensor:
     """attention whose first row sees the second token"""
     keep = _past(x).clone()
-    keep[0, 1] = True
+    keep[0, 1:2] = True
+    return _weigh(x, keep)
+
+
+def second_row(x: Tensor) -> Tensor:
+    """attention whose second row sees the third token"""
+    keep = _past(x).clone()
+    keep[1:2, 2:3] = True
+    return _weigh(x, keep)
+
+
+def row_before_last(x: Tensor) -> Tensor:
+    """attention whose last row but one sees the last token"""
+    keep = _past(x).clone()
+    keep[-2:-1, -1] = True
     return _weigh(x, keep)
 
 
@@ -105,8 +120,19 @@ CASES = [
     second_text,
     last_token,
     first_row,
+    second_row,
+    row_before_last,
     little,
 ]
+
+
+def run(leaks, attend):  # type: ignore[no-untyped-def]
+    found = leaks(attend)
+    return None if found is None else bool(found)
+
+
+_FOR = "for t in range(1, 7):"
+_CHANGE = "changed[:, t:] = torch.randn_like(x[:, t:])"
 _COMPARE = "if not torch.equal(attend(changed)[:, :t], rows[:, :t]):"
 
 EXERCISE = Exercise(
@@ -120,7 +146,7 @@ EXERCISE = Exercise(
         "a tolerance; and look at every text of the batch.",
     ),
     draw=lambda d: (CASES[d.case],),
-    ask=lambda leaks, attend: bool(leaks(attend)),
+    ask=run,
     trials=[{"case": n} for n in range(len(CASES))],
     law="A row that hides the future does not move by a single digit.",
     right=[
@@ -133,18 +159,54 @@ EXERCISE = Exercise(
                 return True
         return False
         """,
+        """
+        x = torch.randn(2, 8, 4, dtype=torch.float64)
+        for t in range(1, 8):
+            if not torch.allclose(attend(x)[:, :t], attend(x[:, :t])):
+                return True
+        return False
+        """,
     ],
     wrong=[
+        Wrong(_FOR, "for t in range(6, 7):", "only the last token is ever changed"),
         Wrong(
-            "for t in range(1, 7):",
-            "for t in range(6, 7):",
-            "only the last token is changed",
+            _FOR,
+            "for t in range(1, 2):",
+            "only the first row is looked at, and a later one may leak",
+            hint="Which rows must stay as they are when token 5 changes? Is it only "
+            "the first?",
         ),
-        Wrong("changed[:, t:]", "changed[:1, t:]", "only the first text is changed"),
+        Wrong(
+            f"{_FOR}\n        changed = x.clone()\n        {_CHANGE}",
+            "for t in range(1, 2):\n        changed = x.clone()\n"
+            "        changed[:, t] += 1.0",
+            "only the second token is changed and the first row looked at, as when "
+            "return stands in the first turn of a loop",
+        ),
+        Wrong(
+            _FOR,
+            "for t in range(3, 4):",
+            "the text is cut at one place only: all tokens after it are changed, and "
+            "all rows before it are compared",
+            hint="Inside of the first half, and inside of the second, a row may still "
+            "see what comes next. At how many places must the text be cut?",
+        ),
+        Wrong(
+            _CHANGE,
+            "changed[0, t:] = torch.randn_like(x[0, t:])",
+            "only the first text is changed",
+        ),
+        Wrong(
+            "torch.randn(2, 7, 5",
+            "torch.randn(1, 7, 5",
+            "there is one text only, and a second may leak",
+            same_as="only the first text is changed",
+        ),
         Wrong(
             _COMPARE,
             "if attend(changed).shape != rows.shape:",
-            "shapes are compared, and no numbers",
+            "what is compared can never differ: one tensor under two names, since "
+            "y = x copies nothing, or shapes alone",
         ),
         Wrong(
             _COMPARE,
@@ -157,13 +219,28 @@ EXERCISE = Exercise(
             "rows that may change are compared too",
         ),
         Wrong(
-            "changed[:, t:] =",
-            "changed[:, : 7 - t] =",
+            _CHANGE,
+            "changed[:, t - 1] += 1.0",
             "a past token is changed",
             same_as="rows that may change are compared too",
         ),
+        Wrong(
+            f"{_FOR}\n        changed = x.clone()\n        {_CHANGE}\n"
+            "        if not torch.equal(",
+            f"for t in range(7):\n        changed = x.clone()\n        {_CHANGE}\n"
+            "        if torch.equal(",
+            "True is given for rows that are equal, and not for rows that differ",
+            same_as="rows that may change are compared too",
+        ),
+        Wrong(
+            "if not torch.equal(",
+            "if torch.equal(",
+            "it is turned around: True is given for rows that are equal",
+        ),
     ],
     survivors={
+        "2 -> 3": "one text more does no harm",
+        "5 -> 6": "tokens may have any width",
         "7 -> 8": "another length of text does as well, and so does one turn more, in "
         "which nothing is changed",
     },

@@ -34,7 +34,11 @@ if __name__ == "__main__":
 
 
 def run(merge_heads, x):  # type: ignore[no-untyped-def]
-    return merge_heads(x), merge_heads(x[0]), merge_heads(x[None])
+    return {
+        "the tokens of a batch": merge_heads(x),
+        "the tokens of one text": merge_heads(x[0]),
+        "the tokens of a batch of batches": merge_heads(x[None]),
+    }
 
 
 EXERCISE = Exercise(

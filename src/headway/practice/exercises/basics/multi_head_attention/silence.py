@@ -46,7 +46,7 @@ def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-u
     from headway import attention
 
     d_in, E = weights.shape[-2:]
-    given = []
+    given = {}
     for qkv_bias in (True, False):
         attend = MultiHeadAttention(
             d_in, E, 99, 0.0, num_heads, qkv_bias, attend=attention
@@ -59,8 +59,8 @@ def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-u
                 getattr(attend, f"W_{name}").bias.data = bias
         attend.out_proj.weight.data, attend.out_proj.bias.data = out[1:], out[0]
         silence(attend, head)
-        given.append(attend(x))
-    return tuple(given)
+        given[f"the rows {'with' if qkv_bias else 'without'} biases"] = attend(x)
+    return given
 
 
 EXERCISE = Exercise(

@@ -35,8 +35,11 @@ if __name__ == "__main__":
 
 
 def run(split_heads, x, num_heads):  # type: ignore[no-untyped-def]
-    heads = split_heads(x, num_heads)
-    return heads, split_heads(x[0], num_heads), split_heads(x[None], num_heads)
+    return {
+        "the heads of a batch": split_heads(x, num_heads),
+        "the heads of one text": split_heads(x[0], num_heads),
+        "the heads of a batch of batches": split_heads(x[None], num_heads),
+    }
 
 
 EXERCISE = Exercise(
@@ -65,6 +68,46 @@ EXERCISE = Exercise(
         "return x.unflatten(-1, (num_heads, -1)).movedim(-2, -3)",
     ],
     wrong=[
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return torch.stack(x.chunk(num_heads, dim=-2), dim=-3)",
+            "the tokens are cut into pieces, and not the numbers of each token",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)",
+            "the heads are stacked as axis 1, which lies before the tokens of a batch "
+            "of three axes only",
+            hint="Which axis is it, counted from the end?",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return x.chunk(num_heads, dim=-1)",
+            "the heads are given as a tuple, and are not stacked",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    T = x.shape[-2]\n"
+            "    return x.mT.reshape(*x.shape[:-2], num_heads, T, -1)",
+            "tokens and numbers change places first, and the reshape then mixes them",
+            hint="After .mT the numbers of a head lie as (D, T). What must still "
+            "change places after the cut?",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return x.mT.unflatten(-2, (num_heads, -1))",
+            "tokens and numbers of a head stand the wrong way round: (D, T)",
+        ),
+        Wrong(
+            "per_token.transpose(-3, -2)",
+            "per_token.permute(0, 2, 1, 3)",
+            "permute is given four axes, and one text cut into heads has three",
+        ),
         Wrong(
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
             "    return per_token.transpose(-3, -2)",

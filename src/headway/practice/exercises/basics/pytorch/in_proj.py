@@ -49,7 +49,10 @@ def run(in_proj, weights, biases, some):  # type: ignore[no-untyped-def]
         if has:
             layer.bias.data = bias
         layers.append(layer)
-    return in_proj(*layers)
+    given = in_proj(*layers)
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        return given
+    return dict(zip(("in_proj_weight", "in_proj_bias"), given, strict=True))
 
 
 def draw(d):  # type: ignore[no-untyped-def]

@@ -42,6 +42,13 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def run(torch_masks, real):  # type: ignore[no-untyped-def]
+    given = torch_masks(real)
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        return given
+    return dict(zip(("attn_mask", "key_padding_mask"), given, strict=True))
+
+
 def draw(d):  # type: ignore[no-untyped-def]
     from headway import padding_mask
 
@@ -64,6 +71,7 @@ EXERCISE = Exercise(
         "around, without its axis for the queries, which is number one.",
     ),
     draw=draw,
+    ask=run,
     law="The same masks, with True and False swapped: each library means its own.",
     right=[
         """

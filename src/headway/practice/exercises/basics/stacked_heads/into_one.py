@@ -42,17 +42,20 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
         layers.append(nn.Linear(*weight.shape[::-1], bias=False))
         layers[-1].weight.data = weight.float()
     torch.manual_seed(0)
-    one = into_one(layers).double()
-    rows = x @ one.weight.T
+    one = into_one(layers)
+    rows = x @ one.weight.double().T
+    trained = one.weight.requires_grad and one.weight.is_leaf
     with torch.no_grad():
         one.weight.zero_()
     apart = all(bool(layer.weight.any()) for layer in layers)
-    told = [
-        f"bias: {one.bias is not None}",
-        f"can be trained: {one.weight.requires_grad and one.weight.is_leaf}",
-        f"of its own: {apart}",
-    ]
-    return rows, one.in_features, one.out_features, ", ".join(told)
+    return {
+        "the rows": rows,
+        "in_features": one.in_features,
+        "out_features": one.out_features,
+        "has it a bias": "no" if one.bias is None else "yes",
+        "can it be trained": "yes" if trained else "no",
+        "does it share memory with the layers": "no" if apart else "yes",
+    }
 
 
 EXERCISE = Exercise(
@@ -86,6 +89,26 @@ EXERCISE = Exercise(
         """,
     ],
     wrong=[
+        Wrong(
+            "one.weight = nn.Parameter(weight)",
+            "one.weight.copy_(weight)",
+            "a parameter is written to while PyTorch records, which it refuses",
+            hint="Under torch.no_grad() a parameter may be written to; or make a new "
+            "nn.Parameter.",
+        ),
+        Wrong(
+            "one.weight = nn.Parameter(weight)",
+            "one.weight = weight",
+            "a tensor is put where PyTorch wants an nn.Parameter",
+        ),
+        Wrong(
+            "    one.weight = nn.Parameter(weight)\n",
+            "    one.weight = nn.Parameter(weight)\n"
+            "    for h, layer in enumerate(layers):\n"
+            "        layer.weight.data = one.weight.data.chunk(len(layers))[h]\n",
+            "the layers are made views of the new weight, and no longer stay as they "
+            "are",
+        ),
         Wrong(
             "[layer.weight for layer in layers])",
             "[layer.weight for layer in layers[::-1]])",

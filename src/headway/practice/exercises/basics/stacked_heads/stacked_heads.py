@@ -53,12 +53,22 @@ if __name__ == "__main__":
 def run(cls, x, weights):  # type: ignore[no-untyped-def]
     d_in, d_out = weights.shape[-2:]
     attend = cls(d_in, d_out, x.shape[-2] + 1, len(weights))
-    count = len([*attend.parameters()])
+    parameters = [*attend.parameters()]
     widths = {tuple(head.W_value.weight.shape) for head in attend.heads}
-    for head, three in zip(attend.heads, weights, strict=True):
+    for head, three in zip(attend.heads, weights, strict=False):
         for name, weight in zip(("query", "key", "value"), three, strict=True):
             getattr(head, f"W_{name}").weight.data = weight.T
-    return attend(x), attend(x[0]), f"{count} parameters of shapes {sorted(widths)}"
+    rows, slopes = attend(x), []
+    if rows.requires_grad and parameters:
+        slopes = torch.autograd.grad(rows.sum(), parameters, allow_unused=True)
+    return {
+        "the number of heads": len(attend.heads),
+        "the shape of a head's W_value": str(sorted(widths)).strip("[]"),
+        "the rows of a batch": rows,
+        "the rows of one text": attend(x[0]),
+        "the number of parameters": len(parameters),
+        "parameters that get a gradient": sum(one is not None for one in slopes),
+    }
 
 
 EXERCISE = Exercise(
@@ -97,6 +107,31 @@ EXERCISE = Exercise(
         """,
     ],
     wrong=[
+        Wrong(
+            "[head(x) for head in self.heads]",
+            "[head(x).detach() for head in self.heads]",
+            "the results are detached, so that no head can learn",
+            hint="detach() and .data cut a result off from the weights that made it.",
+        ),
+        Wrong(
+            "        return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "        from headway import attention\n\n"
+            "        rows = [\n"
+            "            attention(one.W_query(x), one.W_key(x), one.W_value(x))\n"
+            "            for one in self.heads\n"
+            "        ]\n"
+            "        return torch.cat(rows, dim=-1)",
+            "only the projections of the heads are used, and the mask is missing",
+        ),
+        Wrong(
+            "        return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "        for head in self.heads:\n"
+            "            x = head(x)\n"
+            "        return x",
+            "the heads are called one after another, each on what the last one gave",
+            hint="All heads get the same tokens.",
+        ),
+        Wrong("range(num_heads)", "range(1, num_heads)", "there is one head too few"),
         Wrong(
             "nn.ModuleList(\n            CausalAttention(d_in, d_out, context_length, "
             "dropout=0.0)\n            for _ in range(num_heads)\n        )",

@@ -70,6 +70,19 @@ EXERCISE = Exercise(
     wrong=[
         Wrong(
             "    second = attention(size, size,",
+            "    second = attention(colour, size,",
+            "the second head's queries are colours and its keys are sizes",
+        ),
+        Wrong(
+            "    first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "    half, other = value.tensor_split(2, dim=-1)\n"
+            "    first = attention(colour, colour, half, scale=3.0)\n"
+            "    second = attention(size, size, other, scale=3.0)",
+            "each head is given half of the values, and both should get them whole",
+        ),
+        Wrong(
+            "    second = attention(size, size,",
             "    second = attention(colour, colour,",
             "both heads ask for the colour",
         ),
