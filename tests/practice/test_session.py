@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -17,6 +18,12 @@ from headway.practice.folder import Folder
 from practice.test_folder import write
 
 pytestmark = pytest.mark.xdist_group("processes")
+
+
+def _begin() -> None:
+    """Begin as a shell begins a program: a terminal of its own, Ctrl-C not ignored."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Terminal:
@@ -36,7 +43,7 @@ class Terminal:
             env={**os.environ, "COLUMNS": "60", "TERM": "xterm"},
             cwd=folder.path.parent,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_begin,
         )
         os.close(slave)
         self.seen = ""
@@ -75,11 +82,12 @@ def terminal(folder: Folder) -> Iterator[Terminal]:
     if shown.process.poll() is None:
         shown.process.kill()
         shown.process.wait()
+        os.close(shown.master)
 
 
-def test_from_a_mistake_to_success(folder: Folder) -> None:
+def test_from_a_mistake_to_success(folder: Folder, terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
     write(folder, "double", "return x * 3")
-    terminal = Terminal(folder)
     shown = terminal.wait_for("q quit")
     assert "1 of 2  Twice as much" in shown
     assert "practice/01_double.py" in shown
@@ -96,7 +104,7 @@ def test_from_a_mistake_to_success(folder: Folder) -> None:
     assert "passed" in shown
     assert "n goes on to the next exercise" in shown
     terminal.press("\x03")
-    assert terminal.process.wait(300) in (0, 130)
+    assert terminal.process.wait(60) in (0, 130)
     os.close(terminal.master)
 
 
