@@ -99,7 +99,7 @@ def test_the_list(run: Run) -> None:
         "second",
         "  [ ]  2  half                     Half as much",
         "",
-        "0 of 2 done",
+        "0 of 2 done; [x] is done, [~] is begun.",
     ]
 
 

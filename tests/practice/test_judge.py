@@ -184,6 +184,17 @@ def test_the_hole_may_still_be_open(library: Library) -> None:
     assert of(library, "double", stub).state == "open"
 
 
+def test_a_method_that_torch_does_not_find_is_no_open_hole(library: Library) -> None:
+    class Double(torch.nn.Module):
+        def foward(self, x: Tensor) -> Tensor:
+            return x * 2
+
+    verdict = of(library, "double", Double())
+    assert verdict.state == "failed"
+    assert 'missing the required "forward"' in verdict.sentence
+    assert "Does the class have a method of exactly this name" in verdict.sentence
+
+
 def test_a_name_that_is_missing_is_asked_for(library: Library) -> None:
     verdict = judge(library["double"], {"doubel": len})
     assert verdict.sentence == (

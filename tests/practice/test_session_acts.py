@@ -100,7 +100,8 @@ def test_hints_solution_and_list(folder: Folder, run: Run) -> None:
     assert text.count("Count.") == 2
     assert "hint 2/3  Multiply." in text
     assert "y = x * 2" in text
-    assert "[~]  1  double" in text
+    assert "> [~]  1  double" in text
+    assert "headway practice list shows all." in " ".join(text.split())
 
 
 def test_a_file_that_is_gone_for_a_moment_is_no_trouble(
@@ -110,6 +111,12 @@ def test_a_file_that_is_gone_for_a_moment_is_no_trouble(
     kept = path.read_text()
     text = run(path.unlink, lambda: path.write_text(kept + "# more\n"), "q")
     assert [line[0] for line in shown(text)] == [*"11"]
+
+
+def test_a_file_that_was_deleted_is_made_anew(folder: Folder, run: Run) -> None:
+    path = write(folder, "double", "return 1")
+    assert "1 of 2  Twice as much" in run(path.unlink, "r", "q")
+    assert "raise NotImplementedError" in path.read_text()
 
 
 def test_a_terminal_with_colours_is_cleared(

@@ -27,7 +27,8 @@ Namespace = Mapping[str, Any]
 _MEANT = (
     (
         r"'?NoneType'?",
-        "Does the function end without a return, and so give None?",
+        "Does a function end without a return, or has a tensor no .grad yet, so that "
+        "there is None?",
     ),
     (
         r'missing the required "forward"',
@@ -160,11 +161,7 @@ def _judge(known: Known, namespace: Namespace, verdict: Verdict) -> Verdict:
     task, exercise = known.task, known.task.exercise
     answer, drawings = namespace[exercise.answer], known.trials
     results = [attempt(task, answer, one.drawn) for one in drawings]
-    # The stub says nothing by it; PyTorch names a method that is missing.
-    if any(
-        isinstance(one.error, NotImplementedError) and not str(one.error)
-        for one in results
-    ):
+    if any(still_open(one.error) for one in results):
         return replace(verdict, state="open", sentence="The hole is still open.")
     if all(a.same_as(b.right) for a, b in zip(results, drawings, strict=True)):
         for one in exercise.properties:
@@ -178,6 +175,11 @@ def _judge(known: Known, namespace: Namespace, verdict: Verdict) -> Verdict:
             return replace(verdict, sentence=changed)
         return replace(verdict, state="passed", sentence=exercise.law)
     return _name(known, answer, verdict, results)
+
+
+def still_open(error: BaseException | None) -> bool:
+    """Ask whether it is the stub's error; PyTorch's say what is not implemented."""
+    return isinstance(error, NotImplementedError) and not str(error)
 
 
 def _name(
@@ -327,10 +329,14 @@ def _first_difference(
 
 def _raised(result: Result) -> str:
     """Say what was raised, and of errors that many meet what is meant."""
-    text = " ".join(str(result.error).split()).rstrip(".")
-    sentence = f"It raised {type(result.error).__name__}: {text}."
+    text = _error(result.error)
     meant = [said for pattern, said in _MEANT if re.search(pattern, text)]
-    return " ".join([sentence, *meant])
+    return " ".join([f"It raised {text}.", *meant])
+
+
+def _error(error: BaseException | None) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return f"{type(error).__name__}: {text}"
 
 
 def _capital(text: str | None) -> str:
@@ -428,8 +434,7 @@ def own_lines(error: BaseException, *, told: bool = False) -> str:
             continue
         lines += [f"line {one.lineno}, in {one.name}", f"    {one.line}"]
     if not told:
-        text = " ".join(str(error).split())
-        lines.append(f"{type(error).__name__}: {text}")
+        lines.append(_error(error))
     return "\n".join(lines)
 
 
@@ -455,9 +460,9 @@ def example(task: Task, namespace: Namespace) -> tuple[str, str]:
         with contextlib.redirect_stdout(printed), _reproducible():
             exec(compile(program, "<example>", "exec"), dict(namespace))  # noqa: S102
     except Exception as raised:  # whatever a reader's code may raise
-        told = _raised(Result(error=raised)).removeprefix("It raised ")
+        told = _error(raised)
         line = own_lines(raised, told=True).splitlines()[-1].strip()
-        told = f"The worked example raised {told} That was at {line}"
+        told = f"The worked example raised {told}. That was at {line}"
         return printed.getvalue(), told
     shown = printed.getvalue()
     if _alike(shown, expected):

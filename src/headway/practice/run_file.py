@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headway.practice.judge import example, judge, own_lines, with_example
+from headway.practice.judge import example, judge, own_lines, still_open, with_example
 from headway.practice.library import Task
 from headway.practice.verdict import Verdict
 
@@ -44,18 +44,14 @@ def _run(task: Task, path: Path, seed: int) -> dict[str, Any] | Verdict:
         source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        return replace(
-            failed,
-            sentence=f"{path.name} could not be read: {why}. If it is gone, end the "
-            "program with q and start again: what is missing is made anew.",
-        )
+        return replace(failed, sentence=f"{path.name} could not be read: {why}.")
     linecache.checkcache(str(path))
     namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     try:
         exec(compile(source, str(path), "exec"), namespace)  # noqa: S102
-    except NotImplementedError:
-        return replace(failed, state="open", sentence="The hole is still open.")
     except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
+        if still_open(raised):
+            return replace(failed, state="open", sentence="The hole is still open.")
         sentence = f"{path.name} could not be run."
         return replace(failed, sentence=sentence, traceback=own_lines(raised))
     return namespace

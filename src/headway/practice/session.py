@@ -62,6 +62,8 @@ class Session:
     def judge(self, task: Task) -> Verdict:
         """Judge the file of an exercise, keep what came out, and show it."""
         self.folder.current = task
+        if not self.folder.path_of(task).exists():
+            self.folder.make()
         self._clear()
         print(f"judging {task.name} ...", flush=True)
         self.verdict = judged(self.folder, self.worker, task, self.seed)
@@ -83,7 +85,7 @@ class Session:
         return {
             "h": self._hint,
             "s": lambda: self._print(solution_text(self.folder.current)),
-            "l": lambda: self._print(list_text(self.folder, _width())),
+            "l": self._list,
             "n": lambda: self.judge(self.folder.next_open(self.folder.current)),
             "p": lambda: self.judge(self._previous()),
             "r": lambda: self.judge(self.folder.current),
@@ -92,6 +94,10 @@ class Session:
     def _hint(self) -> None:
         task = self.folder.current
         self._print(hint_text(self.folder, task, self.verdict, width=_width()))
+
+    def _list(self) -> None:
+        near = self.folder.current
+        self._print(list_text(self.folder, _width(), near=near))
 
     def _previous(self) -> Task:
         tasks = [*self.folder.library.values()]

@@ -41,18 +41,33 @@ def solution_text(task: Task) -> str:
     return "\n".join(lines)
 
 
-def list_text(folder: Folder, width: int) -> str:
-    """List the exercises, chapter by chapter, and what is done."""
+def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
+    """List the exercises, chapter by chapter, and what is done.
+
+    Args:
+        folder: The reader's folder.
+        width: How many characters a line may have.
+        near: Which chapter to list, with its neighbours; all if `None`.
+    """
     states = {task.name: state for task, state in folder.state()}
+    chapters = folder.library.chapters()
+    if near is not None:
+        place = [*chapters].index(near.chapter)
+        shown = [*chapters][max(place - 1, 0) : place + 2]
+        chapters = {name: chapters[name] for name in shown}
     lines = []
-    for chapter, tasks in folder.library.chapters().items():
+    for chapter, tasks in chapters.items():
         lines.append(chapter)
         for task in tasks:
+            here = ">" if task is near else " "
             mark = _MARKS[states[task.name]]
-            line = f"  [{mark}] {task.number:2}  {task.name:24} {task.source.title}"
+            line = f"{here} [{mark}] {task.number:2}  {task.name:24} "
+            line += task.source.title
             if states[task.name] == "covered":
                 line += " (covered)"
             lines.append(line[:width].rstrip())
     done = sum(one in ("done", "covered") for one in states.values())
-    lines += ["", f"{done} of {len(states)} done"]
-    return "\n".join(lines)
+    told = f"{done} of {len(states)} done; [x] is done, [~] is begun"
+    if near is not None:
+        told += "; headway practice list shows all"
+    return "\n".join([*lines, "", textwrap.fill(f"{told}.", width)])
