@@ -304,6 +304,29 @@ def test_an_activation_of_ones_own_is_no_fault() -> None:
     )
 
 
+class WithNorm(nn.Module):
+    """It lets what attention gives through a norm that has no weights."""
+
+    def __init__(self, norm: str) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(5, 6) for _ in "qkv")
+        self.norm = norm
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).mT / 6**0.5
+        context = scores.softmax(-1) @ self.value(x)
+        if self.norm == "rms_norm":
+            return nn.functional.rms_norm(context, (6,))
+        return nn.functional.normalize(context, dim=-1)
+
+
+@pytest.mark.parametrize("norm", ["rms_norm", "normalize"])
+def test_a_norm_without_weights_is_told_and_is_no_fault(norm: str) -> None:
+    verdict, sentence = said(WithNorm(norm), EQUATION)
+    assert verdict == "note"
+    assert "which the equation does not have" in sentence
+
+
 def test_code_of_which_nothing_is_known_is_judged_by_what_it_gives() -> None:
     evidence = evidence_of(calling(odd))
     unread = replace(evidence.subject, target=len)

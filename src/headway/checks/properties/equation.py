@@ -21,9 +21,9 @@ from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject.names import read_names
 
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
-_ACTIVATION = re.compile(
+_BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
-    r"|activation(_fn)?|act(_fn)?|nonlinearity",
+    r"|activation(_fn)?|act(_fn)?|nonlinearity|normalize|(rms|layer|group)_?norm",
     re.IGNORECASE,
 )
 
@@ -218,10 +218,10 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
     if not math.isfinite(difference):
         return not_applicable("The shapes of its weights do not fit the equation.")
     if used := sorted(read_names(evidence.subject.target)):
-        acts = next((one for one in used if _ACTIVATION.fullmatch(one)), None)
-        if acts is not None and evidence.designs[0].softcap is None:
+        besides = next((one for one in used if _BESIDES.fullmatch(one)), None)
+        if besides is not None and evidence.designs[0].softcap is None:
             return note(
-                f"It is not what the equation gives. It uses {acts}, which the "
+                f"It is not what the equation gives. It uses {besides}, which the "
                 "equation does not have.",
                 difference,
             )
