@@ -82,6 +82,20 @@ def test_threads_are_put_back_after_an_error() -> None:
         torch.set_num_threads(threads)
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # torch.compile reads it
+def test_compiled_code_is_compiled_for_every_size() -> None:
+    compiled = torch.compile(
+        scaled_dot_product_attention, backend="eager", fullgraph=True, dynamic=False
+    )
+
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return compiled(query, key, value, is_causal=True)
+
+    before = torch._dynamo.config.recompile_limit
+    assert check(attend, d_in=D_IN, causal=True).ok
+    assert torch._dynamo.config.recompile_limit == before
+
+
 @pytest.mark.parametrize("mistaken", [True, False])
 def test_two_checks_say_the_same(mistaken: bool) -> None:
     steps = {"drop": lambda m, w: m.dropout(w) + torch.rand(())} if mistaken else {}

@@ -1,8 +1,9 @@
 """A check: a subject, the evidence, all properties, and the report."""
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -18,6 +19,9 @@ from headway.checks.properties import PROPERTIES, Property
 from headway.checks.report import Report, Row, name_causes
 from headway.checks.subject import Options, discover
 from headway.checks.subject.calls import CallOption
+
+_SIZES = 64
+_LIMIT_BEFORE = "cache_size_limit"  # its name in PyTorch 2.6
 
 
 def check(
@@ -98,7 +102,7 @@ def check(
     )
     refuse_unknown(expected, (one.name for one in PROPERTIES))
     refuse_impossible(options)
-    with restoring_random_state_and_threads():
+    with isolated_settings():
         subject = discover(module_or_function, options)
         tell("looking which token moves which row")
         evidence = gather(subject)
@@ -110,8 +114,8 @@ def check(
 
 
 @contextmanager
-def restoring_random_state_and_threads() -> Iterator[None]:
-    """Leave everybody's random numbers as they are, and use one thread.
+def isolated_settings() -> Iterator[None]:
+    """Leave random numbers as they are, use one thread, and compile for many sizes.
 
     All tensors are small, so that more threads take longer.
     """
@@ -119,10 +123,20 @@ def restoring_random_state_and_threads() -> Iterator[None]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with torch.random.fork_rng(devices=devices):
+        with torch.random.fork_rng(devices=devices), _many_compiled_sizes():
             yield
     finally:
         torch.set_num_threads(threads)
+
+
+def _many_compiled_sizes() -> AbstractContextManager[object]:
+    """Let compiled code be compiled for more sizes than PyTorch's eight."""
+    config = sys.modules.get("torch._dynamo.config")
+    if config is None:  # nothing is compiled
+        return nullcontext()
+    name = "recompile_limit" if hasattr(config, "recompile_limit") else _LIMIT_BEFORE
+    patched: AbstractContextManager[object] = config.patch({name: _SIZES})
+    return patched
 
 
 def ask(properties: Sequence[Property], evidence: Evidence) -> list[Row]:

@@ -13,7 +13,7 @@ from headway.checks.evidence.design import Design
 from headway.checks.oracle.consequences import CONSEQUENCES, consequences
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
-from headway.checks.run import ask, restoring_random_state_and_threads
+from headway.checks.run import ask, isolated_settings
 from mistakes import MISTAKES, build
 from mistakes.designs import KINDS, WIDE
 from mistakes.mistake import EQUATION, LEAK, NUMBERS, TRAINING
@@ -67,7 +67,7 @@ def of_designs(change: tuple[str, object]) -> Iterator[set[str]]:
                     designs = (known.design, Design())
                     window = known.design.window
                     evidence = replace(evidence, designs=designs, window=window)
-                    with restoring_random_state_and_threads():
+                    with isolated_settings():
                         yield {row.name for row in ask(LISTED, evidence) if failed(row)}
 
 

@@ -12,7 +12,7 @@ from headway.checks import check
 from headway.checks.evidence import Evidence
 from headway.checks.properties import PROPERTIES
 from headway.checks.report import name_causes
-from headway.checks.run import ask, facts, restoring_random_state_and_threads
+from headway.checks.run import ask, facts, isolated_settings
 from mistakes import MISTAKES, build
 from stepwise import SIZES, Attention, function
 
@@ -54,7 +54,7 @@ def test_the_order_of_the_properties_does_not_matter(name: str) -> None:
     torch.default_generator.manual_seed(1)
     evidence = evidence_of(SUBJECTS[name]())
     before, known = state(evidence), facts(evidence)
-    with restoring_random_state_and_threads():
+    with isolated_settings():
         backwards = ask(PROPERTIES[::-1], evidence)
     assert name_causes(backwards[::-1]) == report.rows
     assert facts(evidence) == known == report.facts
@@ -75,7 +75,7 @@ def test_the_order_of_the_properties_does_not_matter(name: str) -> None:
 def test_a_property_alone_says_what_it_says_among_others(name: str) -> None:
     every = rows_of(SUBJECTS[name](), *NAMES)
     for number, row in enumerate(every):
-        with restoring_random_state_and_threads():
+        with isolated_settings():
             [alone] = ask([PROPERTIES[number]], evidence_of(SUBJECTS[name]()))
         assert alone == row
 

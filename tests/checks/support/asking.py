@@ -11,14 +11,14 @@ from headway.checks import Report, Row
 from headway.checks.evidence import Evidence, gather
 from headway.checks.oracle import choose_weights
 from headway.checks.properties import PROPERTIES
-from headway.checks.run import ask, restoring_random_state_and_threads
+from headway.checks.run import ask, isolated_settings
 from headway.checks.subject import Options, discover
 from stepwise import SMALL, Attention
 
 
 def evidence_of(target: Any, **options: Any) -> Evidence:
     """Gather what `check` gathers before it asks the first property."""
-    with restoring_random_state_and_threads():
+    with isolated_settings():
         return choose_weights(gather(discover(target, Options(**options))))
 
 
@@ -26,7 +26,7 @@ def rows_of(target: Any, *names: str, **options: Any) -> list[Row]:
     """Ask some properties, in this order: much less work than a whole check."""
     known = {one.name: one for one in PROPERTIES}
     evidence = evidence_of(target, **options)
-    with restoring_random_state_and_threads():
+    with isolated_settings():
         return ask([known[name] for name in names], evidence)
 
 

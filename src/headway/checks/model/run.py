@@ -15,7 +15,7 @@ from headway.checks.model.repeating import steady
 from headway.checks.model.subject import Options, Subject
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.report import Report, Row, name_causes
-from headway.checks.run import restoring_random_state_and_threads
+from headway.checks.run import isolated_settings
 
 
 def check_model(
@@ -71,7 +71,7 @@ def check_model(
     options = Options(
         vocab_size, context_length, causal, call, cached, mask, positions, compile
     )
-    with restoring_random_state_and_threads(), warnings.catch_warnings():
+    with isolated_settings(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what others warn of is theirs
         evidence = Evidence(steady(discover(model, options)))
         rows = [_row(one, evidence) for one in PROPERTIES]
