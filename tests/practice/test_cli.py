@@ -168,6 +168,19 @@ def test_the_folder_is_made_once(
     assert "Made" not in out
 
 
+def test_it_says_what_was_missing_and_what_could_not_be_read(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["list", "--folder", str(folder.path)]
+    words += ["--set", str(folder.library.folder)]
+    folder.path_of(folder.library["half"]).unlink()
+    (folder.path / ".headway.json").write_text("{")
+    assert cli.main(words) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Made what was missing: 02_half.py.\n")
+    assert "is kept in .headway.json.bak." in err
+
+
 def test_a_set_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = small_set(tmp_path / "good")
     assert cli.main(["--prove", str(good.folder)]) == 0

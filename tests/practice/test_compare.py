@@ -1,5 +1,6 @@
 """Results are compared in kind, shape, type and number."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -111,6 +112,25 @@ def test_two_values_that_differ_are_never_written_alike() -> None:
     assert shown_apart(one, one + 1e-6) == ("[1.0]", "[1.000001]")
     assert shown_apart(1.0, 1.0 + 2e-16) == ("1", "1.0000000000000002")
     assert shown_apart((one, 1), (one + 1e-15, 1))[0] == "([1.0], 1)"
+    assert shown_apart([one], one[None]) == (
+        "a list of 1 value: [[1.0]]",
+        "a tensor of shape (1, 1): [[1.0]]",
+    )
+
+
+@pytest.mark.parametrize("stack", [list, tuple])
+def test_a_list_of_the_right_numbers_is_told(stack: Callable[..., object]) -> None:
+    right = torch.stack([ONE, 2 * ONE])
+    told = ": torch.stack makes one of them"
+    assert str(difference(stack([ONE, 2 * ONE]), right)).endswith(told)
+    for other in ([ONE, ONE], [ONE, 2], [], [ONE, torch.ones(3)]):
+        assert not str(difference(stack(other), right)).endswith(told)
+
+
+def test_what_max_gives_is_told() -> None:
+    assert difference(torch.ones(2, 3).max(dim=1), ONE) == (
+        "it gives what torch.max gives, 2 tensors, and must give a tensor of shape (2,)"
+    )
 
 
 def test_of_named_results_the_first_that_differs_is_written() -> None:

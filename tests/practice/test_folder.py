@@ -105,12 +105,16 @@ def test_hints_are_counted(folder: Folder) -> None:
     assert Folder(folder.path, folder.library).hints(double) == 3
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"exercises": 3}', "{}"])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"exercises": 3}', '{"exercises": {"double": 3}}', "{}"]
+)
 def test_progress_that_cannot_be_read_is_kept_aside(folder: Folder, text: str) -> None:
     progress = folder.path / ".headway.json"
     progress.write_text(text)
     assert states(folder)["double"] == "open"
     assert (folder.path / ".headway.json.bak").read_text() == text
+    assert "and is kept in .headway.json.bak." in folder.take_notice()
+    assert folder.take_notice() == ""
     folder.mark(folder.library["double"], passed=True)
     assert json.loads(progress.read_text())["exercises"]["double"]["passed"]
 

@@ -60,6 +60,11 @@ def test_an_answer_that_gives_nothing_is_asked_for_its_return(folder: Folder) ->
     assert "Does a function end without a return" in verdict.sentence
 
 
+def test_what_max_gives_is_told(folder: Folder) -> None:
+    verdict = of(folder, "return x - x.max(dim=-1)")
+    assert "With dim, max and min give two things" in verdict.sentence
+
+
 def test_a_wrong_answer_says_both(folder: Folder) -> None:
     verdict = of(folder, "return x * 3")
     assert verdict.mistakes == ("it is three times as much",)

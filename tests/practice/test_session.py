@@ -11,10 +11,12 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from headway.practice.folder import Folder
+from headway.practice.library import Library
 from practice.test_folder import write
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -137,6 +139,13 @@ def test_saving_another_exercise_goes_to_it(folder: Folder, terminal: Terminal) 
     terminal.press("x")
     time.sleep(0.5)
     assert terminal.close() == 0
+
+
+@pytest.mark.slow
+def test_the_first_screen_says_what_was_made(library: Library, tmp_path: Path) -> None:
+    shown = Terminal(Folder(tmp_path / "new", library))
+    assert "Made 2 exercises in" in shown.wait_for("q quit")
+    assert shown.close() == 0
 
 
 @pytest.mark.slow

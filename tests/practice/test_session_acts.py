@@ -98,7 +98,7 @@ def test_another_file_that_is_saved_becomes_the_current_one(
 def test_hints_solution_and_list(folder: Folder, run: Run) -> None:
     text = run(lambda: write(folder, "double", "return 1"), "h", "h", "s", "l", "q")
     assert text.count("Count.") == 2
-    assert "hint 2/3  Multiply." in text
+    assert text.count("hint 1/3") == text.count("hint 2/3  Multiply.") == 1
     assert "y = x * 2" in text
     assert "> [~]  1  double" in text
     assert "headway practice list shows all." in " ".join(text.split())
@@ -117,6 +117,17 @@ def test_a_file_that_was_deleted_is_made_anew(folder: Folder, run: Run) -> None:
     path = write(folder, "double", "return 1")
     assert "1 of 2  Twice as much" in run(path.unlink, "r", "q")
     assert "raise NotImplementedError" in path.read_text()
+
+
+def test_what_happened_to_the_folder_is_told_once(folder: Folder, run: Run) -> None:
+    (folder.path / ".headway.json").write_text("{")
+    text = " ".join(run("r", "q").split())
+    assert text.count("is kept in .headway.json.bak.") == 1
+
+
+def test_all_hints_are_shown_again_when_all_are_open(folder: Folder, run: Run) -> None:
+    text = run("h", "h", "h", "h", "q")
+    assert [text.count(f"hint {n}/3") for n in (1, 2, 3)] == [2, 2, 2]
 
 
 def test_a_terminal_with_colours_is_cleared(

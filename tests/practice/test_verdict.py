@@ -1,6 +1,7 @@
 """A verdict is shown on a terminal, in a notebook, and as JSON."""
 
 import json
+from dataclasses import replace
 
 from headway.practice.verdict import Verdict
 
@@ -27,15 +28,19 @@ def test_the_text_of_a_failure() -> None:
         "| two\n"
         "\n"
         "  2 of 2 numbers are wrong.\n"
-        "  This is exactly what comes out when it is squared, and when one is added.\n"
-        "  The worked example raised ValueError.\n"
         "    line 3, in double\n"
         "    smallest case  1\n"
         "    yours          2\n"
         "    must be        3\n"
+        "  This is exactly what comes out when it is squared, and when one is added.\n"
         '  Read "What breaks it": basics/masks/#x\n'
         '  The museum has it in "Pieces and tiles": museum/pieces/#x'
     )
+
+
+def test_the_worked_example_is_told_where_no_mistake_is_named() -> None:
+    text = str(replace(FAILED, mistakes=()))
+    assert "must be        3\n  The worked example raised ValueError.\n" in text
 
 
 def test_the_text_of_a_success_has_no_section_to_read() -> None:

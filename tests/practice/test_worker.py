@@ -54,7 +54,7 @@ def test_a_process_that_hangs_is_ended(folder: Folder) -> None:
         double = folder.library["double"]
         path = folder.path_of(double)
         verdict = worker.judge(folder.library, double, path, seed=3)
-    assert verdict.sentence == "It must end within 0.2 seconds."
+    assert verdict.sentence == ("It must end within 0.2 seconds: a loop may never end.")
     assert process.returncode not in (None, 0)
 
 
@@ -62,7 +62,7 @@ def test_a_process_that_hangs_is_ended(folder: Folder) -> None:
 def test_a_file_that_hangs_is_ended(folder: Folder) -> None:
     began = time.monotonic()
     verdict = of(folder, "while True: pass", limit=4.0)
-    assert verdict.sentence == "It must end within 4 seconds."
+    assert verdict.sentence.startswith("It must end within 4 seconds")
     assert time.monotonic() - began < 300
 
 

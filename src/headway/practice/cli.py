@@ -3,6 +3,7 @@
 import argparse
 import io
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from headway.practice.session import Session, judged, page
 from headway.practice.show import hint_text, list_text, solution_text
 from headway.practice.worker import Worker
 
+_ACTIONS = ("list", "hint", "solution", "reset")
 _EPILOG = """\
 ACTION is one of these, or the name or the number of an exercise to go to:
   list            the exercises, and what is done
@@ -73,32 +75,38 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(known: argparse.Namespace) -> int:
+    """Prove a set, or act on a folder."""
     if known.prove is not None:
         return _prove(Library(known.prove), known.action)
     folder = Folder(known.folder, Library(known.set))
+    status = _act(known, folder)
+    if told := folder.take_notice():
+        print(f"\n{told}", file=sys.stderr)
+    return status
+
+
+def _act(known: argparse.Namespace, folder: Folder) -> int:
+    """Do what is asked about the files of a folder, which are made if missing."""
     written = folder.make()
-    if written and len(written) == len(folder.library):
-        where = sys.stderr if known.json else sys.stdout
-        print(f"Made {len(written)} exercises in {folder.path}.\n", file=where)
-    elif written:
-        names = ", ".join(one.name for one in written[:3])
-        more = f" and {len(written) - 3} more" if len(written) > 3 else ""
-        print(f"Made what was missing: {names}{more}.\n", file=sys.stderr)
+    notice = _made(folder, written)
     action = known.action or ""
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    watches = terminal and not (known.once or known.json)
+    if notice and not (watches and action not in _ACTIONS):
+        print(f"{notice}\n", file=sys.stderr if known.json else sys.stdout)
     if action == "list":
-        print(_list_json(folder) if known.json else list_text(folder, 79))
+        width = min(shutil.get_terminal_size().columns, 80) - 1
+        print(_list_json(folder) if known.json else list_text(folder, width))
         return 0
-    if action in ("hint", "solution", "reset"):
+    if action in _ACTIONS[1:]:
         return _about(folder, action, known.name)
     if known.name is not None:
         raise ValueError(f"NAME must follow hint, solution or reset; got {action!r}.")
     if action:
         folder.current = folder.library.find(action)
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    watches = terminal and not (known.once or known.json)
     with Worker(ahead=watches) as worker:
         if watches:
-            Session(folder, worker, seed=known.seed).run()
+            Session(folder, worker, seed=known.seed, notice=notice).run()
             return 0
         folder.current = task = folder.current  # it stays there, solved or not
         verdict = judged(folder, worker, task, known.seed)
@@ -107,6 +115,17 @@ def _run(known: argparse.Namespace) -> int:
     else:
         print(page(folder, task, verdict, width=80, colour=False, keys=False))
     return 0 if verdict.ok else 1
+
+
+def _made(folder: Folder, written: Sequence[Path]) -> str:
+    """Say which files were made; nothing if none was."""
+    if not written:
+        return ""
+    if len(written) == len(folder.library):
+        return f"Made {len(written)} exercises in {folder.path}."
+    names = ", ".join(one.name for one in written[:3])
+    more = f" and {len(written) - 3} more" if len(written) > 3 else ""
+    return f"Made what was missing: {names}{more}."
 
 
 def _about(folder: Folder, action: str, name: str | None) -> int:

@@ -62,7 +62,8 @@ def difference(mine: Any, right: Any) -> str | None:
 
 def _of_tensors(mine: Any, right: Tensor) -> str | None:
     if not isinstance(mine, Tensor):
-        return f"it gives {kind(mine)}, and must give {kind(right)}"
+        hint = ": torch.stack makes one of them" if _stacks(mine, right) else ""
+        return f"it gives {kind(mine)}, and must give {kind(right)}{hint}"
     if mine.shape != right.shape:
         return f"its shape is {tuple(mine.shape)}, and must be {tuple(right.shape)}"
     if mine.dtype != right.dtype:
@@ -95,10 +96,21 @@ def _of_tensors(mine: Any, right: Tensor) -> str | None:
     )
 
 
+def _stacks(mine: Any, right: Tensor) -> bool:
+    """Ask whether these are the right numbers, and not yet one tensor."""
+    if not isinstance(mine, (list, tuple)) or not mine:
+        return False
+    if not all(isinstance(one, Tensor) and one.shape == mine[0].shape for one in mine):
+        return False
+    return same(torch.stack([*mine]), right)
+
+
 def kind(value: Any) -> str:
     """Say of what kind a value is, without its numbers."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
+    if type(value).__module__ == "torch.return_types":
+        return f"what torch.{_name(value)} gives, {len(value)} tensors"
     if isinstance(value, (list, tuple)):
         s = "" if len(value) == 1 else "s"
         return f"a {_name(value)} of {len(value)} value{s}"
@@ -118,6 +130,8 @@ def shown_apart(mine: Any, right: Any) -> tuple[str, str]:
             mine = {name: mine[name] for name in differ[:1]}
             right = {name: right[name] for name in differ[:1]}
     texts = shown(mine), shown(right)
+    if texts[0] == texts[1] and kind(mine) != kind(right):  # as a list and a tensor
+        return f"{kind(mine)}: {texts[0]}", f"{kind(right)}: {texts[1]}"
     for digits in (8, 12, 17):
         if texts[0] != texts[1]:
             break

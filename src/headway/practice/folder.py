@@ -44,7 +44,7 @@ class Folder:
     def __init__(self, path: Path, library: Library) -> None:
         self.path = path
         self.library = library
-        self.kept_aside: Path | None = None  # progress that could not be read
+        self._kept_aside: Path | None = None  # progress that could not be read
 
     def make(self) -> list[Path]:
         """Write the files that are missing; whatever is there stays as it is.
@@ -71,6 +71,17 @@ class Folder:
                 f"({error.strerror})."
             ) from error
         return written
+
+    def take_notice(self) -> str:
+        """Say once where progress that could not be read is kept; else nothing."""
+        kept, self._kept_aside = self._kept_aside, None
+        if kept is None:
+            return ""
+        return (
+            f"What was noted of your progress could not be read, and is kept in "
+            f"{kept.name}. Your files are as they were; each counts again when it is "
+            "judged."
+        )
 
     def path_of(self, task: Task) -> Path:
         """Give the file of an exercise, which keeps the number it was given."""
@@ -180,8 +191,8 @@ class Folder:
             return empty
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
-        self.kept_aside = next(one for one in _backups(path) if not one.exists())
-        path.replace(self.kept_aside)
+        self._kept_aside = next(one for one in _backups(path) if not one.exists())
+        path.replace(self._kept_aside)
         return empty
 
     def _note(self, task: Task, **changes: Any) -> None:

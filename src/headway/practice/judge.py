@@ -27,12 +27,17 @@ Namespace = Mapping[str, Any]
 _MEANT = (
     (
         r"'?NoneType'?",
-        "Does a function end without a return, or has a tensor no .grad yet, so that "
-        "there is None?",
+        "Something is None: does a function end without a return, or is there no bias, "
+        "cache or .grad yet?",
     ),
     (
         r'missing the required "forward"',
         "Does the class have a method of exactly this name, indented like __init__?",
+    ),
+    (
+        r"torch\.return_types\.(max|min)",
+        "With dim, max and min give two things, values and their places: take .values, "
+        "or call amax or amin.",
     ),
     (
         r"same dtype|expected scalar type|to have the same type",
@@ -40,6 +45,7 @@ _MEANT = (
         "are given, as by .to(x.dtype), or dtype=x.dtype.",
     ),
 )
+_PAIRED = 16  # mistakes, the first of an exercise; more would make readers wait
 _SMALL_LOUD = [{**one, **LOUD} for one in SMALL[-9:]]
 _GRADIENT = re.compile(r",\s+(grad_fn=<\w+>|requires_grad=True)")
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+\.|-?\d+")
@@ -224,8 +230,8 @@ def _beyond(
                 more = f" headway check says: {failed[0].sentence}"
                 return replace(verdict, sentence=verdict.sentence + more)
     for one in exercise.properties:
-        if _breaks(one.holds, answer, trials):
-            more = f" It must hold that {one.sentence}, and it does not."
+        if broken := _breaks(one.holds, answer, trials):
+            more = f" It must hold that {one.sentence}. {broken}"
             return replace(verdict, sentence=verdict.sentence + more)
     more = " No mistake known here explains it."
     return replace(verdict, sentence=verdict.sentence + more)
@@ -276,7 +282,7 @@ def explain(known: Known, results: Sequence[Result]) -> Sequence[Wrong]:
             return (one,)
     if all(one.error is not None for one in results):
         return ()  # of two mistakes only the first error shows
-    for both in itertools.combinations(wrong, 2):
+    for both in itertools.combinations(wrong[:_PAIRED], 2):
         source = _with(known.task, both)
         if source is None:
             continue
@@ -367,7 +373,10 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
                 task.exercise.ask(one, *given)
             changes.append(_tensors_differ(given, trial.drawn))
         if changes == [False, True]:
-            return "The result is right, but it changes its arguments in place."
+            return (
+                "The result is right, but it changes its arguments in place: x += y "
+                "writes into x, and x = x + y does not."
+            )
     return None
 
 

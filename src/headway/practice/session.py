@@ -34,12 +34,16 @@ class Session:
         folder: The reader's folder.
         worker: What judges.
         seed: What hidden numbers are drawn from; `None` draws it anew each time.
+        notice: What to say above the first verdict.
     """
 
-    def __init__(self, folder: Folder, worker: Worker, *, seed: int | None) -> None:
+    def __init__(
+        self, folder: Folder, worker: Worker, *, seed: int | None, notice: str = ""
+    ) -> None:
         self.folder = folder
         self.worker = worker
         self.seed = seed
+        self.notice = notice
         self.verdict: Verdict | None = None
         self._seen = self._times()
 
@@ -68,6 +72,7 @@ class Session:
         print(f"judging {task.name} ...", flush=True)
         self.verdict = judged(self.folder, self.worker, task, self.seed)
         self._clear()
+        self._print_notices()
         print(
             page(
                 self.folder,
@@ -79,6 +84,13 @@ class Session:
         )
         self._print_keys()
         return self.verdict
+
+    def _print_notices(self) -> None:
+        """Say once what has happened to the folder."""
+        for notice in (self.notice, self.folder.take_notice()):
+            if notice:
+                print(f"{textwrap.fill(notice, _width())}\n")
+        self.notice = ""
 
     @property
     def _acts(self) -> Mapping[str, Callable[[], object]]:
@@ -93,7 +105,9 @@ class Session:
 
     def _hint(self) -> None:
         task = self.folder.current
-        self._print(hint_text(self.folder, task, self.verdict, width=_width()))
+        self._print(
+            hint_text(self.folder, task, self.verdict, width=_width(), newest=True)
+        )
 
     def _list(self) -> None:
         near = self.folder.current
@@ -169,14 +183,7 @@ def page(
     done = sum(folder.passed(one) for one in folder.library.values())
     place = _relative(folder.path_of(task))
     head = f"{task.number} of {len(folder.library)}  {task.source.title}"
-    lines = [head, f"{place}  ({done} done)", ""]
-    if folder.kept_aside is not None:
-        told = (
-            "What was noted of your progress could not be read, and is kept in "
-            f"{folder.kept_aside.name}. Your files are as they were; each counts again "
-            "when it is judged."
-        )
-        lines += [textwrap.fill(told, width), ""]
+    lines = [textwrap.fill(head, width), f"{place}  ({done} done)", ""]
     lines.append(verdict.text(width=width, colour=colour))
     if verdict.ok:
         on, solution = (
@@ -187,11 +194,8 @@ def page(
                 f"headway practice solution {task.name}",
             )
         )
-        lines += [
-            "",
-            f"{on} goes on to the next exercise; {solution} shows a solution beside "
-            "yours.",
-        ]
+        how = f"{on} goes on to the next exercise; {solution} shows a solution."
+        lines += ["", how if not keys else textwrap.fill(how, width)]
     elif verdict.state == "failed":
         lines += ["", f"hidden numbers from seed {verdict.seed}"]
     return "\n".join(lines)

@@ -10,7 +10,12 @@ _MARKS = {"done": "x", "covered": "x", "begun": "~", "open": " "}
 
 
 def hint_text(
-    folder: Folder, task: Task, verdict: Verdict | None, *, width: int = 80
+    folder: Folder,
+    task: Task,
+    verdict: Verdict | None,
+    *,
+    width: int = 80,
+    newest: bool = False,
 ) -> str:
     """Open one more hint, and give all that are open; one on a named mistake first.
 
@@ -19,12 +24,15 @@ def hint_text(
         task: The exercise.
         verdict: What was said last.
         width: How many characters a line may have.
+        newest: Whether to leave out those that were open, unless all were.
     """
     hints = task.exercise.hints
     special = verdict.hint if verdict is not None and verdict.name == task.name else ""
+    before = folder.hints(task)
     count = len(hints) if folder.passed(task) else folder.open_hint(task)
+    first = count if newest and count > before else 1
     lines = [special] if special else []
-    lines += [f"hint {n}/{len(hints)}  {hints[n - 1]}" for n in range(1, count + 1)]
+    lines += [f"hint {n}/{len(hints)}  {hints[n - 1]}" for n in range(first, count + 1)]
     return "\n".join(textwrap.fill(line, width - 1) for line in lines)
 
 

@@ -87,23 +87,21 @@ class Verdict:
         if self.printed:
             lines += ["", *(f"| {line}" for line in self.printed.splitlines())]
             lines.append("")
-        for paragraph in self._paragraphs():
-            lines += _wrapped(paragraph, width)
-        if self.traceback:
-            lines += [f"    {line}" for line in self.traceback.splitlines()]
-        lines += [f"    {line}" for line in self.case]
+        if self.sentence:
+            lines += _wrapped(self.sentence, width)
+        lines += [f"    {line}" for line in self.traceback.splitlines()]
+        for line in self.case:
+            lines += _wrapped(line, width, "    ", " " * 13)
+        # What names the mistake stands at the end, where a small terminal shows it.
+        if self.mistakes:
+            named = ", and when ".join(self.mistakes)
+            told = f"This is exactly what comes out when {named}."
+            lines += _wrapped(told, width)
+        elif self.example:
+            lines += _wrapped(self.example, width)
         for signpost in self._signposts():
             lines += _wrapped(signpost, width)
         return "\n".join(lines)
-
-    def _paragraphs(self) -> list[str]:
-        found = [self.sentence]
-        if self.mistakes:
-            named = ", and when ".join(self.mistakes)
-            found.append(f"This is exactly what comes out when {named}.")
-        if self.example:
-            found.append(self.example)
-        return [one for one in found if one]
 
     def _signposts(self) -> list[str]:
         found = []
@@ -125,13 +123,15 @@ class Verdict:
         )
 
 
-def _wrapped(paragraph: str, width: int) -> list[str]:
+def _wrapped(
+    paragraph: str, width: int, first: str = "  ", others: str = "  "
+) -> list[str]:
     """Break a paragraph into indented lines; an address stays in one piece."""
     return textwrap.wrap(
         paragraph,
         max(width, 20),
-        initial_indent="  ",
-        subsequent_indent="  ",
+        initial_indent=first,
+        subsequent_indent=others,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -59,9 +59,12 @@ class Worker:
             text, _ = process.communicate(json.dumps(request), timeout=self.limit)
         except subprocess.TimeoutExpired:
             _end(process)
-            sentence = f"It must end within {self.limit:g} seconds."
+            sentence = (
+                f"It must end within {self.limit:g} seconds: a loop may never end."
+            )
             return replace(failed, sentence=sentence)
         except BaseException:  # the reader interrupts
+            self.ahead = False
             _end(process)
             raise
         finally:
