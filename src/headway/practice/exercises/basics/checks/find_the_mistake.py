@@ -231,8 +231,8 @@ EXERCISE = Exercise(
             "axes are counted from the front, and a single text has no axis 2",
         ),
         Wrong(
-            ".triu(1).bool()",
-            ".triu(1)",
+            "torch.ones_like(scores).triu(1).bool()",
+            "torch.ones(x.shape[-2], x.shape[-2]).triu(1)",
             "the mask holds numbers, and masked_fill takes True and False",
         ),
     ],

@@ -291,6 +291,17 @@ EXERCISE = Exercise(
             same_as="only the first text is changed, so that what comes from others is "
             "missed",
         ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text, -1] = torch.randn(5, dtype=torch.float64)",
+            "only the last token of a text is changed, so that what comes from "
+            "others is missed",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text:] = False\n        moved[: max(text - 1, 0)] = False",
+            "only the text before the changed one is looked at",
+        ),
     ],
     survivors={
         "(attend(changed) - before).abs() > 1e-09 -> "

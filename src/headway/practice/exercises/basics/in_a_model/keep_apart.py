@@ -173,5 +173,10 @@ EXERCISE = Exercise(
             "own[D:] = 0\n        attend.out_proj.weight.mul_(own)",
             "the block of the first head alone is left",
         ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.data = (attend.out_proj.weight * own).float()",
+            "the weight comes back in 32 bits",
+        ),
     ],
 )

@@ -159,5 +159,10 @@ EXERCISE = Exercise(
             "    return torch.cat([*x.unbind(0)], dim=-1)",
             "the first axis is taken for the heads, and it may be that of the texts",
         ),
+        Wrong(
+            "per_token.flatten(-2)",
+            "[*x.unbind(-3)]",
+            "a list of the heads is given, and they are not joined",
+        ),
     ],
 )

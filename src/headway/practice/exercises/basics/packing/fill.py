@@ -190,5 +190,17 @@ EXERCISE = Exercise(
             "lengths.sort(reverse=True)",
             "list.sort gives None: it sorts in place, and sorted gives a new list",
         ),
+        Wrong(
+            "    return rows",
+            "    numbers = sorted(range(len(lengths)), key=lambda one: "
+            "-lengths[one])\n"
+            "    rows = []\n"
+            "    for number in numbers:\n"
+            "        room = [r for r in rows if sum(lengths[n] for n in r) + "
+            "lengths[number] <= length]\n"
+            "        room[0].append(number) if room else rows.append([number])\n"
+            "    return rows",
+            "the numbers of the texts are put into rows, and not their lengths",
+        ),
     ],
 )

@@ -126,8 +126,10 @@ EXERCISE = Exercise(
             "numbers are given, and not True and False",
         ),
         Wrong(
-            "ids[:, :, None] == ids[:, None, :]",
-            "ids[:, None] == ids[None]",
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return same & past",
+            "    same = ids[:, None] == ids[None]\n    return same.tril()",
             "rows of the batch are compared with each other, and not tokens of a row",
         ),
     ],

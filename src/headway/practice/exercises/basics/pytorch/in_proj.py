@@ -205,6 +205,13 @@ EXERCISE = Exercise(
             "layers that had no bias are given one: the numbers are right, and "
             "the model has changed",
         ),
+        Wrong(
+            "    return weight, torch.cat(biases)",
+            "    weight = weight.unflatten(0, (3, -1)).transpose(0, 1).flatten(0, "
+            "1)\n"
+            "    return weight, torch.stack(biases, dim=1).flatten()",
+            "rows and biases of the three are shuffled into each other, one in turn",
+        ),
     ],
     survivors={"0 -> 1": "any column of a weight is as long as its bias"},
 )

@@ -176,5 +176,10 @@ EXERCISE = Exercise(
             "S = real.shape[1]",
             "the axis of size one is taken for the number of tokens",
         ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return (~causal_mask(S)).float(), (~real.squeeze(1)).float()",
+            "both masks are ones and zeros, and not True and False",
+        ),
     ],
 )
