@@ -242,5 +242,16 @@ EXERCISE = Exercise(
             "        value = torch.cat([value, cache[1]], dim=1)\n",
             "what is new is put before the old",
         ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n"
+            "        return attention(query, key, value), (key, value)\n",
+            "nothing is hidden once there is a cache, so that tokens of a later "
+            "chunk see the rest of it",
+        ),
     ],
 )

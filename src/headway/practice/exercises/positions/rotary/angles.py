@@ -163,5 +163,11 @@ EXERCISE = Exercise(
             "    return (positions[..., None] * speeds).double()",
             "it is computed in 32 bits, and turned into 64 afterwards",
         ),
+        Wrong(
+            "torch.arange(0, width, 2, dtype=torch.float64)",
+            "width * torch.linspace(0, 1, width // 2, dtype=torch.float64)",
+            "the exponents go up to one, so that the last pair has the speed 1 / "
+            "base: they end before it",
+        ),
     ],
 )

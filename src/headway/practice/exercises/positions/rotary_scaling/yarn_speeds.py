@@ -177,5 +177,12 @@ EXERCISE = Exercise(
             "torch.arange(len(speeds))",
             "the ramp is computed in 32 bits",
         ),
+        Wrong(
+            "    return (1 - divided) * speeds",
+            "    between = (pair > first) & (pair < last)\n"
+            "    divided = torch.where(between, 1 - divided, divided)\n"
+            "    return (1 - divided) * speeds",
+            "the ramp rises where it must fall, and only its ends are right",
+        ),
     ],
 )
