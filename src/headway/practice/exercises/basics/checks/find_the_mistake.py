@@ -76,8 +76,9 @@ EXERCISE = Exercise(
         "Between the scores and the softmax belongs one more step: masked_fill, with "
         "minus infinity above the diagonal, which triu(1) finds.",
     ),
+    # One token is all zeros, as padding may be, so that some scores are zero.
     draw=lambda d: (
-        d.normal(d.B, d.T, d.E),
+        d.normal(d.B, d.T, d.E) * (torch.arange(d.T)[:, None] != 2),
         d.normal(d.E, d.D),
         d.normal(d.E, d.D),
         d.normal(d.E, d.D),
@@ -171,6 +172,68 @@ EXERCISE = Exercise(
             "x is taken to have three axes, and a single text has two",
             hint="x.shape[-2] is the number of tokens, however many axes stand in "
             "front.",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.tril()\n"
+            "        weights = weights.masked_fill(weights == 0, "
+            "-torch.inf).softmax(-1)",
+            "scores that are zero are hidden, and the score of a token to be seen "
+            "may be zero too",
+        ),
+        Wrong(
+            "weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores = scores + torch.ones_like(scores).triu(1) * -torch.inf\n"
+            "        weights = scores.softmax(dim=-1)",
+            "a triangle of ones and zeros is multiplied by minus infinity, and "
+            "zero times infinity is nan",
+            hint="torch.full makes a table of minus infinities, and triu(1) cuts it; "
+            "or masked_fill writes them.",
+        ),
+        Wrong(
+            " / key.shape[-1] ** 0.5",
+            "",
+            "scores are not scaled any more",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "x.shape[-1] ** 0.5",
+            "scores are divided by the root of the width of tokens, and not of keys",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1)\n"
+            "        weights = weights.masked_fill(future, "
+            "-torch.inf).softmax(dim=-1)",
+            "weights are hidden by a second softmax, over weights and not scores",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n        weights = weights / weights.sum()",
+            "all weights together sum to one, and not each row",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / weights.sum(dim=-1)",
+            "row sums are divided without keepdim, so that they stand along the keys",
+        ),
+        Wrong(
+            "torch.ones_like(scores)",
+            "torch.ones(x.shape[1], x.shape[1])",
+            "axis 1 is taken for the tokens, and for a single text that is its width",
+            hint="x.shape[-2] is the number of tokens, however many axes stand in "
+            "front.",
+        ),
+        Wrong(
+            "key.mT",
+            "key.transpose(1, 2)",
+            "axes are counted from the front, and a single text has no axis 2",
+        ),
+        Wrong(
+            "torch.ones_like(scores).triu(1).bool()",
+            "torch.ones(x.shape[-2], x.shape[-2]).triu(1)",
+            "the mask holds numbers, and masked_fill takes True and False",
         ),
     ],
 )

@@ -110,6 +110,13 @@ def second_of_two(x: Tensor) -> Tensor:
     return right(x) + other
 
 
+def later_tokens(x: Tensor) -> Tensor:
+    """attention whose later tokens are added to those of the text before"""
+    other = torch.zeros_like(x)
+    other[:-1, 1:] = x[1:, 1:]
+    return right(x) + other
+
+
 CASES = [
     right,
     causal,
@@ -122,12 +129,13 @@ CASES = [
     from_first,
     little,
     second_of_two,
+    later_tokens,
 ]
 
 
 def run(mixes_texts, attend):  # type: ignore[no-untyped-def]
     found = mixes_texts(attend)
-    return None if found is None else bool(found)
+    return found if isinstance(found, (list, tuple)) or found is None else bool(found)
 
 
 EXERCISE = Exercise(
@@ -210,7 +218,7 @@ EXERCISE = Exercise(
         Wrong(
             "    before = attend(x)\n",
             "    rows = attend(x[:1].repeat(3, 1, 1))\n"
-            "    return not torch.equal(rows[0], rows[1])\n",
+            "    return not torch.allclose(rows[0], rows[1])\n",
             "all texts are equal, and their rows are compared with each other",
         ),
         Wrong(
@@ -219,6 +227,80 @@ EXERCISE = Exercise(
             "    return not torch.equal(before[0], before[1])\n",
             "two texts are compared with each other, and none is changed",
             same_as="the changed text is looked at too, and it may move",
+        ),
+        Wrong(
+            "            return True\n    return False",
+            "            return False\n    return True",
+            "the answer is turned around: True if texts are kept apart",
+        ),
+        Wrong(
+            "torch.randn(3, 7, 5, dtype=torch.float64)",
+            "torch.randn(3, 1, 5, dtype=torch.float64)",
+            "texts have one token, so that what only later tokens do is missed",
+        ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text, 0] = torch.randn(5, dtype=torch.float64)",
+            "only the first token of a text is changed, so that what comes from "
+            "later ones is missed",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    before = attend(x)\n"
+            "    changed = x.clone()\n"
+            "    changed[:, 0] = 0.0\n"
+            "    return not torch.allclose(attend(changed)[:, 1:], before[:, "
+            "1:])\n",
+            "a token is changed in all texts: that asks whether tokens look at "
+            "each other, and not texts",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[: text + 1] = False",
+            "only later texts are looked at, and not those before the changed one",
+            same_as="only the first text is changed, so that what comes from others is "
+            "missed",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text:] = False",
+            "only earlier texts are looked at, and not those behind the changed one",
+            same_as="only the last text is changed, so that what comes from others is "
+            "missed",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return not torch.allclose(attend(x.flip(0)).flip(0), attend(x))\n",
+            "texts are put in another order: what treats them all alike mixes "
+            "them unseen",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return not torch.allclose(attend(x)[:2], attend(x[:2]))\n",
+            "a last text is taken away, so that what comes from earlier ones is missed",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    x = torch.zeros_like(x)\n    before = attend(x)\n",
+            "what is changed was zeros before, so that a share of it is missed",
+        ),
+        Wrong(
+            "        if moved.any():\n            return True\n",
+            "        return bool(moved.any())\n",
+            "the loop ends in its first round, so that one text alone is changed",
+            same_as="only the first text is changed, so that what comes from others is "
+            "missed",
+        ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text, -1] = torch.randn(5, dtype=torch.float64)",
+            "only the last token of a text is changed, so that what comes from "
+            "others is missed",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text:] = False\n        moved[: max(text - 1, 0)] = False",
+            "only the text before the changed one is looked at",
         ),
     ],
     survivors={

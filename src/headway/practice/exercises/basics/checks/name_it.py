@@ -268,5 +268,21 @@ EXERCISE = Exercise(
             "the flipped triangle hides the diagonal, and with it all that the last "
             "row has",
         ),
+        Wrong(
+            "    rows = attend(query, key, value)\n",
+            "    return 'right'\n    rows = attend(query, key, value)\n",
+            "it always says right",
+            same_as="all numbers are one, and all ten give what the right one does",
+        ),
+        Wrong(
+            "torch.allclose(weights @ value, rows)",
+            "torch.allclose(weights, rows)",
+            "weights are compared with rows: the values are missing",
+        ),
+        Wrong(
+            "weigh(scores.mT, past)",
+            "weigh(scores, past).mT",
+            "weights are transposed, where queries and keys should be swapped before",
+        ),
     ],
 )

@@ -4,8 +4,8 @@ Put the memory and the text into one row, the memory first, and call `attention`
 on all of them. Write `corner(S, T)`: the mask that makes the last T rows of the result
 what cross-attention gives.
 
-The mask is boolean, True where a query may look, and its shape broadcasts to
-(S + T, S + T). What the first S rows get does not matter.
+The mask is boolean, True where a query may look. It has two axes, queries and keys,
+and its shape broadcasts to (S + T, S + T). What the first S rows get does not matter.
 """
 
 from headway.practice import Exercise, Wrong
@@ -82,6 +82,39 @@ EXERCISE = Exercise(
             "is_memory.expand(S + T, -1)",
             "is_memory[:, None].expand(-1, S + T)",
             "rows are hidden, and not columns: the text sees nothing",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T)\n"
+            "    mask[S:, :S] = 1.0\n"
+            "    return mask",
+            "the mask holds numbers, and not True and False",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S + T, dtype=torch.bool).tril()",
+            "the future is hidden, and nothing else: the text sees itself",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S + T, dtype=torch.bool).tril(-T)",
+            "a diagonal cuts the corner, so that some of the memory is hidden",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(T, S, dtype=torch.bool)",
+            "the mask is (T, S), that of cross-attention, and all S + T ask and "
+            "are asked",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return (torch.arange(S + T) < S).expand(T, -1)",
+            "the mask has rows for the text alone, and the memory's tokens ask too",
         ),
     ],
 )

@@ -96,5 +96,68 @@ EXERCISE = Exercise(
             "key = x @ W_key\n    value = x @ W_value",
             "the text asks itself, and the memory is not used",
         ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, dim=-2) "
+            "@ value",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-over-the-queries",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return query @ key.mT / key.shape[-1] ** 0.5 @ value",
+            "there is no softmax",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return attention(query, key, value, scale=1 / key.shape[-1])",
+            "scores are divided by D, and not by its root, or scaled twice",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return attention(query, key, value, scale=x.shape[-1] ** -0.5)",
+            "the scale is that of the tokens' width, and not of the keys'",
+        ),
+        Wrong(
+            "value = memory @ W_value",
+            "value = memory",
+            "the values are not projected",
+        ),
+        Wrong(
+            "value = memory @ W_value",
+            "value = memory @ W_key",
+            "the keys' weights make the values too",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return attention(x, memory, memory)",
+            "nothing is projected",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, dim=-1)",
+            "the weights are given, and not the rows",
+        ),
+        Wrong(
+            "    key = memory @ W_key",
+            "    memory = torch.cat([memory, x], dim=1)\n    key = memory @ W_key",
+            "the text is put behind the memory, so that it sees itself too",
+        ),
+        Wrong(
+            "query = x @ W_query\n"
+            "    key = memory @ W_key\n"
+            "    value = memory @ W_value",
+            "query = x @ W_query.T\n"
+            "    key = memory @ W_key.T\n"
+            "    value = memory @ W_value.T",
+            "weights are transposed, which those of nn.Linear are, and these are not",
+        ),
+        Wrong(
+            "query = x @ W_query\n"
+            "    key = memory @ W_key\n"
+            "    value = memory @ W_value",
+            "query = W_query(x)\n    key = W_key(memory)\n    value = W_value(memory)",
+            "weights are called like layers, and they are tensors",
+        ),
     ],
 )

@@ -113,5 +113,30 @@ EXERCISE = Exercise(
             same_as="what attention gives takes the place of x: the first residual is "
             "missing",
         ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = x + attend(x)\n    return x + found + feed_forward(found)",
+            "the first x is added a second time",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = attend(x)\n    return x + found + feed_forward(found)",
+            "feed_forward is given what attention found, and not the sum",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + attend(x)",
+            "feed_forward never works",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + feed_forward(x)",
+            "attend never works",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x, x + feed_forward(x)",
+            "two results are given, and one is asked for",
+        ),
     ],
 )

@@ -66,6 +66,14 @@ def mix(d):  # type: ignore[no-untyped-def]
     return [full, full * blocks, torch.eye(12).double()[d.order(12)]][d.case % 3]
 
 
+def tokens(d):  # type: ignore[no-untyped-def]
+    """Draw tokens, so that all rows of a column rise or fall.
+
+    In some trials the first has no values, so that its row never moves.
+    """
+    return d.normal(5, 7).abs() * (torch.arange(5)[:, None] >= d.case % 2)
+
+
 EXERCISE = Exercise(
     answer="columns_that_move",
     read=("basics/in_a_model/#what-out_proj-does", "What out_proj does"),
@@ -76,7 +84,7 @@ EXERCISE = Exercise(
         "The rows of head h begin at h times D. Compare with a small tolerance, since "
         "out_proj adds in some order; any(dim=...) goes over the tokens.",
     ),
-    draw=lambda d: (d.normal(5, 7), d.normal(3, 12, 7), mix(d), d.case % 4),
+    draw=lambda d: (tokens(d), d.normal(3, 12, 7), mix(d), d.case % 4),
     trials=[{"case": n} for n in (0, 1, 2, 3, 4, 5)],
     ask=run,
     law="With out_proj every column can draw on every head. With blocks on its "
@@ -136,6 +144,58 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "return moved.any(dim=0)", "return moved", "each number is told of alone"
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "moved.all(dim=0)",
+            "a column must move in all rows, and one is enough",
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "moved[0]",
+            "only the first row is looked at",
+            same_as="a column must move in all rows, and one is enough",
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "~moved.any(dim=0)",
+            "True is told of columns that stay",
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "moved.any(dim=0).int()",
+            "ones and zeros are given, and not True and False",
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "moved.any(dim=0).nonzero().flatten()",
+            "the numbers of the columns are given, and not True or False for each",
+        ),
+        Wrong(
+            "(attend(x) - before).abs() > 1e-9",
+            "attend(x) - before > 1e-9",
+            "the sign is left, so that a column that falls is missed",
+        ),
+        Wrong(
+            "weight[rows] +=",
+            "weight[:, rows] +=",
+            "columns of the weight are changed, and not rows",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head, head + 1)",
+            "one row is changed, and not the D rows of the head",
+        ),
+        Wrong(
+            "(head + 1) * D)",
+            "(head + 1) * D - 1)",
+            "the last row of the head is left as it was",
+        ),
+        Wrong(
+            "return moved.any(dim=0)",
+            "return torch.arange(len(kept)) // D == head",
+            "the columns are given where the head's own stand, as if out_proj "
+            "were not there",
         ),
     ],
     survivors={

@@ -128,5 +128,55 @@ EXERCISE = Exercise(
             "if True:",
             "parameters are written to while PyTorch records, which it refuses",
         ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.zero_()",
+            "nothing is left of the weight: it is cleared before it is copied, or "
+            "row after row",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "for h in range(H):\n"
+            "            attend.out_proj.weight[h * D : (h + 1) * D, (h + 1) * D "
+            ":] = 0",
+            "only what stands to the right of each block is cleared",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "for h in range(H):\n"
+            "            attend.out_proj.weight[h * D : (h + 1) * D, : h * D] = 0",
+            "only what stands to the left of each block is cleared",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.tril_()",
+            "a triangle is kept, as for tokens, and not blocks",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight = attend.out_proj.weight * own",
+            "a plain tensor takes the place of a parameter, which PyTorch refuses",
+            hint="Write into the weight that is there, under torch.no_grad().",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.copy_(attend.out_proj.weight.T * own)",
+            "the blocks are transposed",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight[own == 0] = -torch.inf",
+            "minus infinity is written, as into scores, and not zero",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own[D:] = 0\n        attend.out_proj.weight.mul_(own)",
+            "the block of the first head alone is left",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.data = (attend.out_proj.weight * own).float()",
+            "the weight comes back in 32 bits",
+        ),
     ],
 )

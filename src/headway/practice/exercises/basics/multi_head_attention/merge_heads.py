@@ -131,5 +131,38 @@ EXERCISE = Exercise(
             "x.flip(-3).transpose(-3, -2)",
             "the heads stand in the opposite order",
         ),
+        Wrong(
+            "per_token.flatten(-2)",
+            "per_token.flatten(2)",
+            "flatten joins all axes from the third on, counted from the front, "
+            "which fits a batch alone",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n    return x.flatten(-3, -2)",
+            "the heads are put behind each other, and not side by side: there are "
+            "H times T rows",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return x.mT.flatten(-2)",
+            "tokens and numbers change places and are joined, so that a row is a "
+            "head, and not a token",
+        ),
+        Wrong(
+            "per_token.flatten(-2)",
+            "per_token.reshape(-1, *x.shape[-2:-1], x.shape[-3] * x.shape[-1])",
+            "there is always one axis in front, though a text alone has none",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return torch.cat([*x.unbind(0)], dim=-1)",
+            "the first axis is taken for the heads, and it may be that of the texts",
+        ),
+        Wrong(
+            "per_token.flatten(-2)",
+            "[*x.unbind(-3)]",
+            "a list of the heads is given, and they are not joined",
+        ),
     ],
 )

@@ -87,8 +87,9 @@ EXERCISE = Exercise(
         "Three lines of the kind self.W_query(x).view(B, T, H, D).transpose(...), then "
         "the five steps of a causal head, then the way back and self.out_proj(...).",
     ),
+    # One token is all zeros, as padding may be, so that some scores are zero.
     draw=lambda d: (
-        d.normal(d.B, d.T, d.E),
+        d.normal(d.B, d.T, d.E) * (torch.arange(d.T)[:, None] != 2),
         d.normal(3, d.E, d.H * d.D),
         d.normal(d.H * d.D + 1, d.H * d.D),
         d.H,
@@ -218,6 +219,63 @@ EXERCISE = Exercise(
             _ATTEND,
             "(weights @ value).transpose(1, 2).transpose(2, 3)",
             "the heads' numbers are shuffled into each other, one in turn",
+        ),
+        Wrong(
+            "cut = (B, T, self.num_heads, -1)",
+            "cut = (B, T, -1, self.num_heads)",
+            "H and D are swapped in the shape, so that there are D heads of H numbers",
+        ),
+        Wrong(
+            "query = self.W_query(x).view(cut).transpose(1, 2)",
+            "query = self.W_query(x).view(B, self.num_heads, T, -1)",
+            "only the keys and the values are cut with a transpose, and the "
+            "queries by one view",
+        ),
+        Wrong(
+            "value = self.W_value(x).view(cut).transpose(1, 2)",
+            "value = self.W_value(x).view(B, self.num_heads, T, -1)",
+            "only the queries and the keys are cut with a transpose, and the "
+            "values by one view",
+        ),
+        Wrong(
+            "torch.ones(T, T, dtype=torch.bool)",
+            "torch.ones(T, T)",
+            "the mask holds numbers, and masked_fill takes True and False",
+        ),
+        Wrong(
+            "scores = scores.masked_fill(future, -torch.inf)",
+            "scores = scores + torch.ones(T, T).triu(1) * -torch.inf",
+            "a triangle of ones and zeros is multiplied by minus infinity, and "
+            "zero times infinity is nan",
+        ),
+        Wrong(
+            "scores = scores.masked_fill(future, -torch.inf)",
+            "scores = scores.tril()\n"
+            "        scores = scores.masked_fill(scores == 0, -torch.inf)",
+            "scores that are zero are hidden, and the score of a token to be seen "
+            "may be zero too",
+        ),
+        Wrong(
+            "return self.out_proj(context.reshape(B, T, -1))",
+            "return self.out_proj(context.reshape(B, T, -1)), weights",
+            "the weights are given too, and only the rows are asked for",
+        ),
+        Wrong(
+            "return self.out_proj(context.reshape(B, T, -1))",
+            "return context.reshape(B, T, -1) @ self.out_proj.weight + "
+            "self.out_proj.bias",
+            "the weight of out_proj is not transposed: nn.Linear stores (d_out, d_in)",
+        ),
+        Wrong(
+            "B, T, _ = x.shape\n        cut = (B, T, self.num_heads, -1)",
+            "B, T, E = x.shape\n"
+            "        cut = (B, T, self.num_heads, E // self.num_heads)",
+            "D is made of the width of x, which is d_in, and not of d_out",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(1, 2)",
+            "heads and tokens of the keys change places, and not tokens and numbers",
         ),
     ],
 )

@@ -60,6 +60,8 @@ def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-u
         attend.out_proj.weight.data, attend.out_proj.bias.data = out[1:], out[0]
         silence(attend, head)
         given[f"the rows {'with' if qkv_bias else 'without'} biases"] = attend(x)
+        learns = all(one.requires_grad for one in attend.parameters())
+        given["its parameters"] = "still learn" if learns else "learn no more"
     return given
 
 
@@ -144,13 +146,77 @@ EXERCISE = Exercise(
             "        attend.W_value.weight[rows] = 0.0",
             "        attend.W_query.weight[rows] = 0.0\n"
             "        attend.W_key.weight[rows] = 0.0\n"
-            "        attend.W_value.weight[rows]",
-            "queries and keys are cleared, so that the head takes a mean of the past",
+            "        attend.W_query.bias is None or attend.W_query.bias[rows].zero_()\n"
+            "        attend.W_key.bias is None or attend.W_key.bias[rows].zero_()\n"
+            "        return",
+            "queries or keys are cleared, so that the head takes a mean of the past",
         ),
         Wrong(
             "with torch.no_grad():",
             "if True:",
             "parameters are written to while PyTorch records, which it refuses",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0\n",
+            "        weight = attend.W_value.weight.clone()\n"
+            "        weight[rows] = 0.0\n",
+            "a copy is changed, or no row at all: the module is as it was",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0\n",
+            "        attend.W_value.weight[:] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[:] = 0.0\n",
+            "the values of all heads are cleared",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head, head + D)",
+            "the rows begin at the number of the head, and not at D times it",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.W_value.in_features // attend.num_heads",
+            "D is made of the width of the tokens, and not of that of the values",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.num_heads",
+            "the number of heads is taken for the width of one",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0\n",
+            "        attend.out_proj.weight[rows] = 0.0\n",
+            "rows of out_proj are cleared, which are columns of the result; a "
+            "head's numbers come in by its columns",
+        ),
+        Wrong(
+            "attend.W_value.bias[rows] = 0.0",
+            "attend.W_value.bias[:] = 0.0",
+            "the biases of all heads are cleared, and not those of one",
+        ),
+        Wrong(
+            "            attend.W_value.bias[rows] = 0.0",
+            "            attend.W_value.bias = None",
+            "the bias is taken away, which all heads need",
+            same_as="the biases of all heads are cleared, and not those of one",
+        ),
+        Wrong(
+            "(head + 1) * D)",
+            "(head + 1) * D - 1)",
+            "the last row of the head is left",
+        ),
+        Wrong(
+            "    with torch.no_grad():",
+            "    with torch.no_grad():\n        attend.requires_grad_(False)",
+            "the head is silent, and the module can learn no more: "
+            "requires_grad_(False) stays, no_grad does not",
         ),
     ],
 )

@@ -100,5 +100,107 @@ EXERCISE = Exercise(
             "if sum(row) <= length",
             "the text itself is not counted, so that rows become too long",
         ),
+        Wrong(
+            "rows: list[list[int]] = []",
+            "rows: list[list[int]] = [[]]",
+            "there is an empty row at the start, which stays empty if there is no text",
+        ),
+        Wrong(
+            "fitting[0]",
+            "min(fitting, key=sum)",
+            "the emptiest row with room is taken, and not the first",
+        ),
+        Wrong(
+            "        fitting = [row for row in rows if sum(row) + text <= "
+            "length]\n"
+            "        if fitting:\n"
+            "            fitting[0].append(text)\n"
+            "        else:\n"
+            "            rows.append([text])\n",
+            "        for row in rows:\n"
+            "            if sum(row) + text <= length:\n"
+            "                row.append(text)\n"
+            "        if not any(text in row for row in rows):\n"
+            "            rows.append([text])\n",
+            "a text goes into every row with room: a break is missing after the first",
+        ),
+        Wrong(
+            "        fitting = [row for row in rows if sum(row) + text <= "
+            "length]\n"
+            "        if fitting:\n"
+            "            fitting[0].append(text)\n"
+            "        else:\n"
+            "            rows.append([text])\n",
+            "        for row in rows:\n"
+            "            if sum(row) + text <= length:\n"
+            "                row.append(text)\n"
+            "        rows.append([text])\n",
+            "a text goes into every row with room, and a new row is begun each "
+            "time: a break is missing, and for ... else runs on",
+        ),
+        Wrong(
+            "sorted(lengths, reverse=True)",
+            "sorted(set(lengths), reverse=True)",
+            "a set is made of the lengths, so that of equal texts one is left",
+        ),
+        Wrong(
+            "sum(row) + text",
+            "len(row) + text",
+            "texts in a row are counted, and their lengths not summed",
+        ),
+        Wrong(
+            "    return rows",
+            "    return len(rows)",
+            "the number of rows is given, and not the rows",
+        ),
+        Wrong(
+            "        fitting = [row for row in rows if sum(row) + text <= "
+            "length]\n"
+            "        if fitting:\n"
+            "            fitting[0].append(text)\n"
+            "        else:\n"
+            "            rows.append([text])\n",
+            "        rows.append([text])\n",
+            "each text gets a row of its own",
+        ),
+        Wrong(
+            "    return rows",
+            "    return [sorted(row) for row in rows]",
+            "a row begins with its shortest text, and not with the longest, which "
+            "came first",
+        ),
+        Wrong(
+            "    return rows",
+            "    lengths = sorted(lengths, reverse=True)\n"
+            "    rows = []\n"
+            "    while lengths:\n"
+            "        rows.append([])\n"
+            "        for text in lengths:\n"
+            "            if sum(rows[-1]) + text <= length:\n"
+            "                rows[-1].append(text)\n"
+            "                lengths.remove(text)\n"
+            "    return rows",
+            "texts are removed from the list that is being gone through, so that "
+            "some are skipped",
+            hint="Go through a copy, or put each text where it belongs without "
+            "removing it.",
+        ),
+        Wrong(
+            "sorted(lengths, reverse=True)",
+            "lengths.sort(reverse=True)",
+            "list.sort gives None: it sorts in place, and sorted gives a new list",
+        ),
+        Wrong(
+            "    return rows",
+            "    numbers = sorted(range(len(lengths)), key=lambda one: "
+            "-lengths[one])\n"
+            "    rows = []\n"
+            "    for number in numbers:\n"
+            "        room = [r for r in rows if sum(lengths[n] for n in r) + "
+            "lengths[number] <= length]\n"
+            "        room[0].append(number) if room else rows.append([number])\n"
+            "    return rows",
+            "the numbers of the texts are put into rows, and not their lengths",
+        ),
     ],
 )

@@ -4,7 +4,7 @@ Texts stand one behind the other in a row, without padding. Write
 `same_document(ids)`: who may look at whom.
 
 `ids` (B, T) holds the number of the text that each token belongs to. A token may look
-at a token of its own text, at itself, and at what came before it, and at no other. The
+at itself, and at those tokens of its own text that came before it, and at no other. The
 mask has shape (B, T, T), boolean, True where a query may look.
 """
 
@@ -93,6 +93,44 @@ EXERCISE = Exercise(
             "ids[:, :, None] == ids[:, None, :]",
             "ids[:1, :, None] == ids[:1, None, :]",
             "the documents of the first row are taken for all",
+        ),
+        Wrong(
+            "return same & past",
+            "return ~(same & past)",
+            "True means hidden, and not visible",
+        ),
+        Wrong(
+            "return same & past",
+            "return past",
+            "texts see each other, and there is one triangle for all rows: ids "
+            "are not looked at",
+        ),
+        Wrong(
+            "return same & past",
+            "return (same & past)[0]",
+            "the axis of the rows is gone: the first row is given for all",
+        ),
+        Wrong(
+            "return same & past",
+            "return (same & past)[:, None]",
+            "there is an axis for the heads, which is not asked for",
+        ),
+        Wrong(
+            "return same & past",
+            "return (same & past).int()",
+            "ones and zeros are given, and not True and False",
+        ),
+        Wrong(
+            "return same & past",
+            "return same * past.float()",
+            "numbers are given, and not True and False",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return same & past",
+            "    same = ids[:, None] == ids[None]\n    return same.tril()",
+            "rows of the batch are compared with each other, and not tokens of a row",
         ),
     ],
 )

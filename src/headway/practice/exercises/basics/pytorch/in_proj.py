@@ -52,7 +52,9 @@ def run(in_proj, weights, biases, some):  # type: ignore[no-untyped-def]
     given = in_proj(*layers)
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         return given
-    return dict(zip(("in_proj_weight", "in_proj_bias"), given, strict=True))
+    has_now = [layer.bias is not None for layer in layers]
+    named = dict(zip(("in_proj_weight", "in_proj_bias"), given, strict=True))
+    return {**named, "the layers": "as they were" if has_now == some else "changed"}
 
 
 def draw(d):  # type: ignore[no-untyped-def]
@@ -146,6 +148,69 @@ EXERCISE = Exercise(
             "torch.zeros_like(layer.weight[:, 0])",
             "torch.zeros_like(layer.weight[0])",
             "a missing bias is as wide as the tokens, and not as the result",
+        ),
+        Wrong(
+            "    weight = torch.cat(tuple(layer.weight for layer in layers))\n",
+            "    weight = torch.cat(tuple(layer.weight for layer in layers)).T\n",
+            "the whole is transposed, or the transposed weights stand side by "
+            "side: columns are for the results",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0])",
+            "torch.zeros(layer.out_features)",
+            "a missing bias has 32 bits, whatever the weight has",
+            hint="torch.zeros takes dtype=; zeros_like takes the type of what it is "
+            "given.",
+        ),
+        Wrong(
+            "    return weight, torch.cat(biases)",
+            "    return weight.view(3, -1, weight.shape[-1]), torch.stack(biases)",
+            "the three are stacked on an axis of their own, weights and biases",
+        ),
+        Wrong(
+            "    return weight, torch.cat(biases)",
+            "    if any(layer.bias is None for layer in layers):\n"
+            "        return weight, torch.zeros_like(weight[:, 0])\n"
+            "    return weight, torch.cat(biases)",
+            "if one bias is missing, all of them are left out",
+        ),
+        Wrong(
+            "    return weight, torch.cat(biases)",
+            "    if all(layer.bias is None for layer in layers):\n"
+            "        return weight, None\n"
+            "    return weight, torch.cat(biases)",
+            "None is given where no layer has a bias, and zeros are asked for",
+        ),
+        Wrong(
+            "    return weight, torch.cat(biases)",
+            "    found = [layer.bias for layer in layers if layer.bias is not "
+            "None]\n"
+            "    return weight, torch.cat(found)",
+            "missing biases are left out, so that the result is too short, or "
+            "there is nothing to join",
+        ),
+        Wrong(
+            "layer.bias is None else",
+            "not layer.bias else",
+            "a bias is asked whether it is true, which a tensor of many numbers "
+            "is not: ask whether it is None",
+        ),
+        Wrong(
+            "    biases: list",
+            "    for layer in layers:\n"
+            "        if layer.bias is None:\n"
+            "            layer.bias = "
+            "nn.Parameter(torch.zeros_like(layer.weight[:, 0]))\n"
+            "    biases: list",
+            "layers that had no bias are given one: the numbers are right, and "
+            "the model has changed",
+        ),
+        Wrong(
+            "    return weight, torch.cat(biases)",
+            "    weight = weight.unflatten(0, (3, -1)).transpose(0, 1).flatten(0, "
+            "1)\n"
+            "    return weight, torch.stack(biases, dim=1).flatten()",
+            "rows and biases of the three are shuffled into each other, one in turn",
         ),
     ],
     survivors={"0 -> 1": "any column of a weight is as long as its bias"},

@@ -10,6 +10,7 @@ hidden. Give them in this order.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -71,6 +72,7 @@ EXERCISE = Exercise(
         "around, without its axis for the queries, which is number one.",
     ),
     draw=draw,
+    trials=(DIFFERENT, EQUAL, {"B": 1}),
     ask=run,
     law="The same masks, with True and False swapped: each library means its own.",
     right=[
@@ -141,6 +143,43 @@ EXERCISE = Exercise(
             "S = real.shape[-1]",
             "S = real.shape[0]",
             "the triangle is as large as the batch, and not as the text",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.squeeze()",
+            "squeeze removes every axis of size one, and that of a single text too",
+            hint="squeeze() takes the axis to remove. Which one must go, and which "
+            "must stay even if it has size one?",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S).T, ~real.squeeze(1)",
+            "the triangle lies on the wrong side: the past is hidden",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real[0]",
+            "the padding of the first text is taken for all",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), 1 - real.squeeze(1).int()",
+            "the padding is whole numbers, and not True and False",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S).expand(len(real), S, S), ~real.squeeze(1)",
+            "attn_mask has an axis for the texts, and one triangle serves all",
+        ),
+        Wrong(
+            "S = real.shape[-1]",
+            "S = real.shape[1]",
+            "the axis of size one is taken for the number of tokens",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return (~causal_mask(S)).float(), (~real.squeeze(1)).float()",
+            "both masks are ones and zeros, and not True and False",
         ),
     ],
 )

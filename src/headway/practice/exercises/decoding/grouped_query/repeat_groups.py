@@ -76,5 +76,52 @@ EXERCISE = Exercise(
             "keys.flip(1).repeat_interleave(times, dim=1)",
             "the groups stand in reverse order",
         ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(H, dim=1)",
+            "each group is repeated H times: there are H heads in all, and not in "
+            "each group",
+        ),
+        Wrong(
+            "dim=1)",
+            "dim=0)",
+            "texts are repeated, and not heads",
+        ),
+        Wrong(
+            "dim=1)",
+            "dim=-1)",
+            "numbers of a key are repeated, and not heads",
+        ),
+        Wrong(
+            ", dim=1)",
+            ")",
+            "no axis is named, so that repeat_interleave flattens everything",
+        ),
+        Wrong(
+            "H // keys.shape[1]",
+            "H / keys.shape[1]",
+            "it is divided by /, which gives no whole number: // does",
+        ),
+        Wrong(
+            "H // keys.shape[1]",
+            "H // len(keys)",
+            "the texts are counted, and not the groups: they are the second axis",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, :, None].expand(-1, -1, times, -1, -1)",
+            "groups and their heads keep two axes, and are not joined to H",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.stack([keys[:, h // times] for h in range(H)])",
+            "the heads are stacked before the texts, and belong behind them",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.expand(len(keys), H, *keys.shape[2:])",
+            "expand is to repeat an axis of several groups: it repeats an axis of "
+            "length one",
+        ),
     ],
 )

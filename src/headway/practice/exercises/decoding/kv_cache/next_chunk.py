@@ -47,9 +47,12 @@ def run(next_chunk, query, key, value, cuts):  # type: ignore[no-untyped-def]
     for q, k, v in zip(
         *(one.split(cuts, dim=1) for one in (query, key, value)), strict=True
     ):
-        row, cache = next_chunk(cache, q, k, v)
+        given = next_chunk(cache, q, k, v)
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            return given
+        row, cache = given
         rows.append(row)
-    return torch.cat(rows, dim=1)
+    return {"the rows": torch.cat(rows, dim=1), "the last cache": cache}
 
 
 EXERCISE = Exercise(
@@ -132,6 +135,123 @@ EXERCISE = Exercise(
             "query.shape[1], dtype=torch.bool), causal_mask(query.shape[1])], dim=1)",
             "the mask hides all that was kept",
             same_as="what was kept is not used",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    key = torch.cat([cache[0], key], dim=1)\n"
+            "    value = torch.cat([cache[1], value], dim=1)\n",
+            "the cache is taken apart without a look whether there is one: at "
+            "first it is None",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return attention(query, key, value, mask=mask), cache",
+            "the cache that was given is given back, which is None at first, and "
+            "stays it",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    new = query.shape[1]\n"
+            "    return attention(query, key, value, mask=mask), (key[:, -new:], "
+            "value[:, -new:])",
+            "only the new keys and values are kept for the next chunk",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return attention(query, key, value, mask=mask), (value, key)",
+            "keys and values change places in the cache that is given",
+        ),
+        Wrong(
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "        key = torch.cat([cache[1], key], dim=1)\n"
+            "        value = torch.cat([cache[0], value], dim=1)\n",
+            "keys and values of the cache are taken for each other",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=0)\n"
+            "        value = torch.cat([cache[1], value], dim=0)\n",
+            "keys and values are joined along the heads",
+        ),
+        Wrong(
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "",
+            "new values are not put behind the old",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return attention(query, key, value, mask=mask)",
+            "the rows are given alone, without the next cache",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return attention(query, key, value, mask=mask), key, value",
+            "three results are given: keys and values are not put together to a pair",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is not None:\n"
+            "        rows = attention(query, *cache)\n"
+            "        return rows, (\n"
+            "            torch.cat([cache[0], key], dim=1),\n"
+            "            torch.cat([cache[1], value], dim=1),\n"
+            "        )\n",
+            "a chunk looks at the cache alone, and not at itself",
+        ),
+        Wrong(
+            "causal_mask(query.shape[1], key.shape[1])",
+            "causal_mask(query.shape[1])",
+            "the mask is a square for the chunk, and there are columns for the "
+            "cache too",
+        ),
+        Wrong(
+            "causal_mask(query.shape[1], key.shape[1])",
+            "causal_mask(key.shape[1], query.shape[1])",
+            "rows and columns of the mask are exchanged: queries come first",
+        ),
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "mask = causal_mask(query.shape[1], key.shape[1]).roll(-1, 1)\n"
+            "    mask[:, -1] = False",
+            "no token sees itself",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is None:\n"
+            "        return attention(query, key, value), (key, value)\n"
+            "    key = torch.cat([cache[0], key], dim=1)\n"
+            "    value = torch.cat([cache[1], value], dim=1)\n",
+            "nothing is hidden in the first chunk",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is not None:\n"
+            "        key = torch.cat([key, cache[0]], dim=1)\n"
+            "        value = torch.cat([value, cache[1]], dim=1)\n",
+            "what is new is put before the old",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n"
+            "        return attention(query, key, value), (key, value)\n",
+            "nothing is hidden once there is a cache, so that tokens of a later "
+            "chunk see the rest of it",
         ),
     ],
 )

@@ -37,10 +37,17 @@ if __name__ == "__main__":
 
 def run(put, key, cuts, N):  # type: ignore[no-untyped-def]
     room = torch.full((key.shape[0], N, key.shape[2]), torch.nan, dtype=key.dtype)
-    length, seen = 0, []
+    length, seen = 0, {}
     for piece in key.split(cuts, dim=1):
-        keys, length = put(room, length, piece)
-        seen.append((keys.clone(), length))
+        given = put(room, length, piece)
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            return given
+        if not isinstance(given[0], Tensor):
+            return given
+        keys, length = given
+        number = len(seen) // 2 + 1
+        seen[f"the keys after piece {number}"] = keys.clone()
+        seen[f"their number after piece {number}"] = length
     return seen
 
 
@@ -141,6 +148,46 @@ EXERCISE = Exercise(
             "room[:, length:end] = key",
             "room[:, length] = key",
             "there is a place for one token, and a piece may have several",
+        ),
+        Wrong(
+            "    return room[:, :end], end",
+            "    return room[:, :end], key.shape[1]",
+            "the new keys are counted, and not all so far",
+        ),
+        Wrong(
+            "    return room[:, :end], end",
+            "    return end, room[:, :end]",
+            "the two results are given in the opposite order",
+        ),
+        Wrong(
+            "    return room[:, :end], end",
+            "    return room[:, :end]",
+            "the keys are given alone, and not how many they are",
+        ),
+        Wrong(
+            "    return room[:, :end], end",
+            "    return room[:, : end - 1], end",
+            "the last of the new keys is not given",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, -key.shape[1] :] = key",
+            "new keys are written to the end of the room, and not behind the old",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n",
+            "    room[:, length + 1 : end + 1] = key\n",
+            "a place is left out before each piece",
+        ),
+        Wrong(
+            "key.shape[1]",
+            "key.shape[0]",
+            "the heads are counted, and not the tokens",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length:] = key",
+            "it is written to all of the rest of the room, and a piece is shorter",
         ),
     ],
 )

@@ -106,5 +106,60 @@ EXERCISE = Exercise(
             "-slopes[:, None, None] * behind / S",
             "distances are divided by the length of the text",
         ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "(-slopes[:, None, None] * behind).transpose(0, 1)",
+            "the axes of heads and query are exchanged",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (8 * heads / H)",
+            "the minus in the exponent is lost, so that slopes are larger than one",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 * heads) / H",
+            "the power is divided by H, and not the exponent",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-heads / H)",
+            "the 8 in the exponent is forgotten",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 * (H + 1 - heads) / H)",
+            "the heads stand in reverse order: the first has the steepest slope",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "torch.exp(-8 * heads / H)",
+            "slopes are powers of e, and not of two",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 * heads // H)",
+            "the exponent is rounded to a whole number",
+        ),
+        Wrong(
+            "torch.arange(1, H + 1, dtype=torch.float64)",
+            "torch.arange(1, H + 1)",
+            "slopes are computed in 32 bits",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "-slopes[:, None, None] * behind**2",
+            "distances are squared",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "-slopes[-1] * behind.expand(H, 1, S)",
+            "all heads have one slope",
+        ),
+        Wrong(
+            "behind = (S - 1) - torch.arange(S)",
+            "behind = (torch.arange(S)[:, None] - torch.arange(S)).abs()",
+            "there is a row for each of S queries, and the newest token alone asks",
+        ),
     ],
 )

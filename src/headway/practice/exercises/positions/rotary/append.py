@@ -112,5 +112,50 @@ EXERCISE = Exercise(
             "rotate(key, positions)",
             "the old keys are forgotten",
         ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin + 1, begin + 1 + key.shape[1])",
+            "positions are counted from one",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin - 1, begin - 1 + key.shape[1])",
+            "the first new key gets the place of the last old one",
+        ),
+        Wrong(
+            "begin = cache.shape[1]",
+            "begin = len(cache)",
+            "the heads of the cache are counted, and not its tokens",
+        ),
+        Wrong(
+            "begin = cache.shape[1]",
+            "begin = cache.shape[-1]",
+            "the width of the keys is taken for the number of tokens",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, key.shape[1])",
+            "positions end at T, and should end at S + T",
+        ),
+        Wrong(
+            "    positions = ",
+            "    if begin == 0:\n        return key\n    positions = ",
+            "the first piece is not turned: only position zero may stay as it is",
+        ),
+        Wrong(
+            "dim=1)",
+            "dim=0)",
+            "keys are joined along the heads",
+        ),
+        Wrong(
+            "    return torch.cat([cache, rotate(key, positions)], dim=1)",
+            "    return torch.cat([cache, rotate(key, positions)], dim=-1)",
+            "keys are joined along their width",
+        ),
+        Wrong(
+            "    return torch.cat([cache, rotate(key, positions)], dim=1)",
+            "    return torch.cat([cache, key, rotate(key, positions)], dim=1)",
+            "new keys stand there twice, as they were and turned",
+        ),
     ],
 )

@@ -101,13 +101,23 @@ def from_the_ends(x, positions):  # type: ignore[no-untyped-def]
 
 def first_half_only(x, positions):  # type: ignore[no-untyped-def]
     """a rotation of the neighbours in the first half, the second half stays"""
-    half = x.shape[-1] // 2
+    half = max(x.shape[-1] // 4 * 2, 2)  # of an even width, as all must be
     return torch.cat([_turn(x[..., :half], positions), x[..., half:]], dim=-1)
 
 
 def one_too_far(x, positions):  # type: ignore[no-untyped-def]
     """a rotation of the numbers 1 and 2, 3 and 4, and so on, the last with the first"""
     return _turn(x.roll(-1, -1), positions).roll(1, -1)
+
+
+def two_apart(x, positions):  # type: ignore[no-untyped-def]
+    """a rotation of the numbers 0 and 2, 1 and 3, 4 and 6, and so on"""
+    order = torch.arange(x.shape[-1])
+    fours = len(order) // 4 * 4
+    order[:fours] = order[:fours].view(-1, 2, 2).mT.flatten()
+    y = torch.empty_like(x)
+    y[..., order] = _turn(x[..., order], positions)
+    return y
 
 
 CASES = [
@@ -121,6 +131,7 @@ CASES = [
     from_the_ends,
     first_half_only,
     one_too_far,
+    two_apart,
 ]
 
 EXERCISE = Exercise(
@@ -210,6 +221,16 @@ EXERCISE = Exercise(
             "    return 'neither'\n",
             "it is compared with rotations of one base and one direction, so that all "
             "others are taken for neither",
+        ),
+        Wrong(
+            "D = 8",
+            "D = 4",
+            "the width is four, at which numbers two apart are halves and nothing else",
+        ),
+        Wrong(
+            '            return name\n    return "neither"',
+            '            return name.capitalize()\n    return "neither"',
+            "the names begin with a capital letter",
         ),
     ],
     survivors={

@@ -9,6 +9,7 @@ numbers 2 i and 2 i + 1 is turned by angle i:
 """
 
 from headway.practice import Exercise, Property, Wrong
+from headway.practice.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -54,7 +55,12 @@ EXERCISE = Exercise(
         "x[..., 0::2] are the even places. torch.stack along a new last axis and "
         "flatten(-2) interleave two tensors.",
     ),
-    draw=lambda d: (d.normal(d.B, d.H, d.T, d.D), angles_of(d.T, d.D)),
+    # Also with no axis before the tokens; the width is even.
+    draw=lambda d: (
+        d.normal(*d.lead, d.T, d.D + d.D % 2),
+        angles_of(d.T, d.D + d.D % 2),
+    ),
+    trials=(DIFFERENT, EQUAL, {"axes": 2}, {"axes": 0}),
     properties=[
         Property("scores depend only on how far apart two tokens are", only_distance)
     ],
@@ -105,6 +111,90 @@ EXERCISE = Exercise(
             "    return turned.flatten(-2)",
             "    return x + turned.flatten(-2)",
             "the turned vector is added, and does not take the place of the first",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    x = x.clone()\n"
+            "    x[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin\n"
+            "    x[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos\n"
+            "    return x",
+            "the first of a pair is written before the second is made of it, in "
+            "place or by a view",
+            hint="Both new numbers are made of both old ones. A slice such as x[..., "
+            "0::2] is a view, and changes with x: keep copies, or build a new "
+            "tensor.",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    x[..., 0::2] = a * cos - b * sin\n"
+            "    x[..., 1::2] = a * sin + b * cos\n"
+            "    return x",
+            "a and b are views of x, and x is written while they are still needed",
+            same_as="the first of a pair is written before the second is made of it, "
+            "in place or by a view",
+        ),
+        Wrong(
+            "    return turned.flatten(-2)",
+            "    return turned",
+            "pairs keep an axis of their own",
+        ),
+        Wrong(
+            "    return turned.flatten(-2)",
+            "    return turned.flatten(2)",
+            "axes are counted from the front, which fits one number of axes only",
+        ),
+        Wrong(
+            "a, b = x[..., 0::2], x[..., 1::2]",
+            "b, a = x[..., 0::2], x[..., 1::2]",
+            "the two of a pair are exchanged before",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * sin + b * cos, a * cos - b * sin",
+            "the two of a pair are exchanged afterwards",
+        ),
+        Wrong(
+            "a * sin + b * cos",
+            "a * sin - b * cos",
+            "the second number has the sign that the first should have",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    both = torch.cat([angles, angles], dim=-1)\n"
+            "    other = torch.stack([-b, a], dim=-1).flatten(-2)\n"
+            "    return x * both.cos() + other * both.sin()",
+            "angles are laid out for halves, and the numbers are paired with "
+            "neighbours",
+            exhibit="positions/#two-layouts",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    both = angles.repeat_interleave(2, dim=-1)\n"
+            "    a, b = x.chunk(2, dim=-1)\n"
+            "    return x * both.cos() + torch.cat([-b, a], dim=-1) * both.sin()",
+            "angles are laid out for neighbours, and the numbers are paired half "
+            "a vector apart",
+            exhibit="positions/#two-layouts",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    return x + angles.repeat_interleave(2, dim=-1)",
+            "angles are added to the numbers, and nothing is turned",
+        ),
+        Wrong(
+            "x[..., 0::2], x[..., 1::2]",
+            "x[:, 0::2], x[:, 1::2]",
+            "every second entry of the second axis is taken, and not of the last",
         ),
     ],
 )

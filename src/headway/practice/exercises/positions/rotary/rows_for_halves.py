@@ -97,5 +97,29 @@ EXERCISE = Exercise(
             "rows are dealt out to the heads in turn, and a head does not lie in "
             "one piece",
         ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))",
+            "    weight = weight[: len(weight) // H]\n"
+            "    pairs = weight.unflatten(0, (1, -1, 2))",
+            "the order of one head is made, and taken for the whole weight: the "
+            "other heads are lost",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))",
+            "    weight = weight[: len(weight) // H].repeat(H, 1)\n"
+            "    pairs = weight.unflatten(0, (H, -1, 2))",
+            "each head is given the rows of the first: their numbers begin at h "
+            "times D",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))",
+            "    pairs = weight.unflatten(0, (-1, max(H // 2, 1), 2))",
+            "H is taken for the width of a head",
+        ),
+        Wrong(
+            "    halves = pairs.transpose(1, 2)",
+            "    halves = weight.unflatten(0, (2, H, -1)).transpose(0, 1)",
+            "the whole is cut in two, and each head gets a piece of both",
+        ),
     ],
 )

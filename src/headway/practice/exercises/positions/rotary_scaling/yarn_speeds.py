@@ -27,7 +27,7 @@ def yarn_speeds(speeds: Tensor, s: float, first: int, last: int) -> Tensor:
 
 
 if __name__ == "__main__":
-    speeds = 10_000.0 ** (-torch.arange(8) / 8)
+    speeds = 10_000.0 ** (-torch.arange(8, dtype=torch.float64) / 8)
     print(speeds / yarn_speeds(speeds, 16.0, first=2, last=6))
     # tensor([ 1.0000,  1.0000,  1.0000,  1.3061,  1.8824,  3.3684, 16.0000,
     #         16.0000], dtype=torch.float64)
@@ -134,6 +134,55 @@ EXERCISE = Exercise(
             "((pair - first) / (last - first)).clamp(0, 1)",
             "pair / (len(speeds) - 1)",
             "the ramp goes over all pairs, from the fastest to the slowest",
+        ),
+        Wrong(
+            ".clamp(0, 1)",
+            ".ceil().clamp(0, 1)",
+            "the pairs between are divided, where they must be blended",
+        ),
+        Wrong(
+            "torch.arange(len(speeds), dtype=torch.float64)",
+            "torch.arange(1, len(speeds) + 1, dtype=torch.float64)",
+            "the ramp begins one pair too early: pairs are counted from one, and "
+            "first and last from zero",
+        ),
+        Wrong(
+            "divided * speeds / s",
+            "divided * s",
+            "the second share is of s, and not of the old speed divided by s",
+        ),
+        Wrong(
+            "    return (1 - divided) * speeds + divided * speeds / s",
+            "    return (1 - divided) * speeds",
+            "the rest is dropped, so that slow pairs stand still",
+        ),
+        Wrong(
+            "    return (1 - divided) * speeds + divided * speeds / s",
+            "    return speeds / s**divided",
+            "powers of s are blended, and not the speeds",
+        ),
+        Wrong(
+            "(last - first)",
+            "(last - first - 1)",
+            "the ramp is one pair too short: pair number last must be the first "
+            "that is all divided",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "(pair >= (first + last) / 2).double()",
+            "there is a step between first and last, from the middle on",
+        ),
+        Wrong(
+            "torch.arange(len(speeds), dtype=torch.float64)",
+            "torch.arange(len(speeds))",
+            "the ramp is computed in 32 bits",
+        ),
+        Wrong(
+            "    return (1 - divided) * speeds",
+            "    between = (pair > first) & (pair < last)\n"
+            "    divided = torch.where(between, 1 - divided, divided)\n"
+            "    return (1 - divided) * speeds",
+            "the ramp rises where it must fall, and only its ends are right",
         ),
     ],
 )

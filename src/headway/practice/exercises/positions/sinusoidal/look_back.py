@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
-            "cos, sin = torch.tensor(back).cos(), torch.tensor(back).sin()",
+            "cos, sin = (back + 0 * speeds).cos(), (back + 0 * speeds).sin()",
             "all hands are turned by one angle, and not each at its own speed",
         ),
         Wrong(
@@ -146,6 +146,56 @@ EXERCISE = Exercise(
             "    return waves(places, E, dtype=torch.float64)",
             "places are counted from zero, and the rows that are given are not used",
             exhibit="positions/#counted-from-zero",
+        ),
+        Wrong(
+            "(-torch.arange(0, E, 2, dtype=torch.float64) / E)",
+            "(-torch.arange(0, E, 2, dtype=torch.float64) / (E // 2))",
+            "the exponent is divided by the number of pairs, or 2 is counted "
+            "twice, where 2 i over the width is meant",
+        ),
+        Wrong(
+            "(-torch.arange",
+            "(torch.arange",
+            "the sign of the exponent is lost, so that later pairs are faster",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return rows.roll(-back, dims=0)",
+            "the rows are moved up, as if they stood in the order of a text",
+        ),
+        Wrong(
+            "    earlier = torch.stack(",
+            "    a = a * cos - b * sin\n"
+            "    return torch.stack([a, b * cos + a * sin], dim=-1).flatten(1)\n"
+            "    earlier = torch.stack(",
+            "the sine is turned first, and the cosine is made of what it has become",
+            hint="Keep both numbers of a pair until both new ones are made.",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return earlier",
+            "pairs keep an axis of their own",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    place = torch.atan2(rows[:, 0], rows[:, 1])[:, None] - back\n"
+            "    found = place * speeds\n"
+            "    return torch.stack([found.sin(), found.cos()], dim=-1).flatten(1)",
+            "the place is read from the first pair, which has gone round many times",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    wave = torch.stack([sin, cos], dim=-1).flatten()\n"
+            "    return rows - wave",
+            "the waves of a place are subtracted from those of another: places "
+            "subtract, and waves do not",
+        ),
+        Wrong(
+            "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "back = back * torch.arange(len(rows))[:, None]\n"
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "each row is turned farther than the one before, and all must go back "
+            "by as many places",
         ),
     ],
     survivors={"-1 -> 1": "rows have two axes, and the last of them is number 1"},
