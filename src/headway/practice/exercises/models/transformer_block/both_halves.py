@@ -68,8 +68,12 @@ class Each(Mean):
 def run(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
     block = cls(x.shape[-1], Mean(first), Each(second)).double()
     count = len([*block.parameters()])
-    block.norm.weight.data, block.norm.bias.data = scale, scale / 3
-    return block(x), f"{count} parameters"
+    for one, share in zip(block.norm.parameters(), (1, 3)):
+        one.data = scale / share
+    x.requires_grad_()
+    rows = block(x)
+    [slope] = torch.autograd.grad(rows.square().sum(), x)
+    return rows, f"{count} parameters", slope
 
 
 EXERCISE = Exercise(
@@ -176,6 +180,37 @@ EXERCISE = Exercise(
             "self.feed_forward(normed)",
             "self.feed_forward(self.norm(normed))",
             "the second half reads what was normalised twice",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.feed_forward(normed)",
+            "attention is left out",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.attention(normed)",
+            "the feed-forward part is left out",
+        ),
+        Wrong(
+            "self.feed_forward(normed)",
+            "self.feed_forward(self.attention(normed))",
+            "the feed-forward part reads what attention gave, which is added as well",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.RMSNorm(width)",
+            "an RMSNorm is made, where a LayerNorm is asked for",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.LayerNorm(width, bias=False)",
+            "the norm has no bias",
+        ),
+        Wrong(
+            "self.norm(x)",
+            "self.norm(x.detach())",
+            "the normalised tokens are cut off from the graph, so that the halves "
+            "send no gradient back",
         ),
     ],
 )
