@@ -152,5 +152,36 @@ EXERCISE = Exercise(
             "    return torch.softmax(scores, dim=-1)",
             "weights are given, where scores are asked for",
         ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (query.shape[-1] + turned.shape[-1])",
+            "it is divided by the width, and not by its root",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ latent.shape[-1] ** 0.5",
+            "it is divided by the root of the width of a latent",
+            exhibit="groups/#scale-of-the-latent",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n"
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    width = query.shape[-1] + turned.shape[-1]\n"
+            "    return moved @ latent.T / width**0.5 + turned @ rope.T",
+            "the product of the turned part is not divided",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n"
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    width = query.shape[-1] + turned.shape[-1]\n"
+            "    return moved @ latent.T + turned @ rope.T / width**0.5",
+            "only the product of the turned part is divided",
+        ),
+        Wrong(
+            "(query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "(query.shape[-1] ** 0.5 + turned.shape[-1] ** 0.5)",
+            "the roots of both widths are added, where the root of their sum is "
+            "asked for",
+        ),
     ],
 )

@@ -57,13 +57,13 @@ def run(begin_like, memory, free, table, length):  # type: ignore[no-untyped-def
     second = begin_like(memory, free, table, length)
     pages = len({*second, *table})
     first = list(table)  # before either goes on
-    left = sorted(free)
+    left = list(free)
     keys = memory.new_tensor([[1.0], [2.0]]).expand(2, memory.shape[2])
     for shift in range(3):
         _write(memory, free, table, length + shift, keys[0])
         _write(memory, free, second, length + shift, keys[1])
     texts = [_read(memory, one, length + 3) for one in (table, second)]
-    return [*texts, pages, len(left), first]
+    return [*texts, pages, left, first]
 
 
 def draw(d):  # type: ignore[no-untyped-def]
@@ -153,6 +153,37 @@ EXERCISE = Exercise(
             "length % memory.shape[1] != 0",
             "len(table) % memory.shape[1] != 0",
             "pages are counted, where tokens tell whether the last page is full",
+        ),
+        Wrong(
+            "begun = list(table)",
+            "begun = list(table) if length % memory.shape[1] else table",
+            "if the last page is full, both answers have one list, so that a page of "
+            "one is a page of the other",
+            hint="What does the second answer append its next page to, if you return "
+            "table itself?",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "memory[begun[-1]] = memory[page]",
+            "the empty page is copied over the full one: the assignment goes the "
+            "wrong way",
+        ),
+        Wrong(
+            "!= 0:",
+            "== 0:",
+            "the condition is turned round: a full page is copied, and one that is "
+            "not full is shared",
+        ),
+        Wrong(
+            "    begun = list(table)\n",
+            "    return table[: length // memory.shape[1]]\n    begun = list(table)\n",
+            "the last page is left out if it is not full, and the tokens on it are "
+            "missing",
+        ),
+        Wrong(
+            "free.pop()",
+            "free.pop(0)",
+            "the first of the free pages is taken, and not the last",
         ),
     ],
 )

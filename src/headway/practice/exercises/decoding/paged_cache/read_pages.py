@@ -127,5 +127,10 @@ EXERCISE = Exercise(
             "    return torch.cat([whole, memory[table[-1], : length % N]])",
             "the last page is cut at the remainder, which is zero if it is full",
         ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table[: length // N]].flatten(0, 1)",
+            "the last page is left out if it is not full",
+        ),
     ],
 )

@@ -132,5 +132,22 @@ EXERCISE = Exercise(
             "it is cut first and read afterwards, and with W = 1 it is not cut at all",
             exhibit="caches/#longer-than-the-ring",
         ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys[:, start:], keys",
+            "the two results are given in the wrong order",
+        ),
+        Wrong(
+            "torch.cat([kept, key], dim=1)",
+            "torch.cat([kept, key], dim=1)[:, -W:]",
+            "the new tokens choose from the latest W tokens alone, so that the first "
+            "ones of a long piece find too little",
+            exhibit="caches/#longer-than-the-ring",
+        ),
+        Wrong(
+            "keys.shape[1] - (W - 1)",
+            "len(keys) - (W - 1)",
+            "heads are counted, where tokens must be: len() gives the first axis",
+        ),
     ],
 )

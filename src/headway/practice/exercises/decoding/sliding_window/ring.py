@@ -39,16 +39,16 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(write, key, W):  # type: ignore[no-untyped-def]
+def run(write, key, W, start):  # type: ignore[no-untyped-def]
     slots, positions = torch.zeros(W, key.shape[1]).double(), torch.full((W,), -1)
-    start, seen = 0, []
+    seen: list[object] = []
     for piece in key.split([2, 1, 7, 3], dim=0):
         before = slots.clone(), positions.clone()
         new = write(slots, positions, piece, start)
         kept = torch.equal(before[0], slots) and torch.equal(before[1], positions)
-        slots, positions = new
+        seen += [*new, kept]
+        slots, positions = (torch.as_tensor(one) for one in new)
         start += len(piece)
-        seen += [slots, positions, kept]
     return seen
 
 
@@ -61,9 +61,9 @@ EXERCISE = Exercise(
         "Write token after token: slot and position both go to the remainder of the "
         "token's own position. Work on copies.",
     ),
-    draw=lambda d: (d.normal(13, d.D), 4),
+    draw=lambda d: (d.normal(13, d.D), 4, d.T),
     ask=run,
-    trials=({}, {"D": 1}),
+    trials=({"T": 0}, {"D": 1, "T": 6}),
     law="The ring holds the newest W tokens, each at its position modulo W.",
     right=[
         """
@@ -79,7 +79,8 @@ EXERCISE = Exercise(
         Wrong(
             "slots[(start + t) % W] = one",
             "slots[t % W] = one",
-            "each piece begins again at the first slot",
+            "the keys of each piece begin again at the first slot, though its "
+            "positions do not",
         ),
         Wrong("= start + t\n", "= t\n", "positions begin again with each piece"),
         Wrong(
@@ -106,5 +107,57 @@ EXERCISE = Exercise(
             exhibit="caches/#hidden-but-read",
         ),
         Wrong("W = len(slots)", "W = len(slots) - 1", "one slot is never used"),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[t % W] = one\n        positions[t % W] = start + t\n",
+            "each piece begins again at the first slot, with its keys and with its "
+            "positions",
+        ),
+        Wrong(
+            " = start + t\n",
+            " = (start + t) % W\n",
+            "the number of the slot is written where the position of the token belongs",
+        ),
+        Wrong(
+            " = start + t\n",
+            " = start + t + 1\n",
+            "positions are counted from one",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "enumerate(key[-W:])",
+            "of a piece longer than the ring the last tokens are kept, but get the "
+            "positions of its first",
+        ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "slots, positions = torch.zeros_like(slots), torch.full_like(positions, "
+            "-1)",
+            "each piece begins with an empty ring, and what the ring held is gone",
+        ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "slots = slots.clone()",
+            "the positions that were given are changed: only the keys are copied",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots = torch.cat([slots[1:], one[None]])\n"
+            "        last = torch.tensor([start + t])\n"
+            "        positions = torch.cat([positions[1:], last])\n",
+            "all slots move up by one for each token, and the newest stands last: "
+            "that is no ring",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        oldest = positions.argmin()\n"
+            "        slots[oldest] = one\n"
+            "        positions[oldest] = start + t\n",
+            "a token goes to the first empty slot, or to the oldest: a ring that "
+            "does not begin with token 0 then lies elsewhere",
+        ),
     ],
 )

@@ -81,5 +81,26 @@ EXERCISE = Exercise(
             "len(keys) - len(queries)",
             "places in the row are taken for positions",
         ),
+        Wrong(
+            "(distance >= 0) & ",
+            "",
+            "the future is seen",
+        ),
+        Wrong(
+            "return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "return ~((distance >= 0) & (distance < W) & (keys >= 0))",
+            "the mask is turned round: True where a key is hidden",
+        ),
+        Wrong(
+            "(keys >= 0)",
+            "(keys > 0)",
+            "the key at position 0 is taken for an empty slot",
+        ),
+        Wrong(
+            "queries[:, None] - keys",
+            "keys - queries[:, None]",
+            "the distance is taken the other way round: a query sees what comes "
+            "after it",
+        ),
     ],
 )

@@ -10,7 +10,7 @@ and values (T, V), piece n being that of machine n. In step s the machine holds 
 gives rows and log-sum-exps, and `merge_attention`, which merges two of these.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -51,6 +51,35 @@ def run(ring_rows, query, key, value):  # type: ignore[no-untyped-def]
     return [ring_rows(n, query[n], pieces) for n in range(len(query))]
 
 
+class Held(list):  # type: ignore[type-arg]
+    """Pieces that note in which order they are taken, unless they are cut out."""
+
+    def __init__(self, pieces: list[object]) -> None:
+        super().__init__(pieces)
+        self.taken: list[int] | None = []
+
+    def __getitem__(self, place):  # type: ignore[no-untyped-def]
+        if isinstance(place, slice):
+            self.taken = None
+        if self.taken is not None:
+            self.taken.append(place % len(self))
+        return super().__getitem__(place)
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return (self[place] for place in range(len(self)))
+
+
+def takes_what_it_holds(ring_rows, query, key, value):  # type: ignore[no-untyped-def]
+    for n in range(len(query)):
+        pieces = Held([*zip(key, value, strict=True)])
+        ring_rows(n, query[n], pieces)
+        if pieces.taken is not None:
+            seen = list(dict.fromkeys(one for one in pieces.taken if one <= n))
+            if seen != [*range(n, -1, -1)]:
+                return False
+    return True
+
+
 EXERCISE = Exercise(
     answer="ring_rows",
     read=("distributed/ring/#three-machines-by-eye", "Three machines, by eye"),
@@ -67,6 +96,13 @@ EXERCISE = Exercise(
         d.normal(3, d.T, d.V),
     ),
     ask=run,
+    properties=[
+        Property(
+            "in step s the piece is taken that the machine then holds: "
+            "(machine - s) modulo N",
+            takes_what_it_holds,
+        )
+    ],
     trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
     law="All machines together give what one would give for the whole text.",
     right=[
@@ -117,9 +153,44 @@ EXERCISE = Exercise(
             "if held < machine",
             "earlier pieces are hidden, and later ones seen",
         ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(merged[0] + part[0], merged[1] + part[1])",
+            "results are added as they are, without their masses",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "((merged[0] + part[0]) / 2, part[1])",
+            "the plain mean of what was found and what is new is taken in each step",
+        ),
+        Wrong(
+            "range(N)",
+            "range(N - 1)",
+            "there is one step too few, so that a machine misses a piece",
+        ),
+        Wrong(
+            "mask = causal_mask(T) if held == machine else None",
+            "mask = ~causal_mask(T) if held == machine else None",
+            "the triangle is turned round: in its own piece a machine sees the "
+            "future alone",
+        ),
+        Wrong(
+            "    merged = None\n",
+            "    none = torch.zeros_like(pieces[0][1])\n"
+            "    merged = (none, 0 * queries[:, 0])\n",
+            "it begins with a log-sum-exp of zero, which counts as a key, and must "
+            "be minus infinity",
+        ),
+        Wrong(
+            "if held == machine else",
+            "if step == machine else",
+            "the triangle is laid over the piece of step `machine`, where the own "
+            "piece comes in step zero",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    return merged",
+            "the rows are given together with their log-sum-exps",
+        ),
     ],
-    survivors={
-        "machine - step -> machine + step": "the order in which pieces come does not "
-        "matter",
-    },
 )

@@ -11,7 +11,7 @@ are home: give a list of what each machine's own queries found, (T / N, V) each.
 `attention_with_lse`, with a mask, and `merge_attention`.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -53,6 +53,23 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def sees_own_keys(travel, query, key, value, rows):  # type: ignore[no-untyped-def]
+    from torch.overrides import TorchFunctionMode
+
+    whole = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            result = func(*args, **(kwargs or {}))
+            if isinstance(result, Tensor) and result.is_floating_point():
+                whole.append(result.ndim > 1 and result.shape[-1] == len(key))
+            return result
+
+    with Watch():
+        travel(query, key, value, rows)
+    return len(key) in (query.shape[1], value.shape[1], len(rows[0])) or not any(whole)
+
+
 EXERCISE = Exercise(
     answer="travel",
     read=("distributed/ring/#in-tensors", "In tensors"),
@@ -65,12 +82,18 @@ EXERCISE = Exercise(
         "machine's own positions with those that the guest brought.",
     ),
     draw=lambda d: (
-        d.normal(3 * d.W, d.D),
-        d.normal(3 * d.W, d.D),
-        d.normal(3 * d.W, d.V),
-        [*d.order(3 * d.W).split(d.W)],
+        d.normal(d.G * d.W, d.D),
+        d.normal(d.G * d.W, d.D),
+        d.normal(d.G * d.W, d.V),
+        [*d.order(d.G * d.W).split(d.W)],
     ),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=({}, dict.fromkeys("BHTSDVEW", 4) | {"G": 3}, {"loud": 2.0, "G": 3}),
+    properties=[
+        Property(
+            "no machine uses keys of another: no table of scores has all keys",
+            sees_own_keys,
+        )
+    ],
     law="It does not matter what travels. Queries must take along their positions and "
     "what they found, a row and a log-sum-exp; keys need only their positions.",
     right=[
@@ -87,10 +110,18 @@ EXERCISE = Exercise(
         return found
         """,
         """
-        from headway import attention
-
-        whole = attention(query, key, value, causal=True)
-        return [whole[own] for own in rows]
+        allowed = torch.ones(len(key), len(key), dtype=torch.bool).tril()
+        found = [None] * len(rows)
+        for step in range(len(rows)):
+            for n, own in enumerate(rows):
+                guest = (n - step) % len(rows)
+                asked = rows[guest]
+                piece = attention_with_lse(
+                    query[asked], key[own], value[own], mask=allowed[asked][:, own]
+                )
+                before = found[guest]
+                found[guest] = merge_attention(before, piece) if step else piece
+        return [rows for rows, _ in found]
         """,
     ],
     wrong=[
@@ -178,6 +209,31 @@ EXERCISE = Exercise(
             "        for own in rows\n    ]",
             "queries set out with a log-sum-exp of zero, which counts as a key, and "
             "must be minus infinity",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = own > where[:, None]",
+            "the mask is turned round: True where a key is in the future",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "((found[0] + part[0]) / 2, part[1])",
+            "the plain mean of what was found and what is new is taken in each step",
+        ),
+        Wrong(
+            "mask=mask",
+            "mask=mask if own is where else None",
+            "the future is hidden at home alone, and not on other machines",
+        ),
+        Wrong(
+            "key[own], value[own]",
+            "key[: len(own)], value[: len(own)]",
+            "each machine has the first keys of the text, and not its own",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return [found[0] for _, _, found in guests[1:] + guests[:1]]",
+            "what was found is given to the neighbours, and not to those who asked",
         ),
     ],
 )

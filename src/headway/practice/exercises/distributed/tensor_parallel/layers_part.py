@@ -10,7 +10,7 @@ each weight: part `rank` of the F numbers in between, counted from zero. A bias 
 belongs to the sum goes into the part of rank zero alone. The part has shape (T, E).
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -49,6 +49,27 @@ def run(layers_part, x, up, up_bias, down, down_bias):  # type: ignore[no-untype
     return [layers_part(x, first, second, rank, 3) for rank in range(3)]
 
 
+def keeps_to_its_part(layers_part, x, up, up_bias, down, down_bias):  # type: ignore[no-untyped-def]
+    from torch.overrides import TorchFunctionMode
+
+    shapes = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            result = func(*args, **(kwargs or {}))
+            if isinstance(result, Tensor):
+                shapes.append(tuple(result.shape))
+            return result
+
+    F, E = up.shape
+    rows = F + E  # as many as no weight has
+    x = x[:1].expand(rows, -1)
+    first, second = nn.Linear(E, F).double(), nn.Linear(F, E).double()
+    with Watch():
+        layers_part(x, first, second, 1, 3)
+    return E == F or (rows, F) not in shapes
+
+
 EXERCISE = Exercise(
     answer="layers_part",
     read=(
@@ -73,6 +94,12 @@ EXERCISE = Exercise(
     # In the second one all matrices are square.
     trials=({"W": 5}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}),
     ask=run,
+    properties=[
+        Property(
+            "a process makes no more than its part of the numbers between the layers",
+            keeps_to_its_part,
+        )
+    ],
     law="Columns of the first product and rows of the second are cut alike, and one "
     "sum is left to do.",
     right=[
@@ -179,6 +206,29 @@ EXERCISE = Exercise(
             "(rank + 1) * width",
             "None",
             "a part goes on to the end, and numbers are counted more than once",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice((rank - 1) * width, rank * width)",
+            "ranks are counted from one",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(0, width)",
+            "each process takes the first part, whatever its rank",
+        ),
+        Wrong(
+            "    return part + second.bias if rank == 0 else part",
+            "    return second(nn.functional.gelu(first(x)))",
+            "each process gives the whole, and not its part",
+        ),
+        Wrong(
+            "    hidden = x @ first.weight[own].T + first.bias[own]\n"
+            "    part = nn.functional.gelu(hidden) @",
+            "    hidden = nn.functional.gelu(x @ first.weight[own].T)\n"
+            "    hidden = hidden + first.bias[own]\n"
+            "    part = hidden @",
+            "the first bias is added behind GELU, and not before it",
         ),
     ],
 )

@@ -166,6 +166,42 @@ EXERCISE = Exercise(
             "scores are not scaled",
             exhibit="softmax/#no-scale",
         ),
+        Wrong(
+            " / query.shape[-1] ** 0.5",
+            " / query.shape[-1]",
+            "scores are divided by the width, and not by its root",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(\n"
+            "            lse,\n"
+            "            (query @ key[tile].T / query.shape[-1] ** 0.5)\n"
+            "            .logsumexp(dim=-1)\n"
+            "        )",
+            "the future is hidden in the second pass, and not in the first",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(\n"
+            "            query @ key[tile].T / query.shape[-1] ** 0.5 - lse[:, None]\n"
+            "        )",
+            "the future is hidden in the first pass, and not in the second",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) * query.shape[-1] ** 0.5 - lse[:, None])",
+            "scores are scaled in the first pass, and not in the second",
+        ),
+        Wrong(
+            "rows += ",
+            "rows = ",
+            "only the last tile's mixture is left",
+        ),
+        Wrong(
+            "tile > place, -torch.inf",
+            "tile > place, 0.0",
+            "hidden scores are set to zero, and get a share",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
 )

@@ -117,6 +117,58 @@ EXERCISE = Exercise(
             "query @ key.T",
             "the scores are not scaled on the way forward",
         ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = 1.0",
+            "nothing is scaled, on the way forward or back",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = query.shape[-1] ** -1",
+            "the scale is one divided by the width, and not by its root",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = query.shape[-1] ** 0.5",
+            "it is multiplied by the root of the width, and not divided",
+        ),
+        Wrong(
+            "key.T, dim=-1",
+            "key.T, dim=0",
+            "the softmax runs over the queries",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "(weights * grad_weights).sum()",
+            "the sum runs over the whole table, and not over each row",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "grad_weights.sum(dim=-1, keepdim=True)",
+            "the sum of the row is taken without the weights",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "(weights * grad_weights).mean(dim=-1, keepdim=True)",
+            "the products of a row are averaged, where they must be summed",
+        ),
+        Wrong(
+            "weights * (grad_weights - mean)",
+            "weights * grad_weights - mean",
+            "the sum of the row is taken off as it is: brackets are missing around "
+            "the difference",
+        ),
+        Wrong(
+            "weights * (grad_weights - mean)",
+            "weights * (1 - weights) * grad_weights",
+            "each weight gets the slope of a sigmoid: that it pulls at the other "
+            "weights of its row is left out",
+        ),
+        Wrong(
+            "grad_scores.T",
+            "grad_scores.reshape(len(key), -1)",
+            "the table is reshaped, where it must be transposed",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
 )

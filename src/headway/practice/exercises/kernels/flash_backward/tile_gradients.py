@@ -163,6 +163,44 @@ EXERCISE = Exercise(
             "(grad_weights + delta)",
             "the mean of the row is added, and must be taken off",
         ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = 1.0",
+            "nothing is scaled, on the way forward or back",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = query.shape[-1] ** -1",
+            "the scale is one divided by the width, and not by its root",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.exp(scores)",
+            "exponentials are not divided by the row's sum: the log-sum-exp is not "
+            "taken off",
+        ),
+        Wrong(
+            "weights * (grad_weights - delta)",
+            "weights * grad_weights - delta",
+            "the mean of the row is taken off as it is: brackets are missing around "
+            "the difference",
+        ),
+        Wrong(
+            "weights * (grad_weights - delta)",
+            "weights * (1 - weights) * grad_weights",
+            "each weight gets the slope of a sigmoid: that it pulls at the other "
+            "weights of its row is left out",
+        ),
+        Wrong(
+            "scale * grad_scores.T",
+            "scale * weights.T",
+            "the weights are taken for the gradients of the scores",
+        ),
+        Wrong(
+            "grad_scores.T",
+            "grad_scores.reshape(len(key), -1)",
+            "the table is reshaped, where it must be transposed",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
 )

@@ -151,5 +151,33 @@ EXERCISE = Exercise(
             "at once",
             hint="For tensors, `&` and `|` join pair by pair.",
         ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "~(past & (near | (kv_idx < first)))",
+            "the mask is turned round: True where a key is hidden",
+        ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "((q_idx - kv_idx).abs() < window) | (kv_idx < first)",
+            "the window reaches to both sides, and nothing hides the future",
+        ),
+        Wrong(
+            "q_idx - window",
+            "q_idx - window + first",
+            "the first tokens are counted among those of the window, which gets "
+            "shorter by them",
+        ),
+        Wrong(
+            "kv_idx > q_idx - window",
+            "kv_idx - q_idx < window",
+            "the distance is taken the other way round, so that nothing is too far "
+            "back",
+        ),
+        Wrong(
+            "kv_idx < first",
+            "q_idx - kv_idx < first",
+            "the first tokens are counted back from the query, and not from the "
+            "beginning of the text",
+        ),
     ],
 )

@@ -111,5 +111,57 @@ EXERCISE = Exercise(
             "lse_a + lse_b",
             "logarithms are added, where sums should be",
         ),
+        Wrong(
+            "share_a * a + share_b * b",
+            "a + b",
+            "both are added, without their shares",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, torch.maximum(lse_a, lse_b)",
+            "the rows are right, and the larger log-sum-exp is given for that of both",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, lse_a + lse_b",
+            "the rows are right, but their log-sum-exps are added as they are",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    share_a, share_b = lse_a.exp()[:, None], lse_b.exp()[:, None]\n"
+            "    return (share_a * a + share_b * b) / (share_a + share_b), lse",
+            "the rows are multiplied by whole sums of exponentials, which overflow, "
+            "or are both zero",
+            exhibit="pieces/#a-logarithm-without-its-maximum",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    share_a, share_b = lse_a.exp()[:, None], lse_b.exp()[:, None]\n"
+            "    return share_a * a + share_b * b, lse",
+            "each row counts by its whole sum of exponentials, and is not divided by "
+            "that of both",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    share_a, share_b = lse_a[:, None], lse_b[:, None]\n"
+            "    return (share_a * a + share_b * b) / (share_a + share_b), lse",
+            "the log-sum-exps themselves are taken for shares: their exponentials "
+            "are forgotten",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    largest = torch.maximum(lse_a, lse_b)\n"
+            "    both = torch.exp(lse_a - largest) + torch.exp(lse_b - largest)\n"
+            "    return share_a * a + share_b * b, largest + both.log()",
+            "the largest is taken off by hand, and where it is minus infinity, that "
+            "gives nan for the log-sum-exp",
+            exhibit="pieces/#two-empty-pieces",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, finite",
+            "the log-sum-exp of a row that sees no key is given as zero, and not as "
+            "minus infinity",
+        ),
     ],
 )

@@ -43,7 +43,8 @@ if __name__ == "__main__":
 
 def draw(d):  # type: ignore[no-untyped-def]
     sizes = [2, 1, 3, 2]
-    blocks = [d.normal(n) + 3 * place - 15 * d.loud for place, n in enumerate(sizes)]
+    shift = (15 if d.G == 0 else -15) * d.loud  # all far above zero, or far below
+    blocks = [d.normal(n) + 3 * place + shift for place, n in enumerate(sizes)]
     order = d.order(4).tolist()
     blocks = [blocks[n] for n in order]
     return blocks, [d.normal(len(one), d.V) / d.loud for one in blocks]
@@ -63,7 +64,7 @@ EXERCISE = Exercise(
         "block is summed with the new largest. Divide once, at the end.",
     ),
     draw=draw,
-    trials=({}, {"V": 1}, {"loud": 100.0}, {"loud": 2000.0}),
+    trials=({}, {"V": 1}, {"loud": 100.0}, {"loud": 2000.0}, {"loud": 2000.0, "G": 0}),
     law="Blocks of any size, in any order, give the same.",
     right=[
         """
@@ -129,6 +130,39 @@ EXERCISE = Exercise(
             "return mixture / grown.sum()",
             "it is divided by the sum of the last block",
             exhibit="pieces/#the-sum-of-the-last-tile",
+        ),
+        Wrong(
+            "torch.maximum(largest, scores.max())",
+            "torch.zeros_like(largest)",
+            "exponentials are taken without their largest: of high scores they "
+            "overflow, and of low ones they vanish",
+            exhibit="pieces/#a-logarithm-without-its-maximum",
+        ),
+        Wrong(
+            "        largest = new\n",
+            "",
+            "the largest so far is never kept: it stays at minus infinity, and only "
+            "the last block is left",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    ends = [torch.softmax(a, dim=0) @ b for a, b in zip(blocks, values)]\n"
+            "    return torch.stack(ends).mean(dim=0)",
+            "the plain mean of what each block gives is taken",
+            exhibit="pieces/#merged-by-plain-means",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    each = zip(blocks, values)\n"
+            "    return sum(torch.softmax(a, dim=0) @ b for a, b in each)",
+            "each block gets a softmax of its own, and the results are added",
+        ),
+        Wrong(
+            "        largest = new\n    return mixture / total",
+            "        largest = new\n"
+            "        mixture = mixture / total\n"
+            "    return mixture",
+            "it is divided by the sum after each block, and not once at the end",
         ),
     ],
     survivors={"0 -> 1": "any row has the size and the type that zeros must have"},

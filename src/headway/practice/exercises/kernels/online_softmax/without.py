@@ -43,6 +43,10 @@ def draw(d):  # type: ignore[no-untyped-def]
     # What is left has a share of its own size, or its digits would be gone.
     other, lse_other = d.normal(d.S, d.V) / d.loud, lse_note + d.normal(d.S) / d.loud
     lse = torch.logaddexp(lse_note, lse_other)
+    if d.G == 0:  # a note of zeros with nearly all the mass: digits can be kept
+        note, lse_note = torch.zeros_like(note), lse_note / 1000
+        lse = torch.logaddexp(lse_note, lse_note - 23)
+        return -torch.expm1(lse_note - lse)[:, None] * other, lse, note, lse_note
     share = torch.exp(lse_note - lse)[:, None]
     return share * note + (1 - share) * other, lse, note, lse_note
 
@@ -62,14 +66,15 @@ EXERCISE = Exercise(
         "-torch.expm1(...) of the difference of two log-sum-exps.",
     ),
     draw=draw,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 900.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 900.0}, {"G": 0}),
     law="What was merged can be taken apart; but if the note has nearly all the mass, "
     "the rest is a small difference of large numbers, and its digits are gone.",
     right=[
         """
         share = torch.exp(lse_note - lse)
-        kept = (rows - share[:, None] * note) / (1 - share)[:, None]
-        return kept, lse + torch.log1p(-share)
+        left = -torch.expm1(lse_note - lse)
+        kept = (rows - share[:, None] * note) / left[:, None]
+        return kept, lse + left.log()
         """,
     ],
     wrong=[
@@ -122,8 +127,8 @@ EXERCISE = Exercise(
         Wrong(
             "torch.expm1(lse_note - lse)",
             "torch.expm1(lse - lse_note)",
-            "the difference of the log-sum-exps is turned round, and its logarithm "
-            "is nan",
+            "the logarithm of a negative number is taken: the minus before expm1 is "
+            "missing, or the difference in it is turned round",
         ),
         Wrong(
             "part * note, rest\n",
@@ -140,6 +145,34 @@ EXERCISE = Exercise(
             "    rest = torch.log(whole - part)[:, 0]\n"
             "    return (whole * rows - part * note) / (whole - part), rest",
             "rows are multiplied by whole sums of exponentials, which overflow",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "lse_note + torch.log(-torch.expm1(lse_note - lse))",
+            "the logarithm of the rest's share is added to the note's log-sum-exp, "
+            "and not to that of all keys",
+        ),
+        Wrong(
+            "whole * rows - part * note",
+            "whole * (rows - note)",
+            "the note is taken off without its own factor",
+        ),
+        Wrong(
+            "whole * rows - part * note",
+            "rows / whole - note / part",
+            "both factors are turned upside down",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    whole, part = torch.exp(lse)[:, None], torch.exp(lse_note)[:, None]\n"
+            "    return (whole * rows - part * note) / torch.exp(rest)[:, None], rest",
+            "the log-sum-exps are right, but rows are multiplied by whole sums of "
+            "exponentials, which overflow",
+        ),
+        Wrong(
+            "-torch.expm1(lse_note - lse)",
+            "1 - torch.exp(lse_note - lse)",
+            "1 - exp(x) is computed as it stands, which loses the digits of small x",
         ),
     ],
 )

@@ -163,5 +163,41 @@ EXERCISE = Exercise(
             "layer.mean(dim=0).T",
             "each map is turned over, so that keys ask and queries are asked",
         ),
+        Wrong(
+            "step @ result",
+            "step + result",
+            "the layers are added, and not multiplied",
+        ),
+        Wrong(
+            "(1 - residual) * layer",
+            "layer",
+            "the maps are not multiplied by what is left, one less the residual",
+        ),
+        Wrong(
+            "    result = same\n",
+            "    result = residual * same + (1 - residual) * maps[0].mean(dim=0)\n",
+            "it begins with the first layer, which then comes once more",
+        ),
+        Wrong(
+            "    return result",
+            "    return result.T",
+            "the table is turned over at the end: rows are tokens of the text, and "
+            "columns those of the last layer",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step @ result\n"
+            "    return result",
+            "        step = residual * same + (1 - residual) * layer\n"
+            "        result = step @ result\n"
+            "    return result.mean(dim=0)",
+            "each head is followed by the same head alone, and the mean is taken at "
+            "the end",
+        ),
+        Wrong(
+            "for layer in maps:",
+            "for layer in maps[:-1]:",
+            "the last layer is left out",
+        ),
     ],
 )

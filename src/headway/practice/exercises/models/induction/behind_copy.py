@@ -126,5 +126,38 @@ EXERCISE = Exercise(
             "ids[:1, :, None] == ids[:, None, :]",
             "the tokens of the first text are looked for in all texts",
         ),
+        Wrong(
+            "    return behind.tril()",
+            "    behind = behind.tril()\n"
+            "    return behind & (behind.flip(-1).cumsum(dim=-1).flip(-1) == 1)",
+            "only the latest copy counts, and not all of them",
+        ),
+        Wrong(
+            "    behind = torch.zeros_like(same)\n",
+            "    behind = torch.ones_like(same)\n",
+            "the first column is True, though nothing stands before the first token",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n",
+            "    before = torch.nn.functional.pad(ids, (1, 0))[:, :-1]\n"
+            "    behind = ids[:, :, None] == before[:, None, :]\n",
+            "a token 0 is put before the first one, and is found as a copy of real "
+            "ones",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return ~behind.tril()",
+            "the mask is turned round: True where such a head does not look",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril().mT",
+            "query and key are exchanged",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril().float()",
+            "the mask is made of numbers, and not of True and False",
+        ),
     ],
 )

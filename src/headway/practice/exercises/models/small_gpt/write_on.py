@@ -52,6 +52,8 @@ def run(write_on, embedding, head, ids, count, temperature):  # type: ignore[no-
     seen = []
 
     def model(ids: Tensor) -> Tensor:
+        if ids.ndim != 1:
+            raise ValueError(f"ids must be (T); got {tuple(ids.shape)}.")
         return embedding[ids].cumsum(dim=0) @ head
 
     def pick(shares: Tensor) -> Tensor:
@@ -183,6 +185,26 @@ EXERCISE = Exercise(
             "    return ids\n",
             "    return ids[-count:]\n",
             "only the new tokens are given back",
+        ),
+        Wrong(
+            "    return ids\n",
+            "        return ids\n",
+            "the return stands in the loop, so that one token is written",
+        ),
+        Wrong(
+            "pick(shares)",
+            "torch.multinomial(shares, 1)",
+            "a token is drawn here, and pick is not asked",
+        ),
+        Wrong(
+            "range(count)",
+            "range(count + 1)",
+            "one token too many is written",
+        ),
+        Wrong(
+            "range(count)",
+            "range(count - 1)",
+            "one token too few is written",
         ),
     ],
 )

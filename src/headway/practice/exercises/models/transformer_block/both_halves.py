@@ -9,7 +9,7 @@ keeps all three, so that `parameters()` finds their weights. `forward(x)` takes 
 x (B, T, E) and gives as much.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -68,8 +68,30 @@ class Each(Mean):
 def run(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
     block = cls(x.shape[-1], Mean(first), Each(second)).double()
     count = len([*block.parameters()])
-    block.norm.weight.data, block.norm.bias.data = scale, scale / 3
+    for one, share in zip(block.norm.parameters(), (1, 3)):
+        one.data = scale / share
     return block(x), f"{count} parameters"
+
+
+def holds_what_it_is_given(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
+    attention, feed_forward = Mean(first), Each(second)
+    block = cls(x.shape[-1], attention, feed_forward).double()
+    found = {id(one) for one in block.parameters()}
+    return {id(attention.weight), id(feed_forward.weight)} <= found
+
+
+def sends_gradients_back(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
+    block = cls(x.shape[-1], Mean(first), Each(second)).double()
+    x.requires_grad_()
+    rows = block(1.0 * x)
+    normed = nn.functional.layer_norm(x, x.shape[-1:]).detach()
+    cut = x + Mean(first)(normed) + Each(second)(normed)
+    try:
+        [mine] = torch.autograd.grad(rows.square().sum(), x)
+    except RuntimeError:  # a change in place, of which the reader is told elsewhere
+        return True
+    [without] = torch.autograd.grad(cut.square().sum(), x)
+    return not torch.allclose(mine, without)
 
 
 EXERCISE = Exercise(
@@ -89,6 +111,13 @@ EXERCISE = Exercise(
         d.normal(d.E) / d.loud,
     ),
     ask=run,
+    properties=[
+        Property(
+            "parameters() finds the very weights of the modules that were given",
+            holds_what_it_is_given,
+        ),
+        Property("gradients go back through the norm", sends_gradients_back),
+    ],
     law="The two halves do not wait for each other, so they can be computed at the "
     "same time; and with zeros at the end of each the block is the identity.",
     right=[
@@ -176,6 +205,31 @@ EXERCISE = Exercise(
             "self.feed_forward(normed)",
             "self.feed_forward(self.norm(normed))",
             "the second half reads what was normalised twice",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.feed_forward(normed)",
+            "attention is left out",
+        ),
+        Wrong(
+            "self.attention(normed) + self.feed_forward(normed)",
+            "self.attention(normed)",
+            "the feed-forward part is left out",
+        ),
+        Wrong(
+            "self.feed_forward(normed)",
+            "self.feed_forward(self.attention(normed))",
+            "the feed-forward part reads what attention gave, which is added as well",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.RMSNorm(width)",
+            "an RMSNorm is made, where a LayerNorm is asked for",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.LayerNorm(width, bias=False)",
+            "the norm has no bias",
         ),
     ],
 )

@@ -111,6 +111,49 @@ EXERCISE = Exercise(
             "torch.outer(q, v - said)",
             "it is written behind the query, and not behind the key",
         ),
+        Wrong(
+            "v - said",
+            "said - v",
+            "the difference is turned round, so that the memory moves away from the "
+            "value",
+        ),
+        Wrong(
+            "v - said",
+            "v + said",
+            "what the memory says is added, and must be taken off",
+        ),
+        Wrong(
+            "b * torch.outer(k, v - said)",
+            "torch.outer(k, v - b * said)",
+            "beta acts on what is taken off alone, and not on the value",
+        ),
+        Wrong(
+            "torch.outer(k, v - said)",
+            "(k[:, None] * v - said)",
+            "the answer is taken off all rows of the memory: brackets are missing "
+            "around the difference",
+        ),
+        Wrong(
+            "q @ memory",
+            "k @ memory",
+            "the memory is read for the key, and not for the query",
+        ),
+        Wrong(
+            "memory = memory + b",
+            "memory = b",
+            "the correction takes the place of the memory, and is not added to it",
+        ),
+        Wrong(
+            "        said = k @ memory",
+            "        memory = torch.zeros_like(memory)\n        said = k @ memory",
+            "the memory is emptied before each token",
+        ),
+        Wrong(
+            "q @ memory",
+            "q @ memory / query.shape[-1] ** 0.5",
+            "what is read is divided by the root of D, which belongs to scores "
+            "before a softmax",
+        ),
     ],
     survivors={},
 )

@@ -57,6 +57,12 @@ EXERCISE = Exercise(
             "the new memory hangs on no graph",
             lambda learn, *drawn: not learn(*drawn).requires_grad,
         ),
+        Property(
+            "the memory that is given stays as it is, and asks for no gradient",
+            lambda learn, memory, *drawn: (
+                learn(memory, *drawn) is not None and not memory.requires_grad
+            ),
+        ),
     ],
     law="One write of the delta rule is one step of gradient descent: such a layer "
     "learns while it reads.",
@@ -139,6 +145,32 @@ EXERCISE = Exercise(
             "    [slope] = torch.autograd.grad(loss, faded)\n",
             "    slope = -torch.outer(key, value)\n",
             "nothing is taken off, and the pair is added to what is there",
+        ),
+        Wrong(
+            "beta * slope",
+            "beta / 2 * slope",
+            "the half of the loss goes into the step as well, though the slope of "
+            "half a square has no half",
+        ),
+        Wrong(
+            "    faded = (alpha * memory)",
+            "    faded = ((1 - alpha) * memory)",
+            "one less alpha is kept, and not alpha",
+        ),
+        Wrong(
+            "faded - beta * slope",
+            "-beta * slope",
+            "only the step is given, and not the memory that makes it",
+        ),
+        Wrong(
+            "square().sum() / 2",
+            "square().mean()",
+            "the loss is the mean of the squares, without a half",
+        ),
+        Wrong(
+            "    faded = (alpha * memory)",
+            "    alpha, beta = beta, alpha\n    faded = (alpha * memory)",
+            "alpha and beta are exchanged",
         ),
     ],
 )

@@ -122,5 +122,29 @@ EXERCISE = Exercise(
             "the squares are products of two numbers, and only one of the two is "
             "scaled",
         ),
+        Wrong(
+            "torch.ones_like(x[..., :1])",
+            "torch.ones_like(x)",
+            "there is a one for each number of the row, and their products sum to D",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) * x.unsqueeze(-2))[\n"
+            "        ..., torch.ones(x.shape[-1], x.shape[-1]).triu().bool()\n"
+            "    ]",
+            "the product of two different numbers is there once, where the square of "
+            "a sum holds it twice",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return 1 + x + x * x / 2",
+            "the sum is made of each number by itself, and not of a dot product",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return torch.cat([one, x / x.shape[-1] ** 0.25, squares / 2**0.5], "
+            "dim=-1)",
+            "the first power is scaled twice, and the squares once",
+        ),
     ],
 )

@@ -152,5 +152,30 @@ EXERCISE = Exercise(
             "the rows are multiplied by one less the factor, which has its place after "
             "the norm",
         ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=-2)",
+            "the softmax runs over the queries",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(lam * (first - second))",
+            "the factor goes to both tables, and not to the second alone",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(lam * first - second)",
+            "the factor goes to the first table, and not to the second",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1]",
+            "it is divided by the width, and not by its root",
+        ),
+        Wrong(
+            "keys.mT",
+            "keys.reshape(*keys.shape[:2], keys.shape[3], keys.shape[2])",
+            "keys are reshaped, where they must be transposed",
+        ),
     ],
 )

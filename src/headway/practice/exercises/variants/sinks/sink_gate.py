@@ -124,6 +124,31 @@ EXERCISE = Exercise(
             "zero with the rest",
             exhibit="softmax/#softmax-overflow",
         ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "lse / (lse + sinks[:, None])",
+            "the logarithms themselves are divided: their exponentials are forgotten",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "(lse - sinks[:, None]).exp()",
+            "keys are divided by the sink alone, and not by keys and sink together",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(sinks[:, None] + 0 * lse.nan_to_num(neginf=0.0))",
+            "the gate is the sigmoid of the sink, whatever the keys have",
+        ),
+        Wrong(
+            "lse - sinks[:, None]",
+            "lse + sinks[:, None]",
+            "the sink is added to the log-sum-exp, where the gate needs the difference",
+        ),
+        Wrong(
+            "rows * gate[..., None]",
+            "torch.where(lse[..., None] == -torch.inf, rows, rows / gate[..., None])",
+            "the rows are divided by the gate, and grow: the fraction is upside down",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
 )

@@ -94,6 +94,52 @@ EXERCISE = Exercise(
             "keepdim=True) + extra.exp())",
             "the largest score is not subtracted, so that large ones overflow",
         ),
+        Wrong(
+            "[scores, extra]",
+            "[extra, scores]",
+            "the sink is put in front, and the last key is cut off in its place",
+        ),
+        Wrong(
+            "dim=-1), dim=-1)",
+            "dim=-1), dim=1)",
+            "the softmax runs over the queries",
+        ),
+        Wrong(
+            "dim=-1), dim=-1)",
+            "dim=-1), dim=0)",
+            "the softmax runs over the heads",
+        ),
+        Wrong(
+            "sinks[:, None, None]",
+            "sinks.exp()[:, None, None]",
+            "the exponential of a sink is put among the scores: softmax takes it again",
+        ),
+        Wrong(
+            "sinks[:, None, None]",
+            "sinks[0][None, None, None].expand(len(sinks), 1, 1)",
+            "the sink of the first head is taken for all heads",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([scores, extra], dim=-1).exp() / (scores.exp().sum(dim=-1, "
+            "keepdim=True) + extra)",
+            "the sink is added to the sum as it is, without its exponential",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([scores, extra], dim=-1)\n"
+            "    weights = (weights - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    total = weights[..., :-1].sum(dim=-1, keepdim=True) + extra.exp()\n"
+            "    weights = weights / total",
+            "the largest score is taken off the scores, and not off the sink",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores, dim=-1) * extra.sigmoid(), extra], "
+            "dim=-1)",
+            "each head is multiplied by the sigmoid of its sink, whatever its scores "
+            "are",
+        ),
     ],
     survivors={},
 )

@@ -1,7 +1,7 @@
 """Choose blocks, and do not look ahead
 
-Keys are cut into blocks of `block` tokens, and each query sees `keep` of them: its own,
-and those with the highest scores before it.
+Keys are cut into blocks of `block` tokens, the last of which may be smaller, and each
+query sees `keep` of them: its own, and those with the highest scores before it.
 
 Write `choose_blocks(scores, block, keep)`: `scores` (T, N) has a score for each query
 and block; the queries are the tokens 0, 1, ..., T - 1 of the same text, and no two
@@ -68,7 +68,7 @@ EXERCISE = Exercise(
     draw=draw,
     trials=(
         {"S": 7, "G": 2, "W": 3},
-        {"S": 8, "G": 4, "W": 2},
+        {"S": 8, "G": 3, "W": 2},
         {"S": 6, "G": 3, "W": 1},
         {"S": 5, "G": 1, "W": 4},
         {"S": 3, "G": 2, "W": 3},
@@ -154,6 +154,45 @@ EXERCISE = Exercise(
             "blocks are chosen among all by score alone, and the future is taken out "
             "afterwards",
             exhibit="variants/#a-choice-among-all",
+        ),
+        Wrong(
+            "topk(keep, dim=1)",
+            "topk(keep - 1, dim=1)",
+            "one block too few is chosen: the query's own is one of `keep`, and is "
+            "among the best already",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number == own, torch.inf)\n"
+            "    best = scores.topk(keep, dim=1).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, True)\n",
+            "    best = scores.topk(keep, dim=1).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, True)\n"
+            "    chosen = chosen | (number == own)\n",
+            "the own block is put in at the end, which makes one too many where its "
+            "score was low",
+        ),
+        Wrong(
+            "// block",
+            "% block",
+            "the place in a block is taken for the number of the block",
+        ),
+        Wrong(
+            "// block",
+            "// (T // N)",
+            "the size of a block is found by division, which is too small if the "
+            "last block is not full",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, True)\n",
+            "    best = scores.topk(keep, dim=0).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(0, best, True)\n",
+            "each block chooses queries, and not each query blocks: the wrong axis",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return ~(chosen & (number <= own))",
+            "the table is turned round: True where a block is left out",
         ),
     ],
     survivors={
