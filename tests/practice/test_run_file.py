@@ -57,7 +57,7 @@ def test_gradients_are_no_part_of_what_an_example_prints(folder: Folder) -> None
 
 def test_an_answer_that_gives_nothing_is_asked_for_its_return(folder: Folder) -> None:
     verdict = of(folder, "x = None\n    return x + 1")
-    assert "Does a function end without a return" in verdict.sentence
+    assert "does a function end without a return" in verdict.sentence
 
 
 def test_what_max_gives_is_told(folder: Folder) -> None:
