@@ -50,7 +50,8 @@ EXERCISE = Exercise(
     hints=(
         "Which of the known pieces may come first, and which of these is taken?",
         "A loop that ends when nothing is left of the word; str.startswith tells "
-        "which pieces fit at its beginning.",
+        "which pieces fit at its beginning. Where none fits, a letter must be cut off "
+        "all the same, or the loop never ends.",
         "max(..., key=len, default=...) takes the longest of a list, and something "
         "else if the list is empty. Cut the piece off before you go on.",
     ),
@@ -169,6 +170,63 @@ EXERCISE = Exercise(
             "return found if all(piece in pieces for piece in found) else "
             "[''.join(found)]",
             "a word with an unknown letter is not cut at all",
+        ),
+        Wrong(
+            "word.startswith(piece)",
+            "word[:-1].startswith(piece)",
+            "a piece that reaches the end of the word is never tried",
+            hint="range(n - 1, 0, -1) begins at n - 1, so that word[:n] is left out. "
+            "May the last piece reach the end?",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    for piece in sorted(pieces, key=len, reverse=True):\n"
+            "        if piece in word:\n"
+            "            found.append(piece)\n"
+            "            word = word.replace(piece, '')\n"
+            "    found += word\n",
+            "pieces are looked for anywhere, so that they stand in the order of their "
+            "lengths, and a piece that comes twice stands once",
+            hint="Which piece does the word begin with? The order of the answer is "
+            "that of the word.",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    for piece in sorted(pieces, key=len, reverse=True):\n"
+            "        while piece in word:\n"
+            "            found.append(piece)\n"
+            "            word = word.replace(piece, '', 1)\n"
+            "    found += word\n",
+            "pieces are looked for anywhere, so that they stand in the order of their "
+            "lengths, and not of the word",
+            hint="Which piece does the word begin with? The order of the answer is "
+            "that of the word.",
+        ),
+        Wrong(
+            "    while word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        piece = max(known, key=len, default=word[0])\n"
+            "        found.append(piece)\n"
+            "        word = word[len(piece) :]\n",
+            "    for piece in sorted(pieces, key=len, reverse=True):\n"
+            "        if piece in word:\n"
+            "            found.append(piece)\n"
+            "            word = word.replace(piece, '')\n",
+            "pieces are looked for anywhere, in the order of their lengths, and the "
+            "letters that are left are lost",
+            hint="Which piece does the word begin with? The order of the answer is "
+            "that of the word.",
         ),
     ],
 )

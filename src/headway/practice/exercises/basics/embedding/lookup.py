@@ -112,5 +112,20 @@ EXERCISE = Exercise(
             "torch.take(table, indices)",
             "torch.take counts the numbers of the table, and not its rows",
         ),
+        Wrong(
+            "table[indices]",
+            "table.gather(0, indices.unsqueeze(1).expand(-1, table.shape[1]))",
+            "the indices of a single text are spread for gather, and there may be "
+            "more texts",
+            hint="unsqueeze(1) and expand(-1, ...) fit indices of one axis. Square "
+            "brackets take indices of any shape.",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.gather(0, indices.unsqueeze(-1).expand(-1, table.shape[1]))",
+            "the indices are spread for gather, with sizes for a single text",
+            hint="expand(-1, ...) fits indices of one axis. Square brackets take "
+            "indices of any shape.",
+        ),
     ],
 )

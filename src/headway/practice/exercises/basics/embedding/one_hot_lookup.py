@@ -149,5 +149,31 @@ EXERCISE = Exercise(
             "table @ one_hot.to(table.dtype)",
             "the table stands on the left, and the one-hot rows on the right",
         ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.long() @ table.long()",
+            "the table is made whole numbers, so that all digits behind the point "
+            "are lost",
+            hint="Both sides must be of one type. Which of the two may be changed, so "
+            "that nothing is lost?",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.zeros(len(indices), len(numbers))\n"
+            "    for place, index in enumerate(indices):\n"
+            "        one_hot[place, index] = 1",
+            "the loop goes over the texts, so that all words of a text put their ones "
+            "into one row",
+            hint="A loop over a table of indices gives its rows, and not its numbers. "
+            "How do you get one row of zeros for each index?",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "(one_hot.long() @ table.long()).to(table.dtype)",
+            "the table is made whole numbers for the product, and what stands behind "
+            "the point does not come back afterwards",
+            hint="Both sides must be of one type. Which of the two may be changed, so "
+            "that nothing is lost?",
+        ),
     ],
 )

@@ -105,6 +105,29 @@ EXERCISE = Exercise(
             "key",
             "there is a query for each key, and not one for each place that is wanted",
         ),
+        Wrong(
+            "return query, key",
+            "return key, query",
+            "queries and keys are exchanged",
+            hint="Which of the two is given first, and how many rows must it have?",
+        ),
+        Wrong(
+            "query = 100.0 * S**0.5 * key[wanted]",
+            "query = torch.zeros(len(wanted), S)\n"
+            "    for t in wanted:\n"
+            "        query[t, wanted[t]] = 1000",
+            "the loop goes over the places that are wanted, and not over the queries",
+            hint="for t in wanted gives the numbers in wanted. What gives the number "
+            "of each query, together with the place it wants?",
+        ),
+        Wrong(
+            "torch.eye(S)",
+            "torch.arange(S)[:, None].float()",
+            "each key is its number, so that the largest key has the largest score "
+            "with every query",
+            hint="Keys of one number lie on a line. For which query is a key in the "
+            "middle the best?",
+        ),
     ],
     survivors={
         "0.5 -> 2.0": "larger scores do as well",

@@ -102,5 +102,17 @@ EXERCISE = Exercise(
             "weight @ x.mT + bias",
             "the weight stands on the left, so that tokens come out as columns",
         ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.nn.Linear(x.shape[-1], weight.shape[0], dtype=x.dtype)(x)",
+            "a new layer draws a weight and a bias of its own, and those that are "
+            "given are not used",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.nn.Linear(x.shape[-1], weight.shape[0])(x)",
+            "a new layer draws a weight and a bias of its own, in 32 bits, and those "
+            "that are given are not used",
+        ),
     ],
 )

@@ -75,11 +75,13 @@ EXERCISE = Exercise(
             "query.shape[-1] ** 0.5",
             "query.shape[-2] ** 0.5",
             "scores are divided by the root of the number of queries",
+            hint="The width is the last axis, which is -1, however many there are.",
         ),
         Wrong(
             "query.shape[-1] ** 0.5",
             "key.shape[-2] ** 0.5",
             "scores are divided by the root of the number of keys",
+            hint="The width is the last axis, which is -1, however many there are.",
         ),
         Wrong(
             "dim=-1)",
@@ -182,6 +184,32 @@ EXERCISE = Exercise(
             "B, T, D = query.shape\n    scores = query @ key.mT",
             "query is taken to have three axes, and may have more",
             hint="query.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[1] ** 0.5",
+            "axis 1 of the queries is taken for the width, as by query.shape[1]",
+            same_as="scores are divided by the root of the number of queries",
+            hint="The width is the last axis, which is -1, however many there are.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "key.shape[1] ** 0.5",
+            "axis 1 of the keys is taken for the width, as by key.shape[1]",
+            same_as="scores are divided by the root of the number of keys",
+            hint="The width is the last axis, which is -1, however many there are.",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(1, 2)",
+            "axes 1 and 2 are swapped, which are the last two of three only",
+            hint="The last two axes are -2 and -1, however many there are.",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(0, 1)",
+            "the first two axes of the keys are swapped, and not the last two",
+            hint="The last two axes are -2 and -1, however many there are.",
         ),
     ],
 )

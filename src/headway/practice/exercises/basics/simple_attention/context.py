@@ -130,6 +130,34 @@ EXERCISE = Exercise(
             "weights is taken to have three axes, and may have more",
             hint="weights.shape[-1] is the last size, however many axes there are.",
         ),
+        Wrong(
+            "weights @ values",
+            "torch.mm(weights, values)",
+            "torch.mm takes two tables and no texts before them; @ takes any",
+        ),
+        Wrong(
+            "weights @ values",
+            "(weights[:, None] * values).sum(dim=-1)",
+            "the new axis of the weights is not the last, so that a weight meets a "
+            "single number of each value",
+            hint="One weight multiplies all V numbers of a value. Where must the new "
+            "axis of the weights stand, and which axis is then added up?",
+        ),
+        Wrong(
+            "weights @ values",
+            "(weights[..., None] * values).sum(dim=-2)",
+            "the values get no axis of queries, which fits a single text only",
+            hint="Weights with a new last axis have shape (..., T, S, 1). Which axis "
+            "of size one must the values get, so that they fit?",
+        ),
+        Wrong(
+            "weights @ values",
+            "(weights[..., None] * values).sum(dim=-1)",
+            "the values get no axis of queries, and the numbers of each value are "
+            "added up, where the values must be",
+            hint="Weights with a new last axis have shape (..., T, S, 1). Which axis "
+            "of size one must the values get, and which axis is then added up?",
+        ),
     ],
 )
 

@@ -115,6 +115,16 @@ EXERCISE = Exercise(
             "torch.softmax(scores, dim=-1)",
             "the weights are given, and not the place of the largest",
         ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.softmax(scores, dim=-1).max(dim=-1)",
+            "both are given, the largest weights and their places",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.softmax(scores, dim=-1).amax(dim=-1)",
+            "the largest weight is given, and not its place",
+        ),
     ],
     survivors={
         "-1 -> 1": "the table has two axes, so that the last is axis 1",

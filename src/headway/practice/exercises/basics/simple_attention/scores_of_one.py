@@ -100,7 +100,10 @@ EXERCISE = Exercise(
         Wrong(
             "keys @ query",
             "query @ keys",
-            "the query stands on the left, so that the words would be added up",
+            "the query stands on the left and the keys are not transposed, so that the "
+            "words would be added up",
+            hint="A vector on the left is multiplied with each column of a table. In "
+            "keys, is a word a column? In keys.T?",
         ),
         Wrong(
             "keys @ query",

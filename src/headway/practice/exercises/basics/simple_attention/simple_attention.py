@@ -175,5 +175,17 @@ EXERCISE = Exercise(
             "x is taken to have three axes, and may have more",
             hint="x.shape[-1] is the last size, however many axes there are.",
         ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.transpose(0, 1)",
+            "the first two axes are swapped, and not the last two",
+            hint="The last two axes are -2 and -1, however many there are.",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.transpose(1, 2)",
+            "axes 1 and 2 are swapped, which are the last two of three only",
+            hint="The last two axes are -2 and -1, however many there are.",
+        ),
     ],
 )

@@ -7,6 +7,7 @@ large: a score of 1,000 must not overflow.
 """
 
 from headway.practice import Exercise, Property, Wrong
+from headway.practice.definition import EQUAL
 
 # --- your file ---
 import torch
@@ -30,9 +31,13 @@ if __name__ == "__main__":
 
 
 def drawn_scores(d):  # type: ignore[no-untyped-def]
-    """Draw scores; where they are loud, one is only a little too large for exp."""
+    """Draw scores; where they are loud, one is only a little too large for exp.
+
+    One is where all sizes are equal, too: there a missing keepdim is no error, so that
+    what was subtracted can be told.
+    """
     scores = 20 * d.normal(*d.lead, d.T, d.S)
-    if d.axes > 1:
+    if d.axes > 1 or d.B == d.T == d.S == EQUAL["S"]:
         scores[..., 0, :].clamp_(max=700.0)
         scores[..., 0, -1] = 711.0
     return scores
@@ -193,6 +198,49 @@ EXERCISE = Exercise(
             "B, T, S = scores.shape\n    largest = scores.amax",
             "scores is taken to have three axes, and may have more",
             hint="scores.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "scores.amax(dim=-1, keepdim=True)",
+            "scores.max(dim=-1, keepdim=True)",
+            "max(dim=...) gives a pair, the largest numbers and their places, and the "
+            "pair is subtracted",
+            hint="Of the pair that max(dim=...) gives, .values are the largest "
+            "numbers. amax gives these alone.",
+        ),
+        Wrong(
+            "grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=0, keepdim=True)",
+            "it is divided by the sum over the first axis, which are the texts",
+            hint="The weights of one row lie along the last axis, and their sum too. "
+            "Which dim is that?",
+        ),
+        Wrong(
+            "grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=1, keepdim=True)",
+            "it is divided by the sum over axis 1, which is not the last",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores / scores.max())",
+            "scores are divided by the largest of all, where it must be subtracted",
+            hint="Subtracting a number from all scores changes no weight. Does "
+            "dividing by one?",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores / largest)",
+            "scores are divided by the largest of their row, where it must be "
+            "subtracted",
+            hint="Subtracting a number from all scores changes no weight. Does "
+            "dividing by one?",
+        ),
+        Wrong(
+            "grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=1)",
+            "it is divided by the sum over axis 1, and keepdim is missing too",
+            hint="The last axis is -1, however many there are; with keepdim=True it "
+            "stays, of size one.",
         ),
     ],
 )
