@@ -46,6 +46,8 @@ ROOMS = (
     "processes",
     "variants",
     "models",
+    "whole_models",
+    "running_models",
 )
 NAMES = [one.name for one in PROPERTIES]
 ASKED = {*NAMES, *(one.name for one in OF_MODELS)}
@@ -107,7 +109,7 @@ SYMPTOMS = {
     ),
 }
 EXHIBIT = re.compile(
-    r"## (?P<heading>(?P<word>\w+) (?P<number>\d+)) \{ #(?P<anchor>[a-z0-9-]+) \}\n\n"
+    r"## (?P<heading>\w+(?: \w+)* (?P<number>\d+)) \{ #(?P<anchor>[a-z0-9-]+) \}\n\n"
     r"(?P<meant>(?:[^#`\n].*\n)+)\n"
     r"```python\n(?P<program>(?:(?!```).*\n)*)```\n\n"
     r"<!--pytest-codeblocks:expected-output-->\n\n"

@@ -147,7 +147,7 @@ def test_no_property_has_the_name_of_one_that_check_asks() -> None:
 def test_models_are_asked_by_check_model(reports: dict) -> None:
     asked = [one for one, made in reports.items() if MUSEUM["is_model"](made)]
     assert asked
-    assert {one.room for one in asked} == {"models"}
+    assert {one.room for one in asked} == {"whole_models", "running_models"}
     listed = MUSEUM["parts"](reports)["models.md"]
     for one in asked:
         assert f"[{one.heading}]({one.address})" in listed

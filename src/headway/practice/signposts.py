@@ -18,7 +18,9 @@ ROOMS = {
     "gradients": "Gradients by hand",
     "processes": "Many processes",
     "variants": "Variants",
-    "models": "Models",
+    "models": "Parts of models",
+    "whole_models": "Whole models",
+    "running_models": "Running models",
 }
 
 
