@@ -140,3 +140,4 @@ def test_of_named_results_the_first_that_differs_is_written() -> None:
         "the gradient: [2.0, 3.0]",
         "the gradient: [1.0, 2.0]",
     )
+    assert shown_apart({"a row": 1}, {"a key": 1}) == ("a row: 1", "a key: 1")

@@ -66,3 +66,5 @@ def test_a_notebook_shows_no_markup_of_the_reader() -> None:
     assert "&lt;b&gt;" in shown
     assert "<i>" not in shown
     assert "<strong" in shown
+    assert "hidden numbers from seed 0" in shown
+    assert "seed" not in Verdict("double", "passed", "It holds.")._repr_html_()

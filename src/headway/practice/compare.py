@@ -123,10 +123,9 @@ def shown_apart(mine: Any, right: Any) -> tuple[str, str]:
     Of named results, the first that differs is written.
     """
     if isinstance(mine, Mapping) and isinstance(right, Mapping):
-        differ = [name for name in right if name in mine]
-        differ = [name for name in differ if not same(mine[name], right[name])]
-        if differ and mine.keys() == right.keys():
-            # What is right is not shown.
+        both = [name for name in right if name in mine]
+        differ = [name for name in both if not same(mine[name], right[name])]
+        if mine.keys() == right.keys():  # what is right is not shown
             mine = {name: mine[name] for name in differ[:1]}
             right = {name: right[name] for name in differ[:1]}
     texts = shown(mine), shown(right)

@@ -181,19 +181,19 @@ class _TooLongError(BaseException):
     """Not an `Exception`, which an answer might catch."""
 
 
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise _TooLongError
+
+
 @contextlib.contextmanager
 def _limited(seconds: float) -> Iterator[None]:
     """Raise what ends an endless loop, where this thread can be sent a signal."""
-    if not hasattr(signal, "setitimer") or (
-        threading.current_thread() is not threading.main_thread()
-    ):
+    here = threading.current_thread() is threading.main_thread()
+    if not (here and hasattr(signal, "setitimer")):
         yield
         return
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise _TooLongError
-
-    before = signal.signal(signal.SIGALRM, stop)
+    before = signal.signal(signal.SIGALRM, _stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield

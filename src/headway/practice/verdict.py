@@ -87,8 +87,7 @@ class Verdict:
         if self.printed:
             lines += ["", *(f"| {line}" for line in self.printed.splitlines())]
             lines.append("")
-        if self.sentence:
-            lines += _wrapped(self.sentence, width)
+        lines += _wrapped(self.sentence, width)
         lines += [f"    {line}" for line in self.traceback.splitlines()]
         for line in self.case:
             lines += _wrapped(line, width, "    ", " " * 13)
