@@ -1,6 +1,5 @@
 """Programs in several processes: what they print, how they end, and what is left."""
 
-import faulthandler
 import os
 import re
 import signal
@@ -8,17 +7,15 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from torch import distributed
 
-from headway.distributed import _worker, launch
+from headway.distributed import launch
 from headway.distributed.launch import run_processes
-from processes import left, recorded, running
+from processes import STUBBORN, left, recorded, running, wait_for
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -178,171 +175,6 @@ class TestBeforeTheyStart:
             run_processes("", 1, timeout=timeout)
 
 
-STUBBORN = """
-import ctypes, os, pathlib, signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-pathlib.Path(__file__).with_name("begun-" + os.environ["RANK"]).touch()
-ctypes.PyDLL(None).sleep(600)
-"""
-
-
-class TestOneWorker:
-    """The file that each process runs, started by hand: no starter, no torch."""
-
-    @staticmethod
-    def start(
-        folder: Path, program: str, *, seconds: float = 300.0, rank: int = 1
-    ) -> "subprocess.Popen[bytes]":
-        path = folder / "program.py"
-        path.write_text(program, encoding="utf-8")
-        return subprocess.Popen(
-            [sys.executable, str(launch.WORKER), str(path), str(time.time() + seconds)],
-            env={**os.environ, "RANK": str(rank)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def test_prints_nothing_unless_its_rank_is_zero(self, tmp_path: Path) -> None:
-        for rank in (0, 1):
-            word = "no" if rank else "é"
-            worker = self.start(tmp_path, f"print({word!r})", rank=rank)
-            assert worker.wait(120) == 0
-            assert worker.communicate() == (b"", b"")
-        assert (tmp_path / "printed.txt").read_text("utf-8") == "é\n"
-
-    @pytest.mark.parametrize(
-        ("program", "status", "last"),
-        [
-            ("import sys; sys.exit()", 0, None),
-            ("import sys; sys.exit(0)", 0, None),
-            ("import sys; sys.exit(3)", 1, "SystemExit: 3"),
-            ("import sys; sys.exit('no heads')", 1, "SystemExit: no heads"),
-            ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
-            ("x = (", 1, "SyntaxError: '(' was never closed"),
-            ("raise ValueError('\\ud800')", 1, "ValueError: \\ud800"),
-        ],
-    )
-    def test_how_it_ends(
-        self, tmp_path: Path, program: str, status: int, last: str | None
-    ) -> None:
-        worker = self.start(tmp_path, program)
-        assert worker.wait(120) == status
-        assert worker.communicate() == (b"", b"")
-        error = tmp_path / "error-1"
-        if last is None:
-            assert not error.exists()
-        else:
-            text = error.read_text("utf-8")
-            assert text.splitlines()[-1] == last
-            assert 'File "program.py", line 1' in text
-
-    def test_says_where_it_stands_and_ends_by_itself(self, tmp_path: Path) -> None:
-        program = "import time\ntime.sleep(600)"
-        for seconds in (2.0, 8.0, 32.0):  # on a busy machine it may begin late
-            worker = self.start(tmp_path, program, seconds=seconds)
-            assert worker.wait(120) == 1  # its pipe is open all the time
-            stood = launch._stood(program, 1, (tmp_path / "late-1").read_text())
-            worker.communicate()
-            if stood != "Process 1 had not begun.":
-                break
-        assert stood == (
-            'Process 1 stood here:\n  File "program.py", line 2, in <module>\n'
-            "    time.sleep(600)"
-        )
-
-    @posix
-    def test_is_killed_if_it_cannot_end(self, tmp_path: Path) -> None:
-        """It ignores signals, and waits so that no other thread of Python runs."""
-        stubborn = self.start(tmp_path, STUBBORN, seconds=1.0)
-        wait_for(lambda: (tmp_path / "begun-1").exists())
-        with pytest.raises(subprocess.TimeoutExpired):
-            stubborn.wait(2.0)  # neither its limit nor a signal ends it
-        stubborn.terminate()
-        launch._kill_workers(tmp_path)
-        assert stubborn.wait(120) == -signal.SIGKILL
-        stubborn.communicate()
-        launch._kill_workers(tmp_path)  # nobody is left to be killed
-
-    @posix
-    def test_who_is_ending_is_not_killed(self, tmp_path: Path) -> None:
-        worker = self.start(tmp_path, "import time\ntime.sleep(600)")
-        wait_for(lambda: (tmp_path / "late-1").exists())
-        worker.communicate()  # closes the pipe, and so ends it
-        launch._kill_workers(tmp_path)
-        assert worker.returncode == 1
-
-    def test_ends_with_its_caller(self, tmp_path: Path) -> None:
-        worker = self.start(tmp_path, "import time\ntime.sleep(60)", seconds=60.0)
-        time.sleep(0.2)
-        assert worker.poll() is None
-        worker.communicate()  # closes the pipe
-        assert worker.returncode == 1
-
-
-class TestOneWorkerInThisProcess:
-    """The same where coverage sees it; its threads are called by hand."""
-
-    @pytest.fixture(autouse=True)
-    def _as_a_worker(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-        monkeypatch.setenv("RANK", "0")
-        monkeypatch.setattr(sys, "path", sys.path.copy())
-        monkeypatch.setattr(sys, "argv", sys.argv)
-        self.started: list[tuple[object, ...]] = []
-        monkeypatch.setattr(_worker, "_start", lambda *work: self.started.append(work))
-        self.ended: list[int] = []
-        monkeypatch.setattr(os, "_exit", self.ended.append)
-        yield
-        faulthandler.cancel_dump_traceback_later()
-
-    @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-    @pytest.mark.parametrize(
-        ("program", "status"),
-        [("print('é')", 0), ("raise SystemExit(0)", 0), ("1 / 0", 1)],
-    )
-    def test_main(self, tmp_path: Path, program: str, status: int) -> None:
-        path = tmp_path / "program.py"
-        path.write_text(program, encoding="utf-8")
-        assert _worker.main(str(path), str(time.time() + 6e3)) == status
-        assert (tmp_path / "error-0").exists() == bool(status)
-        (after, seconds), (with_parent,) = self.started
-        assert (after, with_parent) == (_worker._end_after, _worker._end_with_parent)
-        assert 5e3 < seconds - _worker.AFTER < 6e3
-        (alive,) = tmp_path.glob("alive-*")
-        assert alive.name == f"alive-{os.getpid()}"
-
-    def test_the_group_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        distributed.init_process_group(
-            "gloo", rank=0, world_size=1, store=distributed.HashStore()
-        )
-        _worker._leave()
-        assert not distributed.is_initialized()
-        _worker._leave()
-        monkeypatch.delitem(sys.modules, "torch.distributed")
-        _worker._leave()
-
-    def test_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        slept: list[float] = []
-        monkeypatch.setattr(time, "sleep", slept.append)
-        _worker._end_after(3.0)
-        assert (slept, self.ended) == ([3.0], [1])
-
-    def test_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        answers = [b"", b"x"]
-        monkeypatch.setattr(os, "read", lambda *_: answers.pop())
-        _worker._end_with_parent()
-        assert self.ended == [1]
-        monkeypatch.setattr(os, "read", lambda *_: os.close(-1))
-        _worker._end_with_parent()  # there is no pipe
-        assert self.ended == [1]
-
-    def test_a_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.undo()
-        done = threading.Event()
-        _worker._start(lambda _: done.set(), 1.0)
-        assert done.wait(10.0)
-
-
 class TestWhoFailed:
     def test_the_first(self, tmp_path: Path) -> None:
         for rank, seconds in ((0, 20), (1, 10), (2, 30)):
@@ -380,13 +212,6 @@ def test_a_starter_that_will_not_end(
 
 def test_a_worker_that_had_not_begun() -> None:
     assert launch._stood("", 2, "Timeout!\n") == "Process 2 had not begun."
-
-
-def wait_for(what: Callable[[], bool]) -> None:
-    until = time.monotonic() + 120.0
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 @pytest.mark.slow

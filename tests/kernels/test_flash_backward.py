@@ -250,56 +250,6 @@ def test_tiles_in_the_future_are_skipped() -> None:
 # Dropout.
 
 
-def test_the_same_weights_are_kept_whatever_the_tile() -> None:
-    whole = keep_tile(
-        (B, H), slice(0, T), slice(0, S), dropout_p=0.3, seed=5, device="cpu"
-    )
-    assert whole.shape == (B, H, T, S)
-    for rows, columns in ((slice(2, 5), slice(3, 4)), (slice(6, 7), slice(0, 11))):
-        tile = keep_tile((B, H), rows, columns, dropout_p=0.3, seed=5, device="cpu")
-        assert torch.equal(tile, whole[..., rows, columns])
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**32, 2**62 - 1])
-@pytest.mark.parametrize("dropout_p", [0.1, 0.5])
-def test_what_is_kept_looks_drawn_at_random(seed, dropout_p) -> None:
-    """Shares of rows, columns and texts, and of neighbours that are kept together."""
-    sides = slice(0, 211), slice(0, 223)
-    keep = keep_tile((B, H), *sides, dropout_p=dropout_p, seed=seed).double()
-    noise = (keep - (1 - dropout_p)) / math.sqrt(dropout_p * (1 - dropout_p))
-    for axes in ((-1,), (-2,), (-2, -1), (0, 1, 2), (0, 1, 3)):
-        count = math.prod(keep.shape[axis] for axis in axes)
-        shares = noise.mean(dim=axes) * math.sqrt(count)
-        assert shares.abs().max() < 5.5
-    other = keep_tile((B, H), *sides, dropout_p=dropout_p, seed=seed + 1).double()
-    other = (other - (1 - dropout_p)) / math.sqrt(dropout_p * (1 - dropout_p))
-    pairs = {
-        "next column": noise[..., 1:] * noise[..., :-1],
-        "next row": noise[..., 1:, :] * noise[..., :-1, :],
-        "diagonal": noise[..., 1:, 1:] * noise[..., :-1, :-1],
-        "next head": noise[:, 1:] * noise[:, :-1],
-        "next text": noise[1:] * noise[:-1],
-        "next seed": noise * other,
-        "swapped": noise[..., :211] * noise[..., :211].mT,
-    }
-    pairs["swapped"] = pairs["swapped"].triu(1)
-    for pair in pairs.values():
-        count = pair.count_nonzero()
-        assert abs(pair.sum() / math.sqrt(count)) < 5
-
-
-@pytest.mark.parametrize("seed", [0, 2**32 - 1])
-def test_no_place_is_always_kept(seed) -> None:
-    """A hash that leaves zero as it is would never drop the first weight of all."""
-    sides = slice(0, 53), slice(0, 59)
-    assert not keep_tile((B, H), *sides, dropout_p=1 - 1e-9, seed=seed).any()
-    shares = [
-        keep_tile((), slice(0, 1), slice(0, 1), dropout_p=p / 200, seed=seed)
-        for p in range(200)
-    ]
-    assert 0 < sum(share.item() for share in shares) < 199
-
-
 def dense_dropout(query, key, value, keep, dropout_p, **options) -> Tensor:
     """Attend with the whole table, and with the weights that are kept given."""
     weights = attention_weights(query, key, **options)

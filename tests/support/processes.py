@@ -1,10 +1,18 @@
-"""Ask whether a process is still there, without touching it."""
+"""Ask whether a process is still there, without touching it, and wait for it."""
 
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+# A program that ignores signals, and waits so that no other thread of Python runs.
+STUBBORN = """
+import ctypes, os, pathlib, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path(__file__).with_name("begun-" + os.environ["RANK"]).touch()
+ctypes.PyDLL(None).sleep(600)
+"""
 
 
 def running(pid: int) -> bool:
@@ -32,3 +40,11 @@ def left(pids: Iterable[int], seconds: float) -> list[int]:
         time.sleep(0.05)
         pids = [pid for pid in pids if running(pid)]
     return pids
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    """Wait until something holds, for two minutes at most."""
+    until = time.monotonic() + 120.0
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.05)

@@ -123,6 +123,16 @@ def test_a_mutant_must_have_a_reason(
     )
 
 
+def test_a_module_must_have_tests_if_these_are_asked(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "test_prices.py").unlink()
+    assert tried(project, LESS) == 1
+    assert capsys.readouterr().err == (
+        "the tests of _prices.py must exist; got test_prices.py.\n"
+    )
+
+
 def test_a_check_that_fails_anyway_proves_nothing(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

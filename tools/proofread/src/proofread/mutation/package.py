@@ -19,7 +19,7 @@ mutants. Each has a reason in plain words, and replaces text that occurs once:
 
 The checks come in their order, until one of them fails; on the package as it is all
 must pass. In their arguments `{test}` is the file of the tests of a module: that of
-`cart/_prices.py` is `cart/test_prices.py`.
+`cart/_prices.py` is `cart/test_prices.py`. It must exist.
 """
 
 import argparse
@@ -85,6 +85,21 @@ class Trial:
         for name, arguments in self.checks:
             yield name, tuple(a.format(test=mutant.test) for a in arguments)
 
+    def own_tests(self, mutant: Mutant) -> list[Path]:
+        """Return the files of the tests of its module.
+
+        Raises:
+            ValueError: If one does not exist.
+        """
+        patterns = [
+            a for check in self.checks for a in check.arguments if "{test}" in a
+        ]
+        found = [Path(pattern.format(test=mutant.test)) for pattern in patterns]
+        for path in found:
+            if not path.exists():
+                raise ValueError(f"the tests of {mutant.file} must exist; got {path}.")
+        return found
+
     def mutated(self, mutant: Mutant) -> str:
         """Return the text of a file after a mutation.
 
@@ -113,7 +128,8 @@ def read(path: Path) -> Trial:
     """Read a list of mutants.
 
     Raises:
-        ValueError: If it is not clear what a mutant replaces, or why.
+        ValueError: If it is not clear what a mutant replaces, or why, or if a module
+            has no tests.
     """
     config = tomllib.loads(path.read_text(encoding="utf-8"))
     mutants = []
@@ -127,6 +143,7 @@ def read(path: Path) -> Trial:
     trial = Trial(Path(config["package"]), checks, mutants, config.get("limit", 600.0))
     for mutant in mutants:
         trial.mutated(mutant)
+        trial.own_tests(mutant)
     return trial
 
 
