@@ -187,7 +187,7 @@ def test_it_is_described_with_the_numbers_that_it_shows(path: Path) -> None:
 
 def schemes() -> dict[str, dict[str, str]]:
     """Read the colours of both schemes where the site has them."""
-    css = (ROOT / "docs" / "assets" / "headway.css").read_text("utf-8")
+    css = (ROOT / "docs" / "assets" / "styles" / "palette.css").read_text("utf-8")
     found = {}
     selectors = {"default": "", "slate": '="slate"'}
     for scheme, value in selectors.items():

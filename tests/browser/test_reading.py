@@ -83,7 +83,7 @@ def shown(page: "Page") -> "Locator":
 
 
 def test_the_script_of_previews_is_small() -> None:
-    script = (SITE / "assets/preview.js").read_bytes()
+    script = (SITE / "assets/scripts/link_preview.js").read_bytes()
     assert len(gzip.compress(script, 6)) <= 1536
 
 

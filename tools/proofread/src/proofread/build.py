@@ -38,6 +38,7 @@ from proofread.website.offline_zip import pack
 from proofread.website.search_index import shorten
 from proofread.website.settings import KEY, SiteSettings, read_settings
 from proofread.website.slim_html import slim_site
+from proofread.website.style_sheets import join_style_sheets
 from proofread.website.takeaway.downloads import make, make_from_notebooks
 
 LABS = "proofread.markdown_ext.labs"
@@ -166,6 +167,7 @@ def complete(config: MkDocsConfig, settings: SiteSettings) -> list[str]:
         CannotInstallError: If there is no wheel of the project.
     """
     docs, site = Path(config.docs_dir), Path(config.site_dir)
+    join_style_sheets(site)
     slim_site(site, search_languages(config))
     shorten(site, settings.search_exclude)
     make_takeaways(config, settings)
