@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import headway
-from headway.practice.library import Task, book
+from headway.practice.task.library import Task, book
 from proofread.generated import generate
 
 DOCS = Path(__file__).parents[1]
