@@ -17,7 +17,7 @@ WIDE, HIGH, GAP, PITCH, LEFT, TOP = 86, 50, 22, 66, 22, 46
 LOOKS = ((ACCENT, 0.5), (ACCENT_2, 0.5), (MUTED, 0.35))
 
 
-def _found() -> list[list[tuple[int, float, float]]]:
+def _holdings() -> list[list[tuple[int, float, float]]]:
     """Say, for each hop and machine: whose block, what mass so far, and what mean."""
     key = torch.tensor(MASSES, dtype=torch.float64).log()[:, None]
     value = torch.tensor(VALUES, dtype=torch.float64)[:, None]
@@ -56,7 +56,7 @@ def ring_hops() -> str:
         " ".join(words[p] for p in own.tolist())
         for own in contiguous_rows(len(words), MACHINES)
     ]
-    hops = _found()
+    hops = _holdings()
     told = ". ".join(
         f"Hop {hop}: "
         + "; ".join(

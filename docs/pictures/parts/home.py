@@ -8,7 +8,7 @@ from textwrap import wrap
 from svg import ACCENT, ACCENT_2, INK, LINE, MUTED, Panel, count, figure
 
 TILE, PITCH = 42.0, 70.0
-CONFIGURATION = Path(__file__).parents[2] / "mkdocs.yml"
+CONFIGURATION = Path(__file__).parents[3] / "mkdocs.yml"
 
 
 def chapters() -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from svg import ACCENT, ACCENT_2, INK, LINE, MUTED, Panel, coordinate, figure
 from headway import Characters, small_text
 from proofread.generated import fixed
 
-NUMBERS = Path(__file__).parents[2] / "generated" / "trained" / "small_gpt.json"
+NUMBERS = Path(__file__).parents[4] / "generated" / "trained" / "small_gpt.json"
 LEFT, TOP, WIDE, HIGH = 34, 34, 286, 240
 LOWEST, HIGHEST = 0.9, 4.5
 
