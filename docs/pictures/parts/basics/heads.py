@@ -16,7 +16,7 @@ from headway import (
     six_tokens,
     split_heads,
 )
-from proofread.generated import fixed
+from proofread.generator_support import fixed
 
 COLOURS = (ACCENT, ACCENT_2)
 

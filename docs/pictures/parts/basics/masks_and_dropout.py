@@ -12,7 +12,7 @@ from headway import (
     causal_mask,
     six_tokens,
 )
-from proofread.generated import fixed
+from proofread.generator_support import fixed
 
 
 def _module() -> SelfAttentionV2:

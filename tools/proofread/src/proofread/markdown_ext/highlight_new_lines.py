@@ -17,7 +17,7 @@ from markdown.preprocessors import Preprocessor
 from proofread.page.new_lines import asking, shown
 
 
-class _NewLines(Preprocessor):
+class _HighlightNewLines(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         for program, before in asking("\n".join(lines)):
             try:
@@ -29,14 +29,14 @@ class _NewLines(Preprocessor):
         return lines
 
 
-class NewLines(Extension):
+class HighlightNewLines(Extension):
     """Highlight the new lines of the programs that ask for it."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Work after shapes (29), which look for bare fences, and before labs (28)."""
-        md.preprocessors.register(_NewLines(md), "new_lines", 28.5)
+        md.preprocessors.register(_HighlightNewLines(md), "highlight_new_lines", 28.5)
 
 
-def makeExtension(**options: Any) -> NewLines:  # noqa: N802
+def makeExtension(**options: Any) -> HighlightNewLines:  # noqa: N802
     """Make the extension, under the name that Markdown looks for."""
-    return NewLines(**options)
+    return HighlightNewLines(**options)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proofread.generated import fixed, generate, significant
+from proofread.generator_support import fixed, generate, significant
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ EXTENSIONS = [
     "pymdownx.highlight",
     "pymdownx.superfences",
     "proofread.markdown_ext.shapes",
-    "proofread.markdown_ext.new_lines",
+    "proofread.markdown_ext.highlight_new_lines",
 ]
 CONFIGS = {
     "pymdownx.highlight": {"pygments_lang_class": True},
