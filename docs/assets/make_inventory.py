@@ -1,8 +1,8 @@
 """Make inventory.inv, which links the types in our signatures, from inventory.txt.
 
-Run it after a change of the list: `python docs/assets/inventory.py`. It also says what
-mkdocs.yml must name: mkdocs keeps what it read from an address for a day, and would not
-notice a new content under an old one.
+Run it after a change of the list: `python docs/assets/make_inventory.py`. It also says
+what mkdocs.yml must name: mkdocs keeps what it read from an address for a day, and
+would not notice a new content under an old one.
 """
 
 import zlib

@@ -6,7 +6,7 @@ have a gap behind them. The font is in the Debian package `fonts-texgyre-math`, 
 changed font has a name of its own. Besides fonttools, which matplotlib brings along,
 this needs the package `brotli`:
 
-    python docs/assets/math/make.py texgyrepagella-math.otf
+    python docs/assets/math/make_math_font.py texgyrepagella-math.otf
 """
 
 import sys
