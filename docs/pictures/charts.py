@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from svg import ACCENT, INK, MUTED, Panel, coordinate, shade, tag
 
-from proofread.generated import fixed
+from proofread.generator_support import fixed
 
 Rows = Sequence[Sequence[float]]
 

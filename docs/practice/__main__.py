@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import headway
-from headway.practice.library import Task, book
-from proofread.generated import generate
+from headway.practice.task.library import Task, book
+from proofread.generator_support import generate
 
 DOCS = Path(__file__).parents[1]
 NAV = DOCS.parent / "mkdocs.yml"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from book_nav import chapters, sections_of, titles
-from headway.practice.library import book
+from headway.practice.task.library import book
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from book_nav import chapters
-from headway.practice.library import book
+from headway.practice.task.library import book
 from proofread.page.markdown import fences, outside, programs, skipped
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.practice.folder import Folder
-from headway.practice.library import Library
+from headway.practice.task.library import Library
+from headway.practice.terminal.folder import Folder
 from practice.small import small_set
 
 

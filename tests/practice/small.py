@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from headway.practice.library import Library, Task
-from headway.practice.run_file import judge_file
-from headway.practice.verdict import Verdict
-from headway.practice.worker import Worker
+from headway.practice.judging.run_file import judge_file
+from headway.practice.judging.verdict import Verdict
+from headway.practice.judging.worker import Worker
+from headway.practice.task.library import Library, Task
 
 DOUBLE = '''
 """Twice as much

@@ -10,9 +10,9 @@ import pytest
 
 from headway import cli as headway_cli
 from headway.practice import cli
-from headway.practice.folder import Folder
+from headway.practice.terminal.folder import Folder
 from practice.small import HALF, Here, small_set
-from practice.test_folder import write
+from practice.terminal.test_folder import write
 
 pytestmark = pytest.mark.xdist_group("processes")
 Run = Callable[..., tuple[int, str, str]]

@@ -9,8 +9,8 @@ from markdown.extensions.toc import slugify
 
 import headway
 from book_nav import chapters
-from headway.practice.library import Task, book
-from headway.practice.prove import prove
+from headway.practice.proof.prove import prove
+from headway.practice.task.library import Task, book
 
 DOCS = Path(__file__).parents[2] / "docs"
 TASKS = [*book().values()]

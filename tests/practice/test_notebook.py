@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from headway.practice import exercise, exercises
-from headway.practice.judge import made
-from headway.practice.library import book
+from headway.practice.judging.judge import made
+from headway.practice.task.library import book
 
 
 def test_it_judges_a_function() -> None:

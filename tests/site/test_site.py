@@ -58,7 +58,7 @@ def test_our_own_styles_scripts_and_templates_name_no_other_host(source):
 
 
 def test_the_list_of_types_is_what_the_site_links_by():
-    made = load(DOCS / "assets/inventory.py")
+    made = load(DOCS / "assets/make_inventory.py")
     listing = (DOCS / "assets/inventory.txt").read_text()
     assert made.make(listing) == (DOCS / "assets/inventory.inv").read_bytes()
     (inventory,) = PYTHON_HANDLER["inventories"]

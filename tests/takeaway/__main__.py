@@ -34,9 +34,9 @@ from pathlib import Path
 import headway
 from headway import cli
 from headway.practice import cli as practice
-from headway.practice.library import book
-from headway.practice.run_file import judge_file
-from headway.practice.worker import Worker
+from headway.practice.task.library import book
+from headway.practice.judging.run_file import judge_file
+from headway.practice.judging.worker import Worker
 
 class Here(Worker):
     def __init__(self, *, ahead):
@@ -62,7 +62,7 @@ print(json.dumps({"from": headway.__file__, "judged": found}))
 """
 NOTEBOOK = """
 from headway.practice import exercise
-from headway.practice.library import book
+from headway.practice.task.library import book
 
 judged = 0
 for name, task in book().items():

@@ -4,9 +4,9 @@ An exercise is a right answer and a list of wrong ones, each an edit of the righ
 An answer is judged by hidden numbers: what equals a wrong one bears its name.
 """
 
-from headway.practice.definition import Draw, Exercise, Property, Wrong
+from headway.practice.judging.verdict import Verdict
 from headway.practice.notebook import Contents, NotebookExercise, exercise, exercises
-from headway.practice.verdict import Verdict
+from headway.practice.task.definition import Draw, Exercise, Property, Wrong
 
 __all__ = [
     "exercise",

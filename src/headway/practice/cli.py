@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.practice.folder import NAME, Folder
-from headway.practice.library import BOOK, Library
-from headway.practice.prove import prove
-from headway.practice.session import Session, judged, page
-from headway.practice.show import hint_text, list_text, solution_text
-from headway.practice.worker import Worker
+from headway.practice.judging.worker import Worker
+from headway.practice.proof.prove import prove
+from headway.practice.task.library import BOOK, Library
+from headway.practice.terminal.folder import NAME, Folder
+from headway.practice.terminal.session import Session, judged, page
+from headway.practice.terminal.texts import hint_text, list_text, solution_text
 
 _ACTIONS = ("list", "hint", "solution", "reset")
 _EPILOG = """\

@@ -11,9 +11,9 @@ from functools import cache
 from types import FrameType
 from typing import Any
 
-from headway.practice.judge import example, judge, with_example
-from headway.practice.library import Library, Task, book
-from headway.practice.verdict import Verdict
+from headway.practice.judging.judge import example, judge, with_example
+from headway.practice.judging.verdict import Verdict
+from headway.practice.task.library import Library, Task, book
 
 _LIMIT = 10.0  # seconds
 

@@ -99,7 +99,7 @@ def put(folder: Path, tool: Tool, texts: Pages) -> None:
 def failing(folder: Path, tool: Tool, broken: Pages, known: Path) -> set[str]:
     """Return the names of the mutants that a tool fails on."""
     put(folder, tool, broken)
-    new = ["-p", "only_new", f"--known={known}"]
+    new = ["-p", "skip_known", f"--known={known}"]
     _, outcomes = run(folder, *tool.options, *new)
     return {
         name[1]
@@ -118,7 +118,7 @@ def failing_cells(
         made = {n: tool.made(m.text) for n, (of, m) in broken.items() if of == page}
         notebook, owners[page] = tools.new_cells(tool.made(text), made)
         (folder / f"{page}.ipynb").write_text(notebook, encoding="utf-8")
-    new = ["-p", "only_new", f"--known={known}"]
+    new = ["-p", "skip_known", f"--known={known}"]
     _, outcomes = run(folder, *tool.options, *new)
     found: set[str] = set()
     for test, fails in outcomes.items():
@@ -153,7 +153,7 @@ def caught_by(tool: Tool, texts: Pages) -> tuple[Counter[str], Counter[str]]:
         root = Path(temporary)
         known = root / "known.json"
         put(root / "whole", tool, texts)
-        run(root / "whole", *tool.options, "-p", "only_new", f"--known={known}")
+        run(root / "whole", *tool.options, "-p", "skip_known", f"--known={known}")
         if tool.suffix == ".ipynb":
             found = failing_cells(root / "broken", tool, texts, broken, known)
         else:

@@ -35,27 +35,31 @@ def script_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(sha).decode()}'"
 
 
-def policy_for(pages: Iterable[str], rest: str) -> str:
+def policy_for(pages: Iterable[str], policy_without_scripts: str) -> str:
     """Return a policy that lets the scripts of some pages run, and the site's files."""
     hashes = {script_hash(script) for page in pages for script in inline_scripts(page)}
-    return " ".join(["script-src 'self'", *sorted(hashes)]) + f"; {rest}"
+    return (
+        " ".join(["script-src 'self'", *sorted(hashes)]) + f"; {policy_without_scripts}"
+    )
 
 
-def write_policy(site: Path, rest: str) -> None:
+def write_policy(site: Path, policy_without_scripts: str) -> None:
     """Write the policy into each page of a site.
 
     Args:
         site: The folder that the site was built into.
-        rest: What the policy says of all but scripts.
+        policy_without_scripts: What the policy says of all but scripts.
 
     Raises:
         ValueError: If the policy cannot be an attribute, or a page does not say how
             it is encoded.
     """
-    if '"' in rest:
-        raise ValueError(f'policy must have no "; got policy={rest!r}.')
+    if '"' in policy_without_scripts:
+        raise ValueError(
+            f'policy must have no "; got policy={policy_without_scripts!r}.'
+        )
     pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
-    policy = policy_for(pages.values(), rest)
+    policy = policy_for(pages.values(), policy_without_scripts)
     mark = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     for path, page in pages.items():
         if not ENCODING.search(page):

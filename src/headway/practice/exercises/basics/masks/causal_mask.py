@@ -9,7 +9,7 @@ than keys, the first ones see nothing.
 """
 
 from headway.practice import Exercise, Wrong
-from headway.practice.definition import DIFFERENT, EQUAL
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch

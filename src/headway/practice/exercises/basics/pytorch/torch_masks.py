@@ -10,7 +10,7 @@ hidden. Give them in this order.
 """
 
 from headway.practice import Exercise, Wrong
-from headway.practice.definition import DIFFERENT, EQUAL
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch

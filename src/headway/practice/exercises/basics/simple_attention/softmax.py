@@ -7,7 +7,7 @@ large: a score of 1,000 must not overflow.
 """
 
 from headway.practice import Exercise, Property, Wrong
-from headway.practice.definition import EQUAL
+from headway.practice.task.definition import EQUAL
 
 # --- your file ---
 import torch

@@ -9,7 +9,7 @@ numbers 2 i and 2 i + 1 is turned by angle i:
 """
 
 from headway.practice import Exercise, Property, Wrong
-from headway.practice.definition import DIFFERENT, EQUAL
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch

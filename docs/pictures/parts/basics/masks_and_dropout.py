@@ -1,0 +1,227 @@
+"""What a query may not see, and what it may lose."""
+
+import torch
+from charts import axes, bars, dot, heat_map, row_labels
+from svg import ACCENT, ACCENT_2, INK, MUTED, Panel, figure
+from torch import Tensor, nn
+
+from headway import (
+    SelfAttentionV2,
+    attention,
+    attention_weights,
+    causal_mask,
+    six_tokens,
+)
+from proofread.generator_support import fixed
+
+
+def _module() -> SelfAttentionV2:
+    torch.manual_seed(789)
+    return SelfAttentionV2(3, 2).double()
+
+
+@torch.no_grad()
+def _causal_weights() -> list[list[float]]:
+    x, module = six_tokens().vectors.double(), _module()
+    return attention_weights(
+        module.W_query(x), module.W_key(x), mask=causal_mask(6)
+    ).tolist()
+
+
+def causal_weights() -> str:
+    """Show the weights of a query that sees only itself and the past."""
+    words, weights = six_tokens().words, _causal_weights()
+    size, left, top = 46, 60, 48
+    listed = "; ".join(
+        f"{word}: {', '.join(fixed(weight, 2) for weight in row[: index + 1])}"
+        for index, (word, row) in enumerate(zip(words, weights, strict=True))
+    )
+    panel = Panel(
+        left + 6 * size + 2,
+        top + 6 * size + 2,
+        "Heat map of six by six causal attention weights. The fifteen cells above the "
+        f"diagonal are hatched, for the future is hidden. The rows are {listed}.",
+        drawn=400,
+    )
+    axes(panel, (left, top), words, size)
+    heat_map(panel, (left, top), weights, size, visible=causal_mask(6).tolist())
+    return figure(
+        [[panel]],
+        "Hatched cells are the future, which no query sees. The first word can only "
+        f"look at itself; “{words[1]}” splits its one in two, "
+        f"{fixed(weights[1][0], 2)} and {fixed(weights[1][1], 2)}.",
+    )
+
+
+@torch.no_grad()
+def movement(mask: Tensor | None) -> list[float]:
+    """Replace the last token by (9, 9, 9) and measure how far each row moves."""
+    x, module = six_tokens().vectors.double(), _module()
+    changed = x.clone()
+    changed[-1] = 9.0
+    before, after = (
+        attention(module.W_query(t), module.W_key(t), module.W_value(t), mask=mask)
+        for t in (x, changed)
+    )
+    return (after - before).abs().amax(dim=-1).tolist()
+
+
+def leak() -> str:
+    """Show which rows notice that the last token is another one."""
+    words = six_tokens().words
+    free, causal = movement(None), movement(causal_mask(6))
+    pitch, top = 32, 40
+    panel = Panel(
+        340,
+        top + 6 * pitch + 4,
+        "Two columns of six bars: how far each context vector moves when the last "
+        "token is replaced. Without a mask all rows move, by "
+        f"{', '.join(fixed(far, 4) for far in free)}. With the causal mask the first "
+        f"five move by exactly 0 and the last by {causal[-1]:.4f}.",
+        drawn=400,
+    )
+    row_labels(panel, (54, top), words, pitch, strong=5)
+    for x, title, values, fill in (
+        (64, "no mask", free, ACCENT_2),
+        (208, "causal mask", causal, ACCENT),
+    ):
+        panel.text(x, 18, title, text_anchor="start", font_weight="700")
+        bars(panel, (x, top), values, (78, pitch), fill=fill)
+    return figure(
+        [[panel]],
+        "“step” is replaced by (9, 9, 9). Without a mask all six rows move: the last "
+        "token leaks into the five before it. With the causal mask these move by "
+        f"exactly {max(causal[:-1]):g}.",
+    )
+
+
+def dropout_mean() -> str:
+    """Show the two values that dropout can give a weight, and their mean."""
+    p = 0.5
+    words, weights = six_tokens().words, _causal_weights()[-1]
+    kept = [weight / (1 - p) for weight in weights]
+    pitch, top, left, width = 34, 44, 118, 162
+    unit = width / max(kept)
+    listed = "; ".join(
+        f"{word} {weight:.4f}, becomes 0 or {twice:.4f}"
+        for word, weight, twice in zip(words, weights, kept, strict=True)
+    )
+    panel = Panel(
+        340,
+        top + 6 * pitch + 4,
+        "Six bars, one for each attention weight of the last word. A ring at zero and "
+        "a ring at twice the weight mark what dropout with p = 0.5 can make of it: "
+        f"{listed}.",
+        drawn=400,
+    )
+    panel.text(104, 22, "weight", text_anchor="end", fill=MUTED)
+    panel.text(left - 4, 22, "dropped", text_anchor="start", fill=MUTED)
+    panel.text(334, 22, "or kept", text_anchor="end", fill=MUTED)
+    row_labels(panel, (56, top), words, pitch)
+    panel.line(left, top, left, top + 6 * pitch)
+    for row, (weight, twice) in enumerate(zip(weights, kept, strict=True)):
+        y = top + (row + 0.5) * pitch
+        panel.text(104, y, fixed(weight, 4), text_anchor="end")
+        panel.rect(
+            left, y - 8, weight * unit, 16, fill=ACCENT, fill_opacity="0.7", rx=2
+        )
+        panel.line(
+            left + weight * unit,
+            y,
+            left + twice * unit - 5,
+            y,
+            stroke=INK,
+            stroke_opacity="0.5",
+            stroke_dasharray="2 3",
+        )
+        dot(panel, left, y, stroke_width=1.5)
+        dot(panel, left + twice * unit, y, stroke_width=1.5)
+        panel.text(334, y, fixed(twice, 4), text_anchor="end")
+    return figure(
+        [[panel]],
+        f"The causal weights of “step”. With p = {p:g}, dropout makes each either 0 or "
+        f"{1 / (1 - p):g} times as large: one of the two rings. Both are equally "
+        "likely, and their mean is the bar.",
+    )
+
+
+@torch.no_grad()
+def _seen(hide_with_torch_module: bool) -> tuple[Tensor, Tensor]:
+    """Measure with torch itself which keys a boolean mask lets through."""
+    T, E = 5, 4
+    torch.manual_seed(123)
+    x = torch.randn(T, E)
+    if hide_with_torch_module:
+        mask = ~causal_mask(T)
+        weights = nn.MultiheadAttention(E, 1)(x, x, x, attn_mask=mask)[1]
+    else:
+        mask = causal_mask(T)
+        weights = nn.functional.scaled_dot_product_attention(
+            x, x, torch.eye(T), attn_mask=mask
+        )
+    return mask, weights > 0
+
+
+def mask_polarity() -> str:
+    """Set the two meanings of True side by side."""
+    size, left, top, T = 42, 49, 104, 5
+    panels = []
+    for titles, meaning, other in (
+        (("headway", "scaled_dot_product_attention"), "may look", False),
+        (("nn.MultiheadAttention",), "may not look", True),
+    ):
+        mask, seen = _seen(other)
+        letters = ["".join("FT"[flag] for flag in row) for row in mask.int().tolist()]
+        panel = Panel(
+            308,
+            top + T * size + 4,
+            f"{' and '.join(titles)}, True = {meaning}: a boolean mask of 5 by 5 "
+            f"whose rows are {', '.join(letters)}. The query sees the keys up to its "
+            "own position; the cells behind it are hatched.",
+        )
+        middle = left + T * size / 2
+        for line, title in enumerate(titles):
+            panel.text(
+                middle,
+                32 + 18 * (line - len(titles) + 1),
+                title,
+                font_weight="700",
+                font_family="monospace",
+            )
+        panel.text(middle, 53, f"T = True = {meaning}")
+        axes(panel, (left, top), [str(t + 1) for t in range(T)], size)
+        hidden = []
+        for t in range(T):
+            for s in range(T):
+                x, y = left + s * size + 1, top + t * size + 1
+                if seen[t, s]:
+                    panel.rect(
+                        x, y, size - 2, size - 2, fill=ACCENT, fill_opacity="0.3"
+                    )
+                else:
+                    hidden.append((x, y))
+        panel.hatch(hidden, size - 2, lettered=True)
+        for t in range(T):
+            for s in range(T):
+                panel.text(
+                    left + (s + 0.5) * size,
+                    top + (t + 0.5) * size,
+                    letters[t][s],
+                    font_size=14,
+                    font_weight="700",
+                )
+        panels.append(panel)
+    return figure(
+        [panels],
+        "One rule, two masks: filled cells are looked at, hatched ones are not. "
+        "Headway and <code>scaled_dot_product_attention</code> write True where a "
+        "query may look, <code>nn.MultiheadAttention</code> where it may not.",
+    )
+
+
+PICTURES = {
+    "causal-weights": causal_weights,
+    "leak": leak,
+    "dropout-mean": dropout_mean,
+    "mask-polarity": mask_polarity,
+}

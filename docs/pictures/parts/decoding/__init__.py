@@ -1,0 +1,19 @@
+"""The pictures of the third part."""
+
+from collections.abc import Callable
+
+from parts.decoding import (
+    grouped_query,
+    kv_cache,
+    latent_attention,
+    paged_cache,
+    sliding_window,
+)
+
+PICTURES: dict[str, Callable[[], str]] = {
+    **grouped_query.PICTURES,
+    **kv_cache.PICTURES,
+    **sliding_window.PICTURES,
+    **paged_cache.PICTURES,
+    **latent_attention.PICTURES,
+}

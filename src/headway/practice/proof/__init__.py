@@ -1,0 +1,1 @@
+"""What proves an exercise: answers, right and wrong, and mutants of its solution."""

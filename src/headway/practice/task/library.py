@@ -1,0 +1,135 @@
+"""The exercises of a set, in their order."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, cached_property
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+from headway.practice.task.definition import Exercise
+from headway.practice.task.source import Source, cut
+
+BOOK = Path(__file__).parents[1] / "exercises"
+_CONTENTS = "contents.txt"
+
+
+@dataclass(frozen=True)
+class Task:
+    """An exercise of a set.
+
+    Attributes:
+        number: Its place, from one.
+        place: Its file in the set, without the ending: `basics/masks/causal_mask`.
+        path: Its file.
+    """
+
+    number: int
+    place: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What it is called: the name of its file."""
+        return self.place.rpartition("/")[2]
+
+    @property
+    def chapter(self) -> str:
+        """The folder that it lies in, which is the chapter's page."""
+        return self.place.rpartition("/")[0]
+
+    @cached_property
+    def source(self) -> Source:
+        """Its text and its solution."""
+        return cut(self.path.read_text(encoding="utf-8"))
+
+    @cached_property
+    def exercise(self) -> Exercise:
+        """How an answer is judged."""
+        name = "headway_exercise_" + self.place.replace("/", "_")
+        module = sys.modules[name] = ModuleType(name)
+        SourceFileLoader(name, str(self.path)).exec_module(module)
+        found = getattr(module, "EXERCISE", None)
+        if not isinstance(found, Exercise):
+            raise ValueError(f"{self.path.name} must define EXERCISE, an Exercise.")
+        return found
+
+
+class Library(Mapping[str, Task]):
+    """The exercises of a folder by their names, in the order of its contents.txt.
+
+    Raises:
+        ValueError: If the contents and the files do not agree.
+    """
+
+    def __init__(self, folder: Path = BOOK) -> None:
+        self.folder = folder
+        self._tasks = {one.name: one for one in _tasks(folder)}
+
+    def __getitem__(self, name: str) -> Task:
+        return self._tasks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tasks)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def find(self, word: str) -> Task:
+        """Find an exercise by its name or its number.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        if word in self._tasks:
+            return self._tasks[word]
+        if word.isdigit() and 1 <= int(word) <= len(self):
+            return [*self._tasks.values()][int(word) - 1]
+        near = get_close_matches(word, self._tasks, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise ValueError(
+            f"name must be an exercise, or a number from 1 to {len(self)}; "
+            f"got name={word!r}.{hint}"
+        )
+
+    def chapters(self) -> Mapping[str, Sequence[Task]]:
+        """Give the exercises of each chapter."""
+        found: dict[str, list[Task]] = {}
+        for one in self._tasks.values():
+            found.setdefault(one.chapter, []).append(one)
+        return found
+
+
+@cache
+def book() -> Library:
+    """Give the exercises of the book."""
+    return Library()
+
+
+def _tasks(folder: Path) -> Iterator[Task]:
+    try:
+        contents = (folder / _CONTENTS).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(
+            f"a set of exercises must have a file {_CONTENTS}, which lists them in "
+            f"their order; got {folder}."
+        ) from error
+    places = [line.strip() for line in contents.splitlines() if line.strip()]
+    names = [place.rpartition("/")[2] for place in places]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{_CONTENTS} must name each exercise once; got {name}.")
+    present = {
+        path.relative_to(folder).with_suffix("").as_posix(): path
+        for path in folder.rglob("*.py")
+        if not path.name.startswith("_")
+    }
+    for place in {*places} ^ present.keys():
+        raise ValueError(
+            f"{_CONTENTS} must list the files of {folder.name}, and no others; "
+            f"got {place}."
+        )
+    for number, place in enumerate(places, start=1):
+        yield Task(number, place, present[place])

@@ -1,0 +1,1 @@
+"""What a reader has at a terminal: a folder of files, keys to press, and texts."""

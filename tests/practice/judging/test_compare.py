@@ -1,0 +1,150 @@
+"""Results are compared in kind, shape, type and number."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from headway.practice.judging.compare import (
+    copied,
+    difference,
+    kind,
+    same,
+    shown,
+    shown_apart,
+)
+
+ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("mine", "right", "said"),
+    [
+        (ONE + 1e-12, ONE, None),
+        (ONE.float(), ONE, "its type is float32, and must be float64"),
+        (ONE[None], ONE, "its shape is (1, 2), and must be (2,)"),
+        (ONE + 0.5, ONE, "2 of 2 numbers are wrong, the farthest by 0.5"),
+        (ONE + 1e-7, ONE, "the numbers are right to six digits and not to nine"),
+        (ONE, -ONE / 0, "2 of 2 numbers are wrong, the farthest by inf"),
+        (ONE * torch.nan, ONE, "it gives nan"),
+        (ONE * torch.nan, ONE * torch.nan, None),
+        (ONE.long() + 1, ONE.long(), "2 of 2 entries are wrong"),
+        (ONE.long(), ONE.long(), None),
+        (ONE > 1, ONE > 0, "1 of 2 entries are wrong"),
+        (None, ONE, "it gives nothing (None), and must give a tensor of shape (2,)"),
+        ([1], ONE, "it gives a list of 1 value, and must give a tensor of shape (2,)"),
+        ((ONE, ONE), [ONE, ONE], None),
+        ((ONE, ONE + 1), (ONE, ONE), "of 2 results, number 2: 2 of 2"),
+        (
+            ONE,
+            (ONE, ONE),
+            "it gives a tensor of shape (2,), and must give a tuple of 2 values",
+        ),
+        (1.5, 1.5 + 1e-13, None),
+        (torch.tensor(1.5), 1.5, None),
+        (1, 1.0, None),
+        (2.0, 1.0, "the number is wrong, by 1"),
+        (ONE[:1] + 0.5, ONE[:1], "the number is wrong, by 0.5"),
+        (ONE[:1] > 1, ONE[:1] > 0, "it gives [False], and must give [True]"),
+        (None, True, "it gives nothing (None), and must give True"),
+        ("a", 1.0, "it gives 'a', and must give 1"),
+        (True, True, None),
+        (torch.tensor(True), True, None),
+        (torch.tensor(2), 3, "it gives 2, and must give 3"),
+        ("a", "b", "it gives 'a', and must give 'b'"),
+        ({"a": 1}, {"a": 1}, None),
+        ({"b": 1}, {"a": 1}, "it gives b: 1, and must give a: 1"),
+        ({}, {"a": 1}, "it gives nothing, and must give a: 1"),
+        (
+            {"the output": ONE, "the gradient": ONE + 1},
+            {"the output": ONE, "the gradient": ONE},
+            "the gradient: 2 of 2 numbers are wrong, the farthest by 1",
+        ),
+        (
+            {"the mask": "a parameter"},
+            {"the mask": "a buffer"},
+            "the mask: a parameter, and must be a buffer",
+        ),
+        (
+            ONE,
+            {"the weight": ONE, "the bias": ONE},
+            "it gives a tensor of shape (2,), and must give the weight, the bias",
+        ),
+        (torch.tensor([]), torch.tensor([]), None),
+    ],
+)
+def test_a_difference_is_told(mine: Any, right: Any, said: str | None) -> None:
+    found = difference(mine, right)
+    assert found == said or (said and found and found.startswith(said))
+    assert same(mine, right) is (said is None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (ONE / 3, "[0.3333, 0.6667]"),
+        (-ONE * 0, "[0.0, 0.0]"),
+        (ONE > 1, "[False, True]"),
+        (1 / 3, "0.3333"),
+        ((1, ONE), "(1, [1.0, 2.0])"),
+        (
+            {"the rows": ONE, "the module": "moved"},
+            "the rows: [1.0, 2.0], the module: moved",
+        ),
+        ("x" * 300, "'" + "x" * 196 + "..."),
+        (len, "Return the number of items in a container."),
+    ],
+)
+def test_values_are_shown_in_few_digits(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_kinds_have_words() -> None:
+    assert kind(3) == "a value of type int"
+
+
+def test_copies_share_nothing() -> None:
+    given = {"a": [ONE.clone(), (1, ONE.clone())]}
+    again = copied(given)
+    again["a"][0].zero_()
+    again["a"][1][1].zero_()
+    assert same(given["a"][0], ONE)
+    assert same(given["a"][1][1], ONE)
+
+
+def test_two_values_that_differ_are_never_written_alike() -> None:
+    one = torch.tensor([1.0], dtype=torch.float64)
+    assert shown_apart(one, one + 1) == ("[1.0]", "[2.0]")
+    assert shown_apart(one, one + 1e-6) == ("[1.0]", "[1.000001]")
+    assert shown_apart(1.0, 1.0 + 2e-16) == ("1", "1.0000000000000002")
+    assert shown_apart((one, 1), (one + 1e-15, 1))[0] == "([1.0], 1)"
+    assert shown_apart([one], one[None]) == (
+        "a list of 1 value: [[1.0]]",
+        "a tensor of shape (1, 1): [[1.0]]",
+    )
+
+
+@pytest.mark.parametrize("stack", [list, tuple])
+def test_a_list_of_the_right_numbers_is_told(stack: Callable[..., object]) -> None:
+    right = torch.stack([ONE, 2 * ONE])
+    told = ": torch.stack makes one of them"
+    assert str(difference(stack([ONE, 2 * ONE]), right)).endswith(told)
+    for other in ([ONE, ONE], [ONE, 2], [], [ONE, torch.ones(3)]):
+        assert not str(difference(stack(other), right)).endswith(told)
+
+
+def test_what_max_gives_is_told() -> None:
+    assert difference(torch.ones(2, 3).max(dim=1), ONE) == (
+        "it gives what torch.max gives, 2 tensors, and must give a tensor of shape (2,)"
+    )
+
+
+def test_of_named_results_the_first_that_differs_is_written() -> None:
+    mine = {"the output": ONE, "the gradient": ONE + 1, "the rest": 1}
+    right = {"the output": ONE, "the gradient": ONE, "the rest": 2}
+    assert shown_apart(mine, right) == (
+        "the gradient: [2.0, 3.0]",
+        "the gradient: [1.0, 2.0]",
+    )
+    assert shown_apart({"a row": 1}, {"a key": 1}) == ("a row: 1", "a key: 1")

@@ -1,0 +1,30 @@
+"""Hidden numbers are drawn in the sizes of a trial."""
+
+from typing import Any
+
+import torch
+
+from headway.practice.task.definition import Draw
+
+
+def draw(**sizes: Any) -> Draw:
+    return Draw(torch.Generator().manual_seed(5), **sizes)
+
+
+def test_numbers_have_64_bits_and_may_be_loud() -> None:
+    soft, loud = draw().normal(3, 4), draw(loud=30.0).normal(3, 4)
+    assert soft.dtype == torch.float64
+    assert soft.shape == (3, 4)
+    assert torch.equal(30 * soft, loud)
+
+
+def test_whole_numbers_tables_and_orders() -> None:
+    numbers = draw().integers(4, 1000)
+    assert numbers.unique().tolist() == [0, 1, 2, 3]
+    table = draw().booleans(20, 30)
+    assert table.dtype == torch.bool
+    assert table.shape == (20, 30)
+    assert 0.4 < table.double().mean() < 0.6
+    order = draw().order(9)
+    assert sorted(order.tolist()) == [*range(9)]
+    assert order.tolist() != [*range(9)]

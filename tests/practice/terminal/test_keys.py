@@ -1,0 +1,86 @@
+"""Single keys come from a terminal at once."""
+
+import os
+import pty
+import sys
+import termios
+import types
+from collections.abc import Iterator
+
+import pytest
+
+from headway.practice.terminal.keys import pressed, single_keys
+
+
+@pytest.fixture
+def master(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Let standard input be a terminal, and give its other end."""
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "r") as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        yield master
+    os.close(master)
+
+
+def test_a_key_comes_without_the_end_of_a_line(master: int) -> None:
+    before = termios.tcgetattr(sys.stdin.fileno())
+    with single_keys():
+        os.write(master, b"H")
+        assert pressed(5.0) == "h"
+        assert pressed(0.0) == ""
+    assert termios.tcgetattr(sys.stdin.fileno()) == before
+
+
+@pytest.mark.parametrize("keys", [b"\x1b[H", b"\x1bOP", b"\x1b"])
+def test_arrows_and_the_like_are_no_letters(master: int, keys: bytes) -> None:
+    with single_keys():
+        os.write(master, keys)
+        assert pressed(5.0) == ""
+        os.write(master, b"n")
+        assert pressed(5.0) == "n"
+
+
+class Console(types.ModuleType):
+    """What Windows has in the place of a terminal."""
+
+    def __init__(self, keys: str) -> None:
+        super().__init__("msvcrt")
+        self.keys = [*keys]
+
+    def kbhit(self) -> bool:
+        return bool(self.keys)
+
+    def getwch(self) -> str:
+        return self.keys.pop(0)
+
+
+def test_keys_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[str] = []
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "system", commands.append)
+    monkeypatch.setitem(sys.modules, "msvcrt", Console("N\xe0Hq\x00Pp\x03"))
+    with single_keys():
+        got = [pressed(0.05) for _ in range(7)]
+    assert got == ["n", "", "q", "", "p", "\x03", ""]
+    assert commands == [""]
+
+
+def test_the_end_of_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    with os.fdopen(reading, "r") as ended:
+        monkeypatch.setattr(sys, "stdin", ended)
+        with pytest.raises(EOFError):
+            pressed(1.0)
+
+
+def test_a_terminal_that_is_gone_is_the_end(
+    master: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> bytes:
+        raise OSError("input/output error")
+
+    os.write(master, b"x\n")
+    monkeypatch.setattr(os, "read", gone)
+    with pytest.raises(EOFError):
+        pressed(5.0)
