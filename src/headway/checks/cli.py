@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from headway.checks.configuration import Target, all_configured, configured
 from headway.checks.either import check_either
 from headway.checks.errors import describe
 from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
-from headway.checks.load_target import explain_target, load_target
 from headway.checks.progress import shown_if_slow
 from headway.checks.report import Report
+from headway.checks.target.configuration import Target, all_configured, configured
+from headway.checks.target.load import explain_target, load_target
 
 _NUMBERS = {
     "d_in": "numbers in a token",
