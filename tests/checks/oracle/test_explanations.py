@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from checks.support.asking import evidence_of
-from headway.checks import book
+from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.oracle import explain, match, search

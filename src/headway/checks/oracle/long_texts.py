@@ -5,8 +5,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headway.checks import book
-from headway.checks.book import Section
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import find_designs

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from headway.checks import book
-from headway.checks.book import Section
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.rotation import base_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from headway.checks import book
+from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.designs import standard_slopes
