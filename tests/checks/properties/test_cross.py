@@ -176,10 +176,10 @@ def test_values_that_are_made_of_keys_are_found(times: float, sentence: str) -> 
 
 def test_evidence_keeps_what_was_given_and_what_came_out() -> None:
     evidence = evidence_of(OfTwo(), d_in=WIDTH)
-    assert evidence.other is not None
-    assert evidence.other.y.shape == (evidence.subject.B, 11, WIDTH)
-    assert evidence.other.output.shape == evidence.output.shape
-    assert evidence_of(OfTokens(), d_in=WIDTH).other is None
+    assert evidence.cross_queries is not None
+    assert evidence.cross_queries.y.shape == (evidence.subject.B, 11, WIDTH)
+    assert evidence.cross_queries.output.shape == evidence.output.shape
+    assert evidence_of(OfTokens(), d_in=WIDTH).cross_queries is None
 
 
 def over_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
+from headway.checks.evidence.batched_changes import each_token_changed, moved_rows
 from headway.checks.evidence.influence import pattern_name
 from headway.checks.evidence.mask_faults import fault
-from headway.checks.evidence.together import each_token_changed, moved_rows
 from headway.checks.subject import Subject
 from headway.checks.subject.signature import arguments
 from headway.checks.tolerance import max_difference, noise, tolerance

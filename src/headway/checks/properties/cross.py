@@ -8,26 +8,26 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.batched_changes import each_token_changed
 from headway.checks.evidence.influence import row_differences
-from headway.checks.evidence.together import each_token_changed
 from headway.checks.oracle import match
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.subject.others import asking_others, hands_over_values
+from headway.checks.subject.cross_calls import as_cross_attention, hands_over_values
 from headway.checks.tolerance import max_difference, tolerance
 
 
 def others(evidence: Evidence) -> Outcome:
     """Ask that queries of one text see all of another, and nothing besides."""
-    other = evidence.other
-    if other is None:
+    cross = evidence.cross_queries
+    if cross is None:
         return not_applicable("It takes no other tokens for keys and values.")
     if evidence.causal:
         return not_applicable(
             "It hides the future, so queries and keys are of the same text."
         )
-    if other.error:
+    if cross.error:
         return _raised(evidence)
     with torch.no_grad():
         for ask in (
@@ -40,25 +40,25 @@ def others(evidence: Evidence) -> Outcome:
         ):
             if wrong := ask(evidence):
                 return wrong
-    T, S = evidence.subject.T, other.y.shape[1]
+    T, S = evidence.subject.T, cross.y.shape[1]
     return passed(f"{T} queries see all of {S} other tokens, and nothing else.", S)
 
 
 def _raised(evidence: Evidence) -> Outcome:
-    other = evidence.other
-    assert other is not None  # noqa: S101  # for the types alone
-    T, S = evidence.subject.T, other.y.shape[1]
-    if not other.as_many or evidence.positions or evidence.one_length:
+    cross = evidence.cross_queries
+    assert cross is not None  # noqa: S101  # for the types alone
+    T, S = evidence.subject.T, cross.y.shape[1]
+    if not cross.as_many or evidence.positions or evidence.one_length:
         return not_applicable(
-            f"With other tokens for keys and values it raised {other.error}."
+            f"With other tokens for keys and values it raised {cross.error}."
         )
-    if other.refuses:
+    if cross.refuses:
         return note(
             f"It takes as many keys as queries only: with {S} for {T} it raised "
-            f"{other.error}."
+            f"{cross.error}."
         )
     return failed(
-        f"With {S} keys for {T} queries it raised {other.error}: {_cause(evidence)}."
+        f"With {S} keys for {T} queries it raised {cross.error}: {_cause(evidence)}."
     )
 
 
@@ -97,15 +97,15 @@ def _moved(evidence: Evidence, x: Sequence[Tensor], y: Sequence[Tensor]) -> Tens
 
 
 def _ask(evidence: Evidence, x: Tensor, *tokens: Tensor) -> Tensor:
-    asking = asking_others(evidence.subject, *tokens)
+    asking = as_cross_attention(evidence.subject, *tokens)
     assert asking is not None  # noqa: S101  # it was called before
     return asking(x)
 
 
 def _tokens(evidence: Evidence) -> tuple[Tensor, Tensor]:
-    other = evidence.other
-    assert other is not None  # noqa: S101  # for the types alone
-    return other.y, other.output
+    cross = evidence.cross_queries
+    assert cross is not None  # noqa: S101  # for the types alone
+    return cross.y, cross.output
 
 
 def _looks(evidence: Evidence) -> Outcome | None:

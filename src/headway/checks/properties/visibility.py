@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.batched_changes import moved_rows
 from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
-from headway.checks.evidence.together import moved_rows
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
 from headway.checks.subject.intent import has_window

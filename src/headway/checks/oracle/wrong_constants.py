@@ -34,7 +34,7 @@ class _Number(NamedTuple):
     section: Section
 
 
-def unknown_number(comparison: Comparison, place: Place) -> tuple[str, Section] | None:
+def wrong_constant(comparison: Comparison, place: Place) -> tuple[str, Section] | None:
     """Find a number that, wrong as it is, explains the output."""
     for one in _numbers(comparison, place):
         if (number := _explaining(comparison, place, one)) is not None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from checks.support.asking import calling, evidence_of
-from headway.checks.evidence.together import influence, moved_rows, share_a_call
+from headway.checks.evidence.batched_changes import influence, moved_rows, share_a_call
 from mistakes import MISTAKES, build
 from stepwise import SMALL, Attention
 

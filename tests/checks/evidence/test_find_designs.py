@@ -21,7 +21,7 @@ from headway import (
     add_qk_norm,
 )
 from headway.checks.evidence.design import Design
-from headway.checks.evidence.designs import norms_inside
+from headway.checks.evidence.find_designs import norms_inside
 from mistakes.mistake import EQUATION, ORDER, SUM
 
 
