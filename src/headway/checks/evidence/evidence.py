@@ -26,7 +26,7 @@ from headway.checks.evidence.repeats import Repeats, repeat
 from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
-from headway.checks.tolerance import max_difference, noise, tolerance
+from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 _WIDE = 128
 
@@ -90,9 +90,9 @@ class Evidence:
         return full.tril() if self.causal else full
 
     @property
-    def noise(self) -> float:
+    def same_order_tolerance(self) -> float:
         """How far a row may move where nothing may move it."""
-        return noise(self.output)
+        return same_order_tolerance(self.output)
 
     @property
     def tolerance(self) -> float:
@@ -125,7 +125,7 @@ def gather(subject: Subject) -> Evidence:
         output = subject(x)
         together = share_a_call(subject, x)
         moved = influence(subject, x, together=together)
-        visible = visible_tokens(moved, noise(output))
+        visible = visible_tokens(moved, same_order_tolerance(output))
         masks = find_masks(subject, visible, together=together)
         subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
         cross_queries = find_cross_queries(subject, x)

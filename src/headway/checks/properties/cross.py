@@ -80,7 +80,7 @@ def _other_queries_move(evidence: Evidence, x: Tensor, y: Tensor) -> float:
     for s, rows in enumerate(moved):
         rows[:, s] = 0.0
     worst = float(moved.max())
-    return worst if worst > evidence.noise else 0.0
+    return worst if worst > evidence.same_order_tolerance else 0.0
 
 
 def _moved(evidence: Evidence, x: Sequence[Tensor], y: Sequence[Tensor]) -> Tensor:
@@ -111,7 +111,8 @@ def _tokens(evidence: Evidence) -> tuple[Tensor, Tensor]:
 def _looks(evidence: Evidence) -> Outcome | None:
     """Ask that the other tokens change anything."""
     y, output = _tokens(evidence)
-    if max_difference(_ask(evidence, evidence.x, y.flip(2)), output) > evidence.noise:
+    moved = max_difference(_ask(evidence, evidence.x, y.flip(2)), output)
+    if moved > evidence.same_order_tolerance:
         return None
     return failed(
         "Other tokens for keys and values change nothing: they are made of the tokens "
@@ -136,7 +137,7 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
         changed = y.clone()
         changed[0] = y[-1].flip(-1) + 0.5
         moved = (_ask(evidence, x, changed) - output)[1:].abs().max()
-        if float(moved) > evidence.noise:
+        if float(moved) > evidence.same_order_tolerance:
             return failed("Keys of one text are seen from another.", float(moved))
     return None
 
@@ -146,7 +147,7 @@ def _sees_all(evidence: Evidence) -> Outcome | None:
     y, _ = _tokens(evidence)
     versions = each_token_changed(y)
     moved = _moved(evidence, [evidence.x] * len(versions), versions)
-    places = (moved.amax(dim=1) <= evidence.noise).nonzero().tolist()
+    places = (moved.amax(dim=1) <= evidence.same_order_tolerance).nonzero().tolist()
     unseen = len(places)
     T, S = evidence.subject.T, y.shape[1]
     if unseen and not evidence.window:
