@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention_in_steps import SIZES, Attention, Sizes, past
 from checks.support.asking import evidence_of
 from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
@@ -26,7 +27,6 @@ from mistakes.designs import (
     share,
     turned,
 )
-from stepwise import SIZES, Attention, Sizes, past
 
 
 def explained(evidence: Evidence) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from attention_in_steps import SIZES, SMALL, Attention
 from checks.support.asking import evidence_of
 from headway.checks.evidence import gather
 from headway.checks.evidence.design import Design
@@ -24,7 +25,6 @@ from headway.checks.oracle.search import (
 from headway.checks.oracle.wrong_constants import wrong_constant
 from headway.checks.subject import Options, discover
 from mistakes import MISTAKES, build
-from stepwise import SIZES, SMALL, Attention
 
 
 def square() -> torch.nn.Module:
