@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import beyond
 
 from headway.checks import Report, check
-from headway.checks.book import Section
+from headway.checks.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from proofread.generator_support import generate, significant

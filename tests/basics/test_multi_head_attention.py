@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 import oracles
-import positioned
+import position_fakes
 from compare import close, printed
 from headway import (
     GroupedQueryAttention,
@@ -276,8 +276,8 @@ def test_it_may_see_the_future() -> None:
 @pytest.mark.parametrize("options", ["rotate", "bias", "rotate bias"])
 @pytest.mark.parametrize("attend", [fused_attention, attention])
 def test_with_positions_it_equals_the_loops(attend, options, causal) -> None:
-    ours = {"rotate": positioned.rotate, "bias": positioned.bias(H)}
-    theirs = {"turn": positioned.turn, "added": positioned.added}
+    ours = {"rotate": position_fakes.rotate, "bias": position_fakes.bias(H)}
+    theirs = {"turn": position_fakes.turn, "added": position_fakes.added}
     names = {"rotate": "turn", "bias": "added"}
     options = options.split()
     module = build(
@@ -303,7 +303,7 @@ def test_with_positions_it_equals_the_loops(attend, options, causal) -> None:
 
 
 def test_positions_of_one_column_are_those_of_all_tokens() -> None:
-    module = build(rotate=positioned.rotate, bias=positioned.bias(H))
+    module = build(rotate=position_fakes.rotate, bias=position_fakes.bias(H))
     x, column = draw(B, T, D_IN), torch.tensor([[3], [CONTEXT - 1]])
     close(module(x, positions=column), module(x, positions=column.expand(B, T)))
 
@@ -326,7 +326,7 @@ def test_a_bias_has_gradients() -> None:
     assert slope.grad != 0
 
 
-@pytest.mark.parametrize("lengths", positioned.CHUNKS, ids=str)
+@pytest.mark.parametrize("lengths", position_fakes.CHUNKS, ids=str)
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("attend", [fused_attention, attention])
 def test_a_cache_changes_nothing(attend, causal, lengths) -> None:
@@ -334,11 +334,11 @@ def test_a_cache_changes_nothing(attend, causal, lengths) -> None:
     module = build(
         attend=attend,
         causal=causal,
-        rotate=positioned.rotate,
-        bias=positioned.bias(H),
+        rotate=position_fakes.rotate,
+        bias=position_fakes.bias(H),
     )
     x, further = draw(B, T, D_IN), torch.rand(B, T, T) < 0.7
-    cache, results, before = positioned.Kept(), [], 0
+    cache, results, before = position_fakes.Kept(), [], 0
     so_far = torch.zeros(T, T, dtype=torch.bool)
     for part in x.split(lengths, dim=-2):
         after = before + part.shape[-2]
@@ -354,10 +354,10 @@ def test_a_cache_changes_nothing(attend, causal, lengths) -> None:
 
 
 def test_a_cache_keeps_the_positions_that_one_gives() -> None:
-    module = build(rotate=positioned.rotate, bias=positioned.bias(H))
+    module = build(rotate=position_fakes.rotate, bias=position_fakes.bias(H))
     x = draw(B, T, D_IN)
     positions = torch.stack([torch.randperm(CONTEXT)[:T] for _ in range(B)])
-    cache = positioned.Kept()
+    cache = position_fakes.Kept()
     results = [
         module(part, positions=places, cache=cache)
         for part, places in zip(
@@ -371,19 +371,19 @@ def test_a_cache_keeps_the_positions_that_one_gives() -> None:
 @pytest.mark.parametrize("attend", [fused_attention, attention])
 @pytest.mark.parametrize("heads", [2, H + 1])
 def test_a_bias_for_other_heads_is_refused_and_nothing_is_kept(heads, attend) -> None:
-    module, x = build(attend=attend, bias=positioned.bias(heads)), draw(B, T, D_IN)
-    cache = positioned.Kept()
+    module, x = build(attend=attend, bias=position_fakes.bias(heads)), draw(B, T, D_IN)
+    cache = position_fakes.Kept()
     for positions in (None, torch.arange(T), torch.arange(T).expand(B, T)):
         with pytest.raises(ValueError, match="bias must broadcast"):
             module(x, positions=positions, cache=cache)
     assert cache.length == 0
-    module.bias = positioned.bias(H)
+    module.bias = position_fakes.bias(H)
     close(module(x, cache=cache), module(x))  # the same call again, set right
 
 
 def test_the_last_position_is_one() -> None:
     module, x = build(), draw(B, T, D_IN)
-    cache = positioned.Kept()
+    cache = position_fakes.Kept()
     module(draw(B, CONTEXT - T, D_IN), cache=cache)
     assert module(x, cache=cache).shape == (B, T, E)
     # The number of tokens is no bound, if one says where they stand.
@@ -394,7 +394,7 @@ def test_the_last_position_is_one() -> None:
 
 @pytest.mark.refusal  # torch.compile cannot see through the shape checks
 def test_numbers_of_positions_are_not_looked_at_while_it_compiles() -> None:
-    module = build(rotate=positioned.rotate)
+    module = build(rotate=position_fakes.rotate)
     x, places = draw(T, D_IN), torch.randperm(CONTEXT)[:T]
     torch.compiler.reset()
     compiled = torch.compile(module, backend="eager", fullgraph=True)
@@ -414,7 +414,7 @@ def test_numbers_of_positions_are_not_looked_at_while_it_compiles() -> None:
 )
 def test_it_is_compiled_with_a_cache_of_any_length(groups, options) -> None:
     """What it cannot know before: the numbers of new and of kept tokens."""
-    ours = {"rotate": positioned.rotate, "bias": positioned.bias(H)}
+    ours = {"rotate": position_fakes.rotate, "bias": position_fakes.bias(H)}
     ours = {name: ours[name] for name in options}
     module = build(**ours).eval()
     if groups is not None:

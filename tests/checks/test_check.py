@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_in_steps import SIZES, Attention, function, past
 from checks.support.asking import evidence_of, refused, row, said
 from checks.support.right import MASKED, NAMED, OfThree
 from headway import MultiHeadAttention
@@ -16,7 +17,6 @@ from headway.checks import check
 from headway.checks.run import facts
 from mistakes.mistake import EQUATION, LEAK, SUM
 from sizes import CONTEXT, D_IN, E, H
-from stepwise import SIZES, Attention, function, past
 
 LONG = "longer than the context"
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from checks.support.asking import refused, row
 from headway.checks import Row, check
-from headway.checks.book import Section
+from headway.checks.book_sections import Section
 from headway.checks.expected import expect, nearest, refuse_unknown
 from mistakes.mistake import EQUATION, FULLY_MASKED, LEAK, OBEYED
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from headway.checks import Report, Row
-from headway.checks.book import Section
+from headway.checks.book_sections import Section
 from headway.checks.formats import Place, place_of, to_github, to_github_error
 
 HERE = Section("A chapter", "A section", "part/page/#a-section")

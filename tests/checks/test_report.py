@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from headway.checks import Report, Row
-from headway.checks.book import Section
+from headway.checks.book_sections import Section
 from headway.checks.properties import PROPERTIES
 from headway.checks.report import Verdict, name_causes, short
 

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
 
+from attention_in_steps import SMALL, Attention
 from checks.support.asking import evidence_of, refused, row, rows_of, said
 from headway.checks import check
 from headway.checks.run import facts
 from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
-from stepwise import SMALL, Attention
 
 
 class One(nn.Module):

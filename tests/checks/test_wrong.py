@@ -6,13 +6,20 @@ from typing import Any
 
 import pytest
 
+from attention_in_steps import (
+    OF_FUNCTIONS,
+    SIZES,
+    Attention,
+    KeyMasked,
+    PairMasked,
+    function,
+)
 from checks.support.asking import rotated, rows_of
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
-from mistakes import ALONE, GIVEN, MISTAKES, build
+from mistakes import CALLER_MASKS, MISTAKES, OTHER_CALLS, build
 from mistakes.designs import KINDS
 from mistakes.mistake import EQUATION, Mistake
-from stepwise import OF_FUNCTIONS, SIZES, Attention, KeyMasked, PairMasked, function
 
 
 def explained(target: Any, **options: Any) -> str:
@@ -61,23 +68,23 @@ SIZES_AND_FUTURES = [*zip(SIZES, [True, False, True], strict=True)]
 
 
 @pytest.mark.parametrize("kind", [PairMasked, KeyMasked])
-@pytest.mark.parametrize(("name", "case"), rotated(GIVEN, SIZES_AND_FUTURES))
+@pytest.mark.parametrize(("name", "case"), rotated(CALLER_MASKS, SIZES_AND_FUTURES))
 def test_a_mask_that_is_not_obeyed_fails(
     name: str, kind: type[Attention], case: tuple[str, bool]
 ) -> None:
     size, causal = case
-    mistake = GIVEN[name]._replace(kind=kind, options={"causal": causal})
+    mistake = CALLER_MASKS[name]._replace(kind=kind, options={"causal": causal})
     fails(build(size, mistake), mistake)
 
 
-@pytest.mark.parametrize(("name", "size"), rotated(ALONE, [*SIZES]))
+@pytest.mark.parametrize(("name", "size"), rotated(OTHER_CALLS, [*SIZES]))
 def test_a_mistake_that_another_kind_of_call_shows_fails(name: str, size: str) -> None:
-    [row] = rows_of(build(size, ALONE[name]), ALONE[name].fails)
+    [row] = rows_of(build(size, OTHER_CALLS[name]), OTHER_CALLS[name].fails)
     assert row.verdict == "failed"
 
 
 def test_every_property_fails_of_some_mistake() -> None:
-    every = {one.fails for one in (MISTAKES | GIVEN | ALONE).values()}
+    every = {one.fails for one in (MISTAKES | CALLER_MASKS | OTHER_CALLS).values()}
     assert every == {one.name for one in PROPERTIES}
 
 

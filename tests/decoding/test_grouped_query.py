@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import oracles
-import positioned
+import position_fakes
 from compare import close
 from headway import (
     ALiBi,
@@ -119,8 +119,8 @@ def test_with_all_options_it_equals_the_loops(window, causal, attend) -> None:
     module = build(
         window=window,
         causal=causal,
-        rotate=positioned.rotate,
-        bias=positioned.bias(HEADS),
+        rotate=position_fakes.rotate,
+        bias=position_fakes.bias(HEADS),
         attend=attend,
     )
     x, mask = draw(B, T, D_IN), torch.rand(B, T, T) < 0.7
@@ -135,8 +135,8 @@ def test_with_all_options_it_equals_the_loops(window, causal, attend) -> None:
             GROUPS,
             allowed=allowed.tolist(),
             positions=positions[b].tolist(),
-            turn=positioned.turn,
-            added=positioned.added,
+            turn=position_fakes.turn,
+            added=position_fakes.added,
         )
         close(result[b], theirs)
 
@@ -236,8 +236,11 @@ def test_nothing_is_copied_for_heads_that_share() -> None:
 
 
 def test_a_mask_of_each_text_and_a_bias_that_all_texts_share() -> None:
-    module, x = build(attend=attention, bias=positioned.bias(HEADS)), draw(B, T, D_IN)
-    fused = build(attend=fused_attention, bias=positioned.bias(HEADS))
+    module, x = (
+        build(attend=attention, bias=position_fakes.bias(HEADS)),
+        draw(B, T, D_IN),
+    )
+    fused = build(attend=fused_attention, bias=position_fakes.bias(HEADS))
     fused.load_state_dict(module.state_dict())
     mask = padding_mask(torch.tensor([T, 4]), T)
     close(module(x, mask=mask), fused(x, mask=mask))
@@ -266,7 +269,7 @@ def test_what_turns_adds_and_attends_is_given_the_right_shapes() -> None:
 
     module = build(rotate=rotate, bias=bias)
     module.dropout.p = 0.25
-    cache = positioned.Kept()
+    cache = position_fakes.Kept()
     positions = torch.arange(T + 2).expand(B, -1)
     x = draw(B, T + 2, D_IN)
     module(x[:, :2], positions=positions[:, :2], cache=cache)
@@ -281,19 +284,19 @@ def test_what_turns_adds_and_attends_is_given_the_right_shapes() -> None:
     assert calls["bias"] == [(B, 1), (B, 1), (B, T), (B, T + 2)]
 
 
-@pytest.mark.parametrize("lengths", positioned.CHUNKS, ids=str)
+@pytest.mark.parametrize("lengths", position_fakes.CHUNKS, ids=str)
 @WINDOWS
 @pytest.mark.parametrize("forgets", [False, True])
 @BOTH
 def test_a_cache_changes_nothing(attend, forgets, window, lengths) -> None:
     module = build(
         window=window,
-        rotate=positioned.rotate,
-        bias=positioned.bias(HEADS),
+        rotate=position_fakes.rotate,
+        bias=position_fakes.bias(HEADS),
         attend=attend,
     )
     x, mask = draw(B, T, D_IN), torch.rand(B, T, T) < 0.7
-    cache = positioned.Kept(window if forgets else None)
+    cache = position_fakes.Kept(window if forgets else None)
     results, before = [], 0
     for part in x.split(lengths, dim=-2):
         after = before + part.shape[-2]

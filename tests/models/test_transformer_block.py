@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import oracles
-import positioned
+import position_fakes
 from compare import close
 from headway import (
     FeedForward,
@@ -215,7 +215,7 @@ BLOCKS = pytest.mark.parametrize("build", [gpt2, llama])
 
 
 def test_a_block_equals_the_loops() -> None:
-    block = llama(rotate=positioned.rotate)
+    block = llama(rotate=position_fakes.rotate)
     x, mask = draw(B, T, E), torch.rand(B, T, T) < 0.7
     positions = torch.stack([torch.randperm(CONTEXT)[:T] for _ in range(B)])
     result = block(x, mask=mask, positions=positions)
@@ -235,7 +235,7 @@ def test_a_block_equals_the_loops() -> None:
             GROUPS,
             allowed=(causal & mask[b]).tolist(),
             positions=positions[b].tolist(),
-            turn=positioned.turn,
+            turn=position_fakes.turn,
         )
         y = x[b] + found
         yielded = block.feed_forward(second(y))  # it has loops of its own, above
@@ -295,9 +295,9 @@ def test_each_token_is_worked_on_alone_but_for_attention(build) -> None:
 
 
 @BLOCKS
-@pytest.mark.parametrize("lengths", positioned.CHUNKS, ids=str)
+@pytest.mark.parametrize("lengths", position_fakes.CHUNKS, ids=str)
 def test_a_cache_changes_nothing(build, lengths) -> None:
-    block = build(rotate=positioned.rotate)
+    block = build(rotate=position_fakes.rotate)
     x, mask = draw(B, T, E), torch.rand(B, T, T) < 0.7
     cache, results, before = KeyValueCache(), [], 0
     for part in x.split(lengths, dim=-2):

@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from attention_in_steps import Attention, Sizes
 from headway import attention
-from mistakes import MISTAKES, UNSEEN
+from mistakes import INVISIBLE_IN_RESULTS, MISTAKES
 from mistakes.mistake import (
     AGAIN,
     ALONE,
@@ -57,7 +58,6 @@ from properties.of_masks import (
 )
 from properties.subjects import D_IN, WIDTH, Subject, Weights, in_layers, scaled
 from sizes import H, S, T
-from stepwise import Attention, Sizes
 
 
 class OfAnyShape(nn.Module):
@@ -172,7 +172,7 @@ ALSO: dict[Property, list[str]] = {
 
 
 def pairs() -> Iterable[tuple[Property, str]]:
-    for name, mistake in (MISTAKES | UNSEEN).items():
+    for name, mistake in (MISTAKES | INVISIBLE_IN_RESULTS).items():
         if name not in NOT_SEEN_HERE:
             yield ELSEWHERE.get(name) or ASKED_HERE[mistake.fails], name
     for holds, names in ALSO.items():
@@ -193,7 +193,7 @@ def test_without_a_mistake_every_property_holds(causal: bool) -> None:
 )
 def test_property_finds_the_mistake(holds: Property, name: str) -> None:
     with pytest.raises(AssertionError):
-        holds(subject((MISTAKES | UNSEEN)[name]))
+        holds(subject((MISTAKES | INVISIBLE_IN_RESULTS)[name]))
 
 
 def test_order_counts_where_everything_is_seen() -> None:

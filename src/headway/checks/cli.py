@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from headway.checks.configuration import Target, all_configured, configured
-from headway.checks.either import check_either
+from headway.checks.attention_or_model import check_attention_or_model
 from headway.checks.errors import describe
 from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
-from headway.checks.load_target import explain_target, load_target
 from headway.checks.progress import shown_if_slow
 from headway.checks.report import Report
+from headway.checks.target.configuration import Target, all_configured, configured
+from headway.checks.target.load import explain_target, load_target
 
 _NUMBERS = {
     "d_in": "numbers in a token",
@@ -128,7 +128,7 @@ def _report(target: Target) -> tuple[Report, Place | None]:
     with load_target(name, shared, target.arguments, by_place) as code:
         try:
             with shown_if_slow(sys.stderr):
-                return check_either(code, target.options), place_of(code)
+                return check_attention_or_model(code, target.options), place_of(code)
         except ValueError:
             raise
         except (Exception, SystemExit) as raised:  # whatever a reader's code may raise

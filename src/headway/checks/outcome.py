@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from headway.checks.book import Section
+from headway.checks.book_sections import Section
 from headway.checks.report import Verdict
 
 

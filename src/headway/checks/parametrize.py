@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from headway.checks.either import is_model, property_names
+from headway.checks.attention_or_model import is_model, property_names
 from headway.checks.expected import refuse_unknown
 from headway.checks.model import check_model
 from headway.checks.report import Report

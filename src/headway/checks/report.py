@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from headway.checks.book import Section
+from headway.checks.book_sections import Section
 
 Verdict = Literal["passed", "failed", "expected", "note", "not applicable"]
 _WIDTH = 80  # the same everywhere, so that a report can be compared

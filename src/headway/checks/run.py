@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from headway.checks.declared_designs import facts_of_design, refuse_impossible
 from headway.checks.errors import describe
 from headway.checks.evidence import Evidence, gather
 from headway.checks.expected import expect, refuse_unknown
-from headway.checks.meant import facts_of_design, refuse_impossible
 from headway.checks.oracle import choose_weights
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.progress import tell, told

@@ -11,7 +11,7 @@ def largest(x: Tensor) -> float:
     return float(x.abs().nan_to_num(0, 0, 0).max())
 
 
-def noise(x: Tensor) -> float:
+def same_order_tolerance(x: Tensor) -> float:
     """Give how far rounding may move a result: some dozens of units in the last place.
 
     It is for two calls that compute the same in the same order.

@@ -11,7 +11,7 @@ from typing import Any
 from checks.corpus.judge import Judged, judge_mutant, judge_style, timed
 from checks.corpus.large import LARGE
 from checks.corpus.mutants import hosts, mutants
-from checks.corpus.recorded import write
+from checks.corpus.recorded_exceptions import write
 from checks.corpus.styles import STYLES
 from checks.corpus.table import table
 

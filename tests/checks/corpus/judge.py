@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from checks.corpus.ground_truth import Defect, Style
 from checks.corpus.mutants import FOLDER, Mutant
-from checks.corpus.record import Defect, Style
 from headway.checks import Report, check
 
 EQUATION = "equals the equation"

@@ -13,9 +13,9 @@ import pytest
 
 import headway.checks
 from checks.corpus.judge import Judged, judge_mutant, judge_style
-from checks.corpus.known import KNOWN
+from checks.corpus.known_false_alarms import KNOWN_FALSE_ALARMS
 from checks.corpus.mutants import hosts, mutants
-from checks.corpus.recorded import exceptions, read
+from checks.corpus.recorded_exceptions import exceptions, read
 from checks.corpus.styles import STYLES
 
 Case = tuple[str, str, Callable[[], Judged]]  # family, name, how to judge
@@ -68,7 +68,9 @@ def test_every_false_alarm_that_is_recorded_has_a_reason():
         for what, told in found.items()
         if told == "false alarm"
     }
-    assert recorded == {(name, what) for name, found in KNOWN.items() for what in found}
+    assert recorded == {
+        (name, what) for name, found in KNOWN_FALSE_ALARMS.items() for what in found
+    }
 
 
 def test_nothing_is_recorded_that_is_gone():

@@ -3,10 +3,10 @@
 import pytest
 from torch import nn
 
+from checks.corpus.ground_truth import Style, wrong
 from checks.corpus.judge import Asked, Judged, ask, judge_mutant, judge_style
 from checks.corpus.mutants import Mutant
-from checks.corpus.record import Style, wrong
-from checks.corpus.recorded import exceptions
+from checks.corpus.recorded_exceptions import exceptions
 from checks.corpus.table import table
 
 SCALED = wrong("Nothing divides the scores.", r"not scaled", "equals the equation")

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention_in_steps import SMALL, Attention, function, past
 from checks.support.asking import evidence_of
 from checks.support.right import NAMED
-from stepwise import SMALL, Attention, function, past
 
 
 @pytest.mark.parametrize("causal", [True, False])

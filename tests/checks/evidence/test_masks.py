@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention_in_steps import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Both
 from headway.checks.evidence.masks import Mask, example_table
-from mistakes import GIVEN, build
+from mistakes import CALLER_MASKS, build
 from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
 from sizes import B, T
-from stepwise import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_is_not_obeyed_says_what_it_does() -> None:
         "the mask is multiplied": "near zero",
         "the mask is applied after the softmax": "after the softmax",
     }.items():
-        module = build("five heads", GIVEN[name]._replace(kind=PairMasked))
+        module = build("five heads", CALLER_MASKS[name]._replace(kind=PairMasked))
         masks = evidence_of(module).masks
         assert masks.obeyed == []
         assert masks.disobeyed == {"mask": effect}

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support import designed
+from checks.support import attention_designs
 from checks.support.asking import evidence_of, said
-from checks.support.designed import Base, Halves
+from checks.support.attention_designs import Base, Halves
 from mistakes.mistake import ORDER, SUM
 
 
@@ -27,7 +27,7 @@ class Added(Base):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.position_embedding = nn.Embedding(designed.CONTEXT, 24)
+        self.position_embedding = nn.Embedding(attention_designs.CONTEXT, 24)
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x + self.position_embedding.weight[: x.shape[1]])
@@ -78,7 +78,9 @@ def test_positions_are_felt_or_not(causal: bool) -> None:
     plain = evidence_of(Base(causal=causal))
     assert plain.places.named is None
     assert not plain.places.felt
-    given = evidence_of(designed.Given(causal=causal), call=designed.given)
+    given = evidence_of(
+        attention_designs.Given(causal=causal), call=attention_designs.given
+    )
     assert given.positions
 
 
@@ -97,7 +99,7 @@ def test_equal_tokens_stay_equal_where_queries_and_keys_are_turned(
     causal: bool,
 ) -> None:
     assert said(Halves(causal=causal), SUM)[0] == "passed"
-    assert said(designed.Biased(causal=causal), SUM)[0] == "passed"
+    assert said(attention_designs.Biased(causal=causal), SUM)[0] == "passed"
     verdict, sentence = said(OnValues(causal=causal), SUM)
     assert verdict == "failed"
     assert "rotary_emb is to act on queries and keys alone" in sentence
@@ -122,7 +124,7 @@ def test_weights_of_its_own_excuse_what_they_change() -> None:
 
 
 def test_weights_of_its_own_excuse_nothing_else() -> None:
-    class Wrong(designed.ByHand):
+    class Wrong(attention_designs.ByHand):
         def __init__(self) -> None:
             super().__init__(causal=False)
             self.norm = nn.LayerNorm(24)

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from checks.support import designed
+from attention_in_steps import SIZES, SMALL, Attention
+from checks.support import attention_designs
 from checks.support.asking import evidence_of, rows_of, said
 from headway.checks import check
 from headway.checks.evidence.repeats import Repeats, _graphs, repeat
@@ -17,7 +18,6 @@ from headway.checks.subject.dropout import rate_attributes
 from mistakes import MISTAKES, build
 from mistakes.calls import KEPT
 from mistakes.mistake import AGAIN, CACHED, EQUATION, EVAL, TRAINING
-from stepwise import SIZES, SMALL, Attention
 
 
 def test_what_is_right_is_called_as_it_is() -> None:
@@ -168,16 +168,16 @@ def test_dropout_that_does_not_know_of_eval_hides_no_other_mistake(drops: Any) -
 
 
 def test_what_was_dropped_is_no_fault_of_a_cache() -> None:
-    class Cached(designed.Base):
+    class Cached(attention_designs.Base):
         def forward(self, x: Tensor, past: Any = None) -> Any:
             q, k, v = (layer(x) for layer in (self.q_proj, self.k_proj, self.v_proj))
             if past is not None:
                 k, v = (torch.cat(two, 1) for two in zip(past, (k, v), strict=True))
-            q, *both = (designed.split(one) for one in (q, k, v))
+            q, *both = (attention_designs.split(one) for one in (q, k, v))
             T, S = q.shape[2], k.shape[1]
             seen = torch.ones(T, S).tril(S - T).bool()
             rows = scaled_dot_product_attention(q, *both, attn_mask=seen)
-            return dropout(self.o_proj(designed.merge(rows)), 0.3), (k, v)
+            return dropout(self.o_proj(attention_designs.merge(rows)), 0.3), (k, v)
 
     [row] = rows_of(Cached(), CACHED)
     assert row.verdict == "passed"

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import evidence_of, said
-from checks.support.designed import HEADS, WIDTH, Base, Halves, Sunk
+from checks.support.attention_designs import HEADS, WIDTH, Base, Halves, Sunk
 from headway.checks.evidence.surroundings import Bare
 from mistakes.mistake import EQUATION
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from checks.support.designed import (
+from checks.support.attention_designs import (
     CONTEXT,
     Complex,
     Given,

@@ -12,7 +12,7 @@ def test_who_sees_whom() -> None:
     right = evidence(build(models.Plain))
     assert torch.equal(right.influence > 0, torch.ones(11, 11).triu() > 0)
     assert not right.leaks
-    assert float(right.ahead.max()) <= right.noise
+    assert float(right.ahead.max()) <= right.same_order_tolerance
     wrong = evidence(build(models.WrapsRound))
     assert wrong.leaks
     assert wrong.far_ahead > 0.1
@@ -25,7 +25,9 @@ def test_other_texts_are_another_matter() -> None:
     assert float(found.ahead.max()) == 0.0
     assert not found.leaks
     # Nor does it hide who sees whom that other texts are changed in the same call.
-    assert torch.equal(found.influence > found.noise, torch.ones(11, 11).triu() > 0)
+    assert torch.equal(
+        found.influence > found.same_order_tolerance, torch.ones(11, 11).triu() > 0
+    )
     assert not evidence(build(models.Plain)).mixed
 
 

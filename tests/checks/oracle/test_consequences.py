@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from attention_in_steps import SIZES, Attention, KeyMasked, PairMasked
 from checks.support.asking import evidence_of, rotated, row
 from headway.checks import Report, Row, check
 from headway.checks.evidence.design import Design
@@ -17,7 +18,6 @@ from headway.checks.run import ask, isolated_settings
 from mistakes import MISTAKES, build
 from mistakes.designs import KINDS, WIDE
 from mistakes.mistake import EQUATION, LEAK, NUMBERS, TRAINING
-from stepwise import SIZES, Attention, KeyMasked, PairMasked
 
 NAMED = [name for name, one in MISTAKES.items() if one.change]
 # A mask that hangs on a mode is more than a mask that is not there.

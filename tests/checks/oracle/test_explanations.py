@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention_in_steps import SIZES, Attention, Sizes, past
 from checks.support.asking import evidence_of
-from headway.checks import book
+from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.oracle import explain, match, search
@@ -26,7 +27,6 @@ from mistakes.designs import (
     share,
     turned,
 )
-from stepwise import SIZES, Attention, Sizes, past
 
 
 def explained(evidence: Evidence) -> str:

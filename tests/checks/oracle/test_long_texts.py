@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from checks.support.asking import said
-from checks.support.designed import HEADS, Base, D, Halves, rotate_half
+from checks.support.attention_designs import HEADS, Base, D, Halves, rotate_half
 from headway import ALiBi
 from mistakes.mistake import EQUATION
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from attention_in_steps import SIZES, SMALL, Attention
 from checks.support.asking import evidence_of
 from headway.checks.evidence import gather
 from headway.checks.evidence.design import Design
@@ -14,7 +15,6 @@ from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
-from headway.checks.oracle.numbers import unknown_number
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.search import (
     Explanation,
@@ -22,9 +22,9 @@ from headway.checks.oracle.search import (
     explain,
     match,
 )
+from headway.checks.oracle.wrong_constants import wrong_constant
 from headway.checks.subject import Options, discover
 from mistakes import MISTAKES, build
-from stepwise import SIZES, SMALL, Attention
 
 
 def square() -> torch.nn.Module:
@@ -103,4 +103,4 @@ def test_a_number_is_not_named_where_another_does_as_well() -> None:
     output = compute(evidence.x, silent, True, Recipe())
     weights = replace(evidence.weights, candidates=(silent,))
     still = replace(evidence, weights=weights, output=output, designs=(Design(),))
-    assert unknown_number(Comparison(still), Place(0, 0, True)) is None
+    assert wrong_constant(Comparison(still), Place(0, 0, True)) is None

@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_in_steps import SMALL, Attention
 from checks.support.asking import said
 from checks.support.callers import WIDTH, Attend, OfTokens
 from headway import MultiHeadAttention
 from headway.checks.properties.cache_causes import cause
-from mistakes import ALONE, build
-from mistakes.alone import REMEMBERS, Remembering
+from mistakes import OTHER_CALLS, build
 from mistakes.mistake import CACHED
-from stepwise import SMALL, Attention
+from mistakes.other_calls import REMEMBERS, Remembering
 
 
 class Growing(Attend):
@@ -178,7 +178,7 @@ def test_what_was_told_must_work(cached: str, sentence: str) -> None:
     ],
 )
 def test_what_goes_wrong_is_named(name: str, sentence: str) -> None:
-    verdict, seen = said(build("two heads", ALONE[name]), CACHED)
+    verdict, seen = said(build("two heads", OTHER_CALLS[name]), CACHED)
     assert verdict == "failed"
     assert seen.endswith(sentence)
 

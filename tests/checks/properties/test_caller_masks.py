@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from attention_in_steps import SMALL, Attention, KeyMasked, PairMasked, hide
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
 from headway.checks.evidence import Evidence
@@ -13,7 +14,6 @@ from headway.checks.evidence.masks import Mask
 from headway.checks.properties.mask_causes import in_training
 from headway.checks.run import facts
 from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
-from stepwise import SMALL, Attention, KeyMasked, PairMasked, hide
 
 
 def test_padding_upside_down_is_found() -> None:

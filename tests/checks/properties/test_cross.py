@@ -7,13 +7,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_in_steps import SMALL, Attention
 from checks.support.asking import evidence_of, said
 from checks.support.callers import WIDTH, Attend, OfThree, OfTokens, OfTwo
 from headway import CrossAttention
-from mistakes import ALONE, build
-from mistakes.alone import Asking, asking
+from mistakes import OTHER_CALLS, build
 from mistakes.mistake import OTHERS
-from stepwise import SMALL, Attention
+from mistakes.other_calls import Asking, asking
 
 SEES = ("passed", "7 queries see all of 11 other tokens, and nothing else.")
 
@@ -141,7 +141,7 @@ def test_what_goes_wrong_is_named(how: str, verdict: str, sentence: str) -> None
     ],
 )
 def test_what_is_made_of_the_queries_is_named(name: str, sentence: str) -> None:
-    assert said(build("two heads", ALONE[name]), OTHERS)[1].endswith(sentence)
+    assert said(build("two heads", OTHER_CALLS[name]), OTHERS)[1].endswith(sentence)
     right = Asking(SMALL, causal=False, **asking())
     assert said(right, OTHERS)[0] == "passed"
 
@@ -176,10 +176,10 @@ def test_values_that_are_made_of_keys_are_found(times: float, sentence: str) -> 
 
 def test_evidence_keeps_what_was_given_and_what_came_out() -> None:
     evidence = evidence_of(OfTwo(), d_in=WIDTH)
-    assert evidence.other is not None
-    assert evidence.other.y.shape == (evidence.subject.B, 11, WIDTH)
-    assert evidence.other.output.shape == evidence.output.shape
-    assert evidence_of(OfTokens(), d_in=WIDTH).other is None
+    assert evidence.cross_queries is not None
+    assert evidence.cross_queries.y.shape == (evidence.subject.B, 11, WIDTH)
+    assert evidence.cross_queries.output.shape == evidence.output.shape
+    assert evidence_of(OfTokens(), d_in=WIDTH).cross_queries is None
 
 
 def over_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:

@@ -4,10 +4,10 @@ from typing import Any
 
 from torch import Tensor
 
+from attention_in_steps import SMALL, Attention
 from checks.support.asking import calling, said
-from mistakes import ALONE, build
+from mistakes import OTHER_CALLS, build
 from mistakes.mistake import LAYOUT
-from stepwise import SMALL, Attention
 
 
 def test_a_view_that_needs_an_order_is_noted() -> None:
@@ -21,7 +21,7 @@ def test_a_view_that_needs_an_order_is_noted() -> None:
 
 
 def test_other_numbers_are_a_mistake() -> None:
-    assert said(build("two heads", ALONE["memory as it lies"]), LAYOUT) == (
+    assert said(build("two heads", OTHER_CALLS["memory as it lies"]), LAYOUT) == (
         "failed",
         "Of tokens that lie by tokens in memory it makes other numbers: something "
         "reads the memory, not the axes.",

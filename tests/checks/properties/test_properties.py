@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from attention_in_steps import SIZES, Attention, function
 from checks.support.asking import evidence_of, rows_of
 from checks.support.right import MASKED
 from headway.checks import check
@@ -14,7 +15,6 @@ from headway.checks.properties import PROPERTIES
 from headway.checks.report import name_causes
 from headway.checks.run import ask, facts, isolated_settings
 from mistakes import MISTAKES, build
-from stepwise import SIZES, Attention, function
 
 NAMES = [one.name for one in PROPERTIES]
 SUBJECTS: dict[str, Any] = {

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_in_steps import SMALL, Attention, hide, past
 from checks.support.asking import rows_of, said
 from checks.support.right import Windowed
 from mistakes.mistake import LEAK, PAST
-from stepwise import SMALL, Attention, hide, past
 
 
 def test_a_window_that_is_named_is_reported() -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from attention_in_steps import SMALL, Attention
 from headway.checks import Report, Row
 from headway.checks.evidence import Evidence, gather
 from headway.checks.oracle import choose_weights
 from headway.checks.properties import PROPERTIES
 from headway.checks.run import ask, isolated_settings
 from headway.checks.subject import Options, discover
-from stepwise import SMALL, Attention
 
 
 def evidence_of(target: Any, **options: Any) -> Evidence:

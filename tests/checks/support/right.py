@@ -12,7 +12,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from stepwise import Attention, KeyMasked, PairMasked, Sizes, Step, allowed, past
+from attention_in_steps import (
+    Attention,
+    KeyMasked,
+    PairMasked,
+    Sizes,
+    Step,
+    allowed,
+    past,
+)
 
 # How a step may be done as well.
 

@@ -2,18 +2,25 @@
 
 from typing import Any
 
-from mistakes.alone import ALONE
+from attention_in_steps import GROUPED, SIZES, Attention, Step
+from mistakes.caller_masks import CALLER_MASKS
 from mistakes.calls import CALLS
 from mistakes.dropouts import DROPOUTS
-from mistakes.given import GIVEN
 from mistakes.heads import HEADS
+from mistakes.invisible_in_results import INVISIBLE_IN_RESULTS
 from mistakes.mistake import Mistake
-from mistakes.not_seen import NOT_SEEN_BY_CHECK
+from mistakes.museum_only import MUSEUM_ONLY
+from mistakes.other_calls import OTHER_CALLS
 from mistakes.scores import AXES, MASKS, SCALES
-from mistakes.unseen import UNSEEN
-from stepwise import GROUPED, SIZES, Attention, Step
 
-__all__ = ["ALONE", "GIVEN", "MISTAKES", "NOT_SEEN_BY_CHECK", "UNSEEN", "build"]
+__all__ = [
+    "CALLER_MASKS",
+    "INVISIBLE_IN_RESULTS",
+    "MISTAKES",
+    "MUSEUM_ONLY",
+    "OTHER_CALLS",
+    "build",
+]
 
 TABLES = {
     "scale": SCALES,

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_in_steps import Step
 from mistakes.mistake import (
     AGAIN,
     ALONE,
@@ -20,7 +21,6 @@ from mistakes.mistake import (
     TEXTS,
     Mistake,
 )
-from stepwise import Step
 
 
 def called(wrong: Callable[..., Any]) -> dict[str, Step]:

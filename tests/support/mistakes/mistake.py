@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from stepwise import Attention, Step
+from attention_in_steps import Attention, Step
 
 
 class Mistake(NamedTuple):

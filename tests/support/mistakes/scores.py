@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_in_steps import Step, hide, past
 from mistakes.mistake import (
     CONTEXT,
     EQUATION,
@@ -19,7 +20,6 @@ from mistakes.mistake import (
     TRAINING,
     Mistake,
 )
-from stepwise import Step, hide, past
 
 
 def scaled(factor: Callable[[Any, int], float]) -> dict[str, Step]:

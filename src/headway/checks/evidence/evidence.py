@@ -6,8 +6,10 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
+from headway.checks.evidence.batched_changes import influence, share_a_call
+from headway.checks.evidence.cross_queries import CrossQueries, find_cross_queries
 from headway.checks.evidence.design import Design
-from headway.checks.evidence.designs import find_designs
+from headway.checks.evidence.find_designs import find_designs
 from headway.checks.evidence.influence import (
     faint_future,
     pattern_name,
@@ -15,7 +17,6 @@ from headway.checks.evidence.influence import (
     window_size,
 )
 from headway.checks.evidence.masks import Masks, find_masks
-from headway.checks.evidence.other import Other, find_other
 from headway.checks.evidence.positions import (
     NO_POSITIONS,
     Positions,
@@ -23,10 +24,9 @@ from headway.checks.evidence.positions import (
 )
 from headway.checks.evidence.repeats import Repeats, repeat
 from headway.checks.evidence.surroundings import Bare, bare
-from headway.checks.evidence.together import influence, share_a_call
 from headway.checks.evidence.weights import Weights, find_weights
 from headway.checks.subject import Subject, intent
-from headway.checks.tolerance import max_difference, noise, tolerance
+from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 _WIDE = 128
 
@@ -51,7 +51,7 @@ class Evidence:
         one_length: The error of all other lengths, if it takes texts of one alone.
         together: Whether texts can be put into one call: none moves another there.
         fresh: The code as it was before the first call.
-        other: What other tokens for keys and values give; `None` if none are taken.
+        cross_queries: What other tokens for keys and values give; `None` without them.
         designs: What may be inside besides the equation, the likeliest first.
         places: What tells of positions, and whether they act.
         bare: Attention without what stands around it, if anything does.
@@ -72,7 +72,7 @@ class Evidence:
     one_length: str
     together: bool
     fresh: Subject
-    other: Other | None
+    cross_queries: CrossQueries | None
 
     @property
     def wide(self) -> bool:
@@ -90,9 +90,9 @@ class Evidence:
         return full.tril() if self.causal else full
 
     @property
-    def noise(self) -> float:
+    def same_order_tolerance(self) -> float:
         """How far a row may move where nothing may move it."""
-        return noise(self.output)
+        return same_order_tolerance(self.output)
 
     @property
     def tolerance(self) -> float:
@@ -125,10 +125,10 @@ def gather(subject: Subject) -> Evidence:
         output = subject(x)
         together = share_a_call(subject, x)
         moved = influence(subject, x, together=together)
-        visible = visible_tokens(moved, noise(output))
+        visible = visible_tokens(moved, same_order_tolerance(output))
         masks = find_masks(subject, visible, together=together)
         subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
-        other = find_other(subject, x)
+        cross_queries = find_cross_queries(subject, x)
     causal, known_from = _intent(subject, visible, moved)
     named_window = intent.has_window(subject.target)
     weights = find_weights(subject)
@@ -150,7 +150,7 @@ def gather(subject: Subject) -> Evidence:
         one_length=_one_length(subject),
         together=together,
         fresh=fresh,
-        other=other,
+        cross_queries=cross_queries,
         designs=designs,
         places=places,
         bare=bare(subject, _of_no_design(weights, designs), x),

@@ -11,10 +11,10 @@ def row_differences(one: Tensor, other: Tensor) -> Tensor:
     return (one.double() - other.double()).abs().nan_to_num(0, 0, 0).amax(dim=-1)
 
 
-def visible_tokens(influence: Tensor, noise: float) -> Tensor:
+def visible_tokens(influence: Tensor, limit: float) -> Tensor:
     """Reduce the influence to a table of shape (T, T): which row sees which token."""
     own = influence.diagonal(dim1=0, dim2=2).movedim(-1, 0)
-    return (own > noise).any(dim=0)
+    return (own > limit).any(dim=0)
 
 
 def pattern_name(visible: Tensor) -> str:

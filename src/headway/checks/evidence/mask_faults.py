@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from headway.checks.evidence.together import moved_vectors
+from headway.checks.evidence.batched_changes import moved_vectors
 from headway.checks.tolerance import largest
 
 _SMALL = 1e-2  # so that rows change in proportion

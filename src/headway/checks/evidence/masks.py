@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import describe
+from headway.checks.evidence.batched_changes import each_token_changed, moved_rows
 from headway.checks.evidence.influence import pattern_name
 from headway.checks.evidence.mask_faults import fault
-from headway.checks.evidence.together import each_token_changed, moved_rows
 from headway.checks.subject import Subject
 from headway.checks.subject.signature import arguments
-from headway.checks.tolerance import max_difference, noise, tolerance
+from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 Meaning = Literal[
     "True may look", "True is hidden", "added to the scores", "tokens of each text"
@@ -207,7 +207,8 @@ def _is_kept(plain: _Plain) -> bool:
         rows = plain.subject(plain.subject.tokens())
     except Exception:  # a mask that fitted another batch
         return True
-    return max_difference(rows, plain.output, equal_nan=True) > noise(plain.output)
+    moved = max_difference(rows, plain.output, equal_nan=True)
+    return moved > same_order_tolerance(plain.output)
 
 
 @dataclass
@@ -356,11 +357,12 @@ def _try(plain: _Plain, form: Mask) -> tuple[Mask | None, str]:
     output = call(x)
     if not output.isfinite().any() or output.shape != plain.output.shape:
         return None, ""
-    if max_difference(output, plain.output, equal_nan=True) <= noise(output):
+    limit = same_order_tolerance(output)
+    if max_difference(output, plain.output, equal_nan=True) <= limit:
         return None, "nothing"
     versions = each_token_changed(x)
     moved = moved_rows(call, x, versions, together=plain.together)
-    seen = (moved > noise(output)).any(dim=1).mT.cpu()
+    seen = (moved > limit).any(dim=1).mT.cpu()
     if mask := _obeyed(plain, form, seen):
         return mask, ""
     return None, _effect(plain, form, seen, output)

@@ -13,7 +13,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from headway.checks.errors import describe
 from headway.checks.outcome import Outcome, failed, note, passed
 from headway.checks.subject import Subject
-from headway.checks.tolerance import max_difference, noise
+from headway.checks.tolerance import max_difference, same_order_tolerance
 
 _CACHE = re.compile(r"cache|past", re.IGNORECASE)
 
@@ -102,7 +102,7 @@ def _different(subject: Subject) -> int:
     x = subject.tokens()
     with torch.no_grad():
         first, *others = [subject(x, seed=seed) for seed in (1, 2, 3)]
-    limit = noise(first)
+    limit = same_order_tolerance(first)
     return sum(max_difference(y, first, equal_nan=True) > limit for y in others)
 
 
@@ -186,7 +186,7 @@ def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
             with suppress(Exception):
                 subject(subject.tokens(*shape, seed=6))
         worst = max_difference(subject(x), first, equal_nan=True)
-    if worst <= noise(first):
+    if worst <= same_order_tolerance(first):
         return passed("A call changes no later one, no input and no weight.", 0)
     return failed(
         "The same input gets another answer after other calls: something is kept, such "

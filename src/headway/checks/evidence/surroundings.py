@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from headway.checks.evidence.designs import norms_inside
+from headway.checks.evidence.find_designs import norms_inside
 from headway.checks.evidence.weights import Weights, bias_of
 from headway.checks.subject import Subject
 from headway.checks.tolerance import largest, max_difference, tolerance

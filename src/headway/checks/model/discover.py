@@ -41,11 +41,11 @@ def discover(target: Target, options: Options) -> Subject:
             continue
         if isinstance(copied, nn.Module):
             make_visible(copied.eval())
-        for subject in _ways(copied, name, vocab_size, dtype, options):
-            settled = _settle(subject)
-            if isinstance(settled, Subject):
-                return settled
-            errors.append(f"{subject.call.text} raised {settled}")
+        for subject in _candidate_subjects(copied, name, vocab_size, dtype, options):
+            working = _with_working_length(subject)
+            if isinstance(working, Subject):
+                return working
+            errors.append(f"{subject.call.text} raised {working}")
     raise ValueError(
         f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
         f"for each token; got call={options.call!r}, and {errors[0]}."
@@ -89,9 +89,10 @@ def _rows(target: Target) -> list[int]:
     return [one.num_embeddings for one in parts if isinstance(one, nn.Embedding)]
 
 
-def _ways(
+def _candidate_subjects(
     target: Target, name: str, vocab_size: int, dtype: torch.dtype, options: Options
 ) -> Iterator[Subject]:
+    """Give a subject for each call that may be right, the likeliest first."""
     said = {"mask": options.mask, "positions": options.positions}
     told = {role: one for role, one in said.items() if one is not None}
     causal = options.causal
@@ -115,7 +116,7 @@ def _context(target: Target) -> int | None:
     return intent.context_length(target)
 
 
-def _settle(subject: Subject) -> Subject | str:
+def _with_working_length(subject: Subject) -> Subject | str:
     """Give the subject a length that it takes, or the first error if it takes none."""
     tried = subject.copy()
     longest = subject.context_length or _LENGTHS[0]
@@ -128,11 +129,11 @@ def _settle(subject: Subject) -> Subject | str:
         except Exception as raised:  # whatever a reader's code may raise
             errors.append(describe(raised))
             continue
-        return _upright(replace(subject, T=T))
+        return _with_axes_in_order(replace(subject, T=T))
     return errors[0]
 
 
-def _upright(subject: Subject) -> Subject:
+def _with_axes_in_order(subject: Subject) -> Subject:
     """Find out which axis is the text: only in it do tokens see each other."""
     shown = subject.call.text.replace("ids", "ids.mT")
     turned = replace(subject.call, text=shown, time_first=True)

@@ -11,7 +11,7 @@ from headway.checks.model.caches import Protocol, find_protocol
 from headway.checks.model.masks import Masking, find_mask
 from headway.checks.model.subject import Subject
 from headway.checks.model.tolerance import logits_tolerance
-from headway.checks.tolerance import noise
+from headway.checks.tolerance import same_order_tolerance
 
 _FEW = 3
 
@@ -42,9 +42,9 @@ class Evidence:
         return bool(self.logits.isfinite().all())
 
     @property
-    def noise(self) -> float:
+    def same_order_tolerance(self) -> float:
         """How far rounding may move logits, if they are computed in the same order."""
-        return noise(self.logits)
+        return same_order_tolerance(self.logits)
 
     @property
     def tolerance(self) -> float:
@@ -65,7 +65,7 @@ class Evidence:
     @property
     def mixed(self) -> bool:
         """Whether texts of a batch move each other."""
-        return self.between > self.noise
+        return self.between > self.same_order_tolerance
 
     @cached_property
     def ahead(self) -> Tensor:
@@ -81,7 +81,7 @@ class Evidence:
     def far_ahead(self) -> float:
         """How far logits move when later tokens change; 0 if rounding explains it."""
         worst = float(self.ahead.max())
-        return worst if worst > self.noise else 0.0
+        return worst if worst > self.same_order_tolerance else 0.0
 
     @cached_property
     def masking(self) -> Masking:

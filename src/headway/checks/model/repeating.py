@@ -7,7 +7,7 @@ else is asked of a model that repeats itself, and that it does not is told once.
 from dataclasses import replace
 
 from headway.checks.model.subject import Subject
-from headway.checks.tolerance import max_difference, noise
+from headway.checks.tolerance import max_difference, same_order_tolerance
 
 
 def steady(subject: Subject) -> Subject:
@@ -30,7 +30,7 @@ def is_random(subject: Subject) -> bool:
     """Ask whether logits depend on random numbers."""
     ids = subject.ids()
     first, second = (subject(ids, seed=seed) for seed in (1, 2))
-    return max_difference(first, second, equal_nan=True) > noise(first)
+    return max_difference(first, second, equal_nan=True) > same_order_tolerance(first)
 
 
 def _keeps(subject: Subject) -> bool:
@@ -43,4 +43,4 @@ def _keeps(subject: Subject) -> bool:
     except Exception:  # whatever a reader's code may raise; the property tells it
         return True
     worst = max(max_difference(one, first, equal_nan=True) for one in (second, third))
-    return worst > noise(first)
+    return worst > same_order_tolerance(first)

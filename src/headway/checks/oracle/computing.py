@@ -12,7 +12,7 @@ from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.recipe import OF_HEADS, OF_SCORES, OF_WEIGHTS, Recipe
 from headway.checks.oracle.rotation import rotate
-from headway.checks.oracle.weighing import weigh
+from headway.checks.oracle.scores_to_weights import weigh
 
 PLAIN = Design()
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headway.checks import book
-from headway.checks.book import Section
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
-from headway.checks.evidence.designs import find_designs
+from headway.checks.evidence.find_designs import find_designs
 from headway.checks.oracle.search import Match, explain, match
 from headway.checks.tolerance import max_difference
 

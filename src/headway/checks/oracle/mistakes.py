@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from headway.checks import book
-from headway.checks.book import Section
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.recipe import Recipe

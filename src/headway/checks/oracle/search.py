@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import torch
 
-from headway.checks import book
-from headway.checks.book import Section
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.buckets import other_buckets
 from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
-from headway.checks.oracle.numbers import unknown_number
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.single_heads import in_some_heads
+from headway.checks.oracle.wrong_constants import wrong_constant
 from headway.checks.tolerance import largest, max_difference
 
 RIGHT = Recipe()
@@ -328,7 +328,7 @@ def _number(comparison: Comparison) -> Explanation | None:
     if _is_same_for_all_queries(comparison):
         return None
     for place in _likely_places(comparison.evidence, 2, 2, 4):
-        if found := unknown_number(comparison, place):
+        if found := wrong_constant(comparison, place):
             sentence, section = found
             return _exactly(comparison, place, sentence, (), section)
     return None

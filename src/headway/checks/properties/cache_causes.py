@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from headway.checks.tolerance import max_difference, noise, tolerance
+from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 Run = Callable[[Tensor, tuple[int, ...]], Tensor]
 Plain = Callable[[Tensor], Tensor]
@@ -59,7 +59,7 @@ def _texts_share(run: Run, x: Tensor, cut: tuple[int, ...]) -> bool:
     changed = x.clone()
     changed[0] = x[-1].flip(-1) + 0.5
     rows, moved = run(x, cut)[1:], run(changed, cut)[1:]
-    return max_difference(rows, moved) > noise(rows)
+    return max_difference(rows, moved) > same_order_tolerance(rows)
 
 
 def _past_seen(rows_of: Plain, x: Tensor) -> Tensor:
@@ -69,7 +69,10 @@ def _past_seen(rows_of: Plain, x: Tensor) -> Tensor:
     for s in range(x.shape[1] - 1):
         changed = x.clone()
         changed[:, s] = x[:, s].flip(-1) + 0.5
-        seen.append(max_difference(rows_of(changed)[:, -1], before) > noise(before))
+        seen.append(
+            max_difference(rows_of(changed)[:, -1], before)
+            > same_order_tolerance(before)
+        )
     return torch.tensor(seen)
 
 

@@ -139,14 +139,14 @@ def _wrong_with(evidence: Evidence, mask: Mask) -> Outcome | None:
     if _changes(evidence, mask):
         return failed(f"It changes its {mask.argument} in place.")
     worst = _other_tables(evidence, mask)
-    if worst > evidence.noise:
+    if worst > evidence.same_order_tolerance:
         return failed(
             f"With another {mask.argument} than the first, a row moves with what it "
             "hides: something of the first is kept, or part of it is ignored.",
             worst,
         )
     worst = _loud_queries(evidence, mask)
-    if worst > evidence.noise * _LARGE:
+    if worst > evidence.same_order_tolerance * _LARGE:
         return failed(
             f"With {mask.argument}, large queries see what it hides: hidden scores are "
             "not low enough. Fill with minus infinity, or the lowest number of the "
@@ -270,7 +270,7 @@ def _both(evidence: Evidence) -> Outcome | None:
         with torch.no_grad():
             found.append(subject(x, **given)[:, T - 1])
     moved = float((found[0] - found[1]).abs().nan_to_num(0, 0, 0).max())
-    if moved <= evidence.noise:
+    if moved <= evidence.same_order_tolerance:
         return None
     return failed(
         f"With {pairs.argument} and {keys.argument} at once, one is not obeyed.",

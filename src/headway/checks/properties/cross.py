@@ -8,26 +8,26 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.batched_changes import each_token_changed
 from headway.checks.evidence.influence import row_differences
-from headway.checks.evidence.together import each_token_changed
 from headway.checks.oracle import match
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.subject.others import asking_others, hands_over_values
+from headway.checks.subject.cross_calls import as_cross_attention, hands_over_values
 from headway.checks.tolerance import max_difference, tolerance
 
 
 def others(evidence: Evidence) -> Outcome:
     """Ask that queries of one text see all of another, and nothing besides."""
-    other = evidence.other
-    if other is None:
+    cross = evidence.cross_queries
+    if cross is None:
         return not_applicable("It takes no other tokens for keys and values.")
     if evidence.causal:
         return not_applicable(
             "It hides the future, so queries and keys are of the same text."
         )
-    if other.error:
+    if cross.error:
         return _raised(evidence)
     with torch.no_grad():
         for ask in (
@@ -40,25 +40,25 @@ def others(evidence: Evidence) -> Outcome:
         ):
             if wrong := ask(evidence):
                 return wrong
-    T, S = evidence.subject.T, other.y.shape[1]
+    T, S = evidence.subject.T, cross.y.shape[1]
     return passed(f"{T} queries see all of {S} other tokens, and nothing else.", S)
 
 
 def _raised(evidence: Evidence) -> Outcome:
-    other = evidence.other
-    assert other is not None  # noqa: S101  # for the types alone
-    T, S = evidence.subject.T, other.y.shape[1]
-    if not other.as_many or evidence.positions or evidence.one_length:
+    cross = evidence.cross_queries
+    assert cross is not None  # noqa: S101  # for the types alone
+    T, S = evidence.subject.T, cross.y.shape[1]
+    if not cross.as_many or evidence.positions or evidence.one_length:
         return not_applicable(
-            f"With other tokens for keys and values it raised {other.error}."
+            f"With other tokens for keys and values it raised {cross.error}."
         )
-    if other.refuses:
+    if cross.refuses:
         return note(
             f"It takes as many keys as queries only: with {S} for {T} it raised "
-            f"{other.error}."
+            f"{cross.error}."
         )
     return failed(
-        f"With {S} keys for {T} queries it raised {other.error}: {_cause(evidence)}."
+        f"With {S} keys for {T} queries it raised {cross.error}: {_cause(evidence)}."
     )
 
 
@@ -80,7 +80,7 @@ def _other_queries_move(evidence: Evidence, x: Tensor, y: Tensor) -> float:
     for s, rows in enumerate(moved):
         rows[:, s] = 0.0
     worst = float(moved.max())
-    return worst if worst > evidence.noise else 0.0
+    return worst if worst > evidence.same_order_tolerance else 0.0
 
 
 def _moved(evidence: Evidence, x: Sequence[Tensor], y: Sequence[Tensor]) -> Tensor:
@@ -97,21 +97,22 @@ def _moved(evidence: Evidence, x: Sequence[Tensor], y: Sequence[Tensor]) -> Tens
 
 
 def _ask(evidence: Evidence, x: Tensor, *tokens: Tensor) -> Tensor:
-    asking = asking_others(evidence.subject, *tokens)
+    asking = as_cross_attention(evidence.subject, *tokens)
     assert asking is not None  # noqa: S101  # it was called before
     return asking(x)
 
 
 def _tokens(evidence: Evidence) -> tuple[Tensor, Tensor]:
-    other = evidence.other
-    assert other is not None  # noqa: S101  # for the types alone
-    return other.y, other.output
+    cross = evidence.cross_queries
+    assert cross is not None  # noqa: S101  # for the types alone
+    return cross.y, cross.output
 
 
 def _looks(evidence: Evidence) -> Outcome | None:
     """Ask that the other tokens change anything."""
     y, output = _tokens(evidence)
-    if max_difference(_ask(evidence, evidence.x, y.flip(2)), output) > evidence.noise:
+    moved = max_difference(_ask(evidence, evidence.x, y.flip(2)), output)
+    if moved > evidence.same_order_tolerance:
         return None
     return failed(
         "Other tokens for keys and values change nothing: they are made of the tokens "
@@ -136,7 +137,7 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
         changed = y.clone()
         changed[0] = y[-1].flip(-1) + 0.5
         moved = (_ask(evidence, x, changed) - output)[1:].abs().max()
-        if float(moved) > evidence.noise:
+        if float(moved) > evidence.same_order_tolerance:
             return failed("Keys of one text are seen from another.", float(moved))
     return None
 
@@ -146,7 +147,7 @@ def _sees_all(evidence: Evidence) -> Outcome | None:
     y, _ = _tokens(evidence)
     versions = each_token_changed(y)
     moved = _moved(evidence, [evidence.x] * len(versions), versions)
-    places = (moved.amax(dim=1) <= evidence.noise).nonzero().tolist()
+    places = (moved.amax(dim=1) <= evidence.same_order_tolerance).nonzero().tolist()
     unseen = len(places)
     T, S = evidence.subject.T, y.shape[1]
     if unseen and not evidence.window:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from headway.checks import book
+from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
-from headway.checks.evidence.designs import standard_slopes
+from headway.checks.evidence.find_designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
 from headway.checks.evidence.tables import lengths_differ
 from headway.checks.evidence.weights import Projections

@@ -10,7 +10,7 @@ from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
 from headway.checks.subject.dropout import rate_attributes
-from headway.checks.tolerance import max_difference, noise, tolerance
+from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
@@ -82,7 +82,8 @@ def dropout(evidence: Evidence) -> Outcome:
             subject.in_training(dropout=rate)(x)
             for rate in (_SMALL_RATE, 1 - _SMALL_RATE, 0.0)
         )
-    if max_difference(means, means[:1].expand_as(means)) <= evidence.noise:
+    apart = max_difference(means, means[:1].expand_as(means))
+    if apart <= evidence.same_order_tolerance:
         return failed(
             "It has a rate of dropout, and in training nothing is dropped.", 0
         )
@@ -185,7 +186,8 @@ def _shared(subject: Subject, x: Tensor) -> bool:
     equal = x[:1].repeat(4, 1, 1)
     for training in _one_at_a_time(subject):
         rows = training(equal)
-        alike = max_difference(rows, rows[:1].expand_as(rows)) <= noise(rows)
+        apart = max_difference(rows, rows[:1].expand_as(rows))
+        alike = apart <= same_order_tolerance(rows)
         if alike and max_difference(rows, subject(equal)) > tolerance(rows):
             return True
     return False
@@ -216,7 +218,7 @@ def _unused(subject: Subject, x: Tensor) -> str:
         return ""
     expected = subject.in_training(dropout=0.0)(x)
     for n, training in enumerate(_one_at_a_time(subject)):
-        if max_difference(training(x), expected) <= noise(expected):
+        if max_difference(training(x), expected) <= same_order_tolerance(expected):
             modules = training.module.named_modules() if training.module else ()
             named = {one: path for path, one in modules}
             return named[rate_attributes(training.target)[n][0]]

@@ -4,12 +4,12 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence import Evidence
+from headway.checks.evidence.batched_changes import moved_rows
 from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
-from headway.checks.evidence.together import moved_rows
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
 from headway.checks.subject.intent import has_window
-from headway.checks.tolerance import max_difference, noise
+from headway.checks.tolerance import max_difference, same_order_tolerance
 
 _LARGE = 1e3
 _LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
@@ -71,7 +71,7 @@ def _leak_of_long_texts(evidence: Evidence) -> Outcome:
         if not (one.isfinite().all() and other.isfinite().all()):
             break  # which another property tells
         moved = max_difference(one[:, :-1], other[:, :-1])
-        if moved > noise(one):
+        if moved > same_order_tolerance(one):
             return failed(
                 f"In a text of {long} tokens a row moves when the last one is changed, "
                 f"and in one of {subject.T} none does: long texts are not masked.",
@@ -93,12 +93,12 @@ def _leak(evidence: Evidence, subject: Subject) -> float:
 
 @torch.no_grad()
 def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> float:
-    """Give how far a row moves when all after it is exchanged; noise is nothing."""
+    """Give how far a row moves when all after it is exchanged; rounding is nothing."""
     places = range(1, subject.T)
     versions = [torch.cat([x[:, :s], other[:, s:]], dim=1) for s in places]
     moved = moved_rows(subject, x, versions, together=together)
     worst = max(float(rows[:, :s].max()) for s, rows in zip(places, moved, strict=True))
-    return worst if worst > noise(subject(x)) else 0.0
+    return worst if worst > same_order_tolerance(subject(x)) else 0.0
 
 
 def _reason_of_leak(evidence: Evidence) -> str:
@@ -156,11 +156,13 @@ def texts(evidence: Evidence) -> Outcome:
     """Ask that the texts of a batch do not move each other."""
     own_text = torch.eye(evidence.subject.B, dtype=torch.bool)[:, None, :, None]
     worst = float(evidence.influence.masked_fill(own_text, 0.0).max())
-    if worst <= evidence.noise:
+    if worst <= evidence.same_order_tolerance:
         return passed("No text moves another of its batch.", 0)
     within = evidence.influence.masked_fill(~own_text, 0.0)
     own_token = torch.eye(evidence.subject.T, dtype=torch.bool)[None, :, None, :]
-    tokens_meet = within.masked_fill(own_token, 0.0).max() > evidence.noise
+    tokens_meet = (
+        within.masked_fill(own_token, 0.0).max() > evidence.same_order_tolerance
+    )
     reason = (
         "A mean over the batch, a softmax over it, or a reshape mixes them."
         if tokens_meet

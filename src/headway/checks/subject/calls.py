@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.subject import intent
-from headway.checks.subject.fill import Filling, Room, fillings, is_known
+from headway.checks.subject.fill_arguments import Filling, Room, fillings, is_known
 from headway.checks.subject.signature import Target, arguments, unpacked
 
 CallOption = str | Callable[..., Any]

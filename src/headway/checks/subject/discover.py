@@ -48,7 +48,7 @@ def discover(target: Target, options: Options) -> Subject:
             continue
         ways = [
             Subject(name, copied, call, d_in, dtype, _device(copied), options)
-            for call, d_in in _ways(copied, options)
+            for call, d_in in _candidate_calls(copied, options)
         ]
         if found := _first_that_works(ways, failures):
             return _with_axes_in_order(found)
@@ -90,7 +90,7 @@ def _refuse_numbers(options: Options) -> None:
             )
 
 
-def _ways(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
+def _candidate_calls(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
     """Give the calls and the widths of tokens that may be right."""
     for call in possible_calls(
         target,

@@ -17,7 +17,7 @@ from headway.checks.subject.calls import (
     three_of,
 )
 from headway.checks.subject.copies import duplicate
-from headway.checks.subject.fill import is_known
+from headway.checks.subject.fill_arguments import is_known
 from headway.checks.subject.names import used_names
 from headway.checks.subject.signature import Target, arguments, parts
 from headway.checks.subject.subject import Options

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.functional import relu, scaled_dot_product_attention, softmax
 
-from checks.corpus.record import BY_MODEL, NAN, OTHER, WIDTH, D, H, style, wrong
+from checks.corpus.ground_truth import BY_MODEL, NAN, OTHER, WIDTH, D, H, style, wrong
 from checks.corpus.styles.masking import Plain
 
 

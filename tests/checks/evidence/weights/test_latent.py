@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.asking import said
-from checks.support.designed import angles, merge, split, turn_pairs
+from checks.support.attention_designs import angles, merge, split, turn_pairs
 from headway import LatentAttention, Rotary
 from headway.checks.evidence.weights.latent import latent_roles, latent_weights
 from mistakes.mistake import EQUATION

@@ -42,7 +42,7 @@ def _who_sees_what(evidence: Evidence, subject: Subject) -> str:
     """Say whether logits by other code see later tokens, if that is another answer."""
     cuts = (1, subject.T // 2, subject.T - 1)
     ahead = moves(subject, evidence.ids[:1], cuts)
-    leaks = subject.causal and float(ahead.max()) > evidence.noise
+    leaks = subject.causal and float(ahead.max()) > evidence.same_order_tolerance
     if leaks is evidence.leaks:
         return ""
     return " and see later tokens" if leaks else " and see no later tokens"

@@ -73,8 +73,11 @@ def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
     def read(ids: Tensor) -> Tensor:
         return protocol.read(evidence.subject, ids, sizes)
 
-    in_pieces = influence(evidence.subject, evidence.ids[:1], read) > evidence.noise
-    at_once = evidence.influence > evidence.noise
+    in_pieces = (
+        influence(evidence.subject, evidence.ids[:1], read)
+        > evidence.same_order_tolerance
+    )
+    at_once = evidence.influence > evidence.same_order_tolerance
     if (in_pieces & ~at_once).any():
         return "they see later tokens of their piece, so no mask acts there"
     if (at_once & ~in_pieces).any():

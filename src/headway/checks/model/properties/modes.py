@@ -11,7 +11,7 @@ from headway.checks.model.evidence import Evidence, between
 from headway.checks.model.repeating import is_random
 from headway.checks.model.subject import Subject
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.tolerance import max_difference, noise
+from headway.checks.tolerance import max_difference, same_order_tolerance
 
 # What compares one call with another.
 _OF_TWO_CALLS = (
@@ -67,7 +67,7 @@ def state(evidence: Evidence) -> Outcome:
         except Exception as raised:  # whatever a reader's code may raise
             return failed(f"After other calls it raised {describe(raised)}.")
     worst = max_difference(subject(evidence.ids), first)
-    if worst <= noise(first):
+    if worst <= same_order_tolerance(first):
         return passed("A call changes no later one, no ids and no weight.", worst)
     return failed(
         "The same ids get other logits after other calls: something is kept, such as "
@@ -102,7 +102,7 @@ def in_eval(evidence: Evidence) -> Outcome:
     subject = evidence.subject.with_dropout(0.5)
     first, *others = [subject(evidence.ids, seed=seed) for seed in (1, 2, 3)]
     worst = max(max_difference(one, first) for one in others)
-    if worst > noise(first):
+    if worst > same_order_tolerance(first):
         told = (
             "random numbers are drawn, such as by dropout at a rate of its own"
             if is_random(evidence.subject.with_dropout(0.0))

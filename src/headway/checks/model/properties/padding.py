@@ -12,7 +12,7 @@ from headway.checks.model.masks import find_mask
 from headway.checks.model.subject import Subject
 from headway.checks.model.tolerance import logits_tolerance
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.tolerance import max_difference, noise
+from headway.checks.tolerance import max_difference, same_order_tolerance
 
 _AHEAD = (
     "where the mask hides padding, tokens see later ones, so it may stand in the place "
@@ -99,7 +99,7 @@ def _see_ahead(
     before = subject(ids, **extra)
     after = subject(torch.where(last, subject.other(ids), ids), **extra)
     moved = distances(after, before)[real & ~last]
-    return subject.causal and bool((moved > noise(before)).any())
+    return subject.causal and bool((moved > same_order_tolerance(before)).any())
 
 
 def _without_mask(evidence: Evidence) -> Outcome:
@@ -130,7 +130,7 @@ def packed(evidence: Evidence) -> Outcome:
         worst = max_difference(rows, alone)
         if worst <= logits_tolerance(rows):
             return passed(f"With {way.told}, texts in one row are as alone.", worst)
-        apart = moved <= noise(rows)
+        apart = moved <= same_order_tolerance(rows)
         if way.sure or apart:
             seen = (
                 "do not see each other, and yet are"

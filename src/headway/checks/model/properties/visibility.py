@@ -9,7 +9,7 @@ from headway.checks.errors import describe
 from headway.checks.model.evidence import Evidence, moves
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import intent
-from headway.checks.tolerance import largest, noise
+from headway.checks.tolerance import largest, same_order_tolerance
 
 _RATE = 0.3
 _LONG = 131  # a prime, and longer than most blocks and windows of small models
@@ -43,7 +43,7 @@ def in_training(evidence: Evidence) -> Outcome:
     dropping = subject.in_training(dropout=_RATE)
     ids = evidence.ids[:1]
     moved = moves(dropping, ids, cuts)
-    worst, limit = float(moved.max()), noise(dropping(ids))
+    worst, limit = float(moved.max()), same_order_tolerance(dropping(ids))
     if worst <= limit:
         return passed("In training, too, no logits see later tokens.", worst)
     quiet = moves(subject.in_training(dropout=0.0), ids, cuts)
@@ -79,7 +79,7 @@ def long(evidence: Evidence) -> Outcome:
     cuts = sorted({1, T // 7, T // 3, T // 2, T - 2, T - 1} & {*range(1, T)})
     moved = moves(subject, ids, cuts)
     worst = float(moved.max())
-    if worst <= noise(before):
+    if worst <= same_order_tolerance(before):
         return passed(f"In a text of {T} tokens no logits see later ones.", worst)
     return failed(
         f"{_earliest(moved, cuts)} It does so in a text of {T} tokens, and not of "
@@ -90,7 +90,7 @@ def long(evidence: Evidence) -> Outcome:
 
 def past(evidence: Evidence) -> Outcome:
     """Ask that logits move with every token that they may see."""
-    moved = evidence.influence > evidence.noise
+    moved = evidence.influence > evidence.same_order_tolerance
     T = len(moved)
     asked = torch.ones(T, T, dtype=torch.bool)
     if evidence.subject.causal:
@@ -128,7 +128,7 @@ def _earliest(moved: Tensor, cuts: list[int] | None = None) -> str:
 def _pattern(evidence: Evidence) -> str:
     """Say which later tokens are seen, and so what is probably wrong."""
     T = evidence.subject.T
-    moved = (evidence.influence > evidence.noise).cpu()
+    moved = (evidence.influence > evidence.same_order_tolerance).cpu()
     seen = {(s, t) for s, t in moved.tril(-1).nonzero().tolist()}
     if not seen:
         return "No single token does it, only several at once."

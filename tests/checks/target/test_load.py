@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from checks.support.asking import refused
-from headway.checks.load_target import explain_target, load_target
+from headway.checks.target.load import explain_target, load_target
 
 CODE = """
 from torch import nn

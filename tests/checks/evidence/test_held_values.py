@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from headway.checks.evidence.stored import stored
+from headway.checks.evidence.held_values import held_values
 
 
 class Rope:
@@ -18,7 +18,7 @@ class Rope:
 
 
 def names(target: Any) -> set[str]:
-    return {name for name, _ in stored(target)}
+    return {name for name, _ in held_values(target)}
 
 
 def test_a_module_keeps_attributes_weights_and_buffers() -> None:
@@ -37,7 +37,7 @@ def test_a_module_keeps_attributes_weights_and_buffers() -> None:
 def test_an_object_is_looked_into_once() -> None:
     module, rope = nn.Module(), Rope()
     module.one, module.other, rope.itself = rope, rope, rope
-    found = [name for name, _ in stored(module)]
+    found = [name for name, _ in held_values(module)]
     assert found.count("base") == 1
 
 

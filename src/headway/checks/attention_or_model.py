@@ -25,7 +25,9 @@ def property_names(*, model: bool) -> list[str]:
     return [one.name for one in (OF_MODELS if model else PROPERTIES)]
 
 
-def check_either(code: Callable[..., Any], options: Mapping[str, Any]) -> Report:
+def check_attention_or_model(
+    code: Callable[..., Any], options: Mapping[str, Any]
+) -> Report:
     """Check attention, or a whole model if the size of a vocabulary is told.
 
     Args:

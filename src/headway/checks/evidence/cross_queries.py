@@ -7,10 +7,10 @@ from torch import Tensor
 
 from headway.checks.errors import describe
 from headway.checks.subject import Subject
-from headway.checks.subject.others import asking_others
+from headway.checks.subject.cross_calls import as_cross_attention
 
 
-class Other(NamedTuple):
+class CrossQueries(NamedTuple):
     """Queries of one text, and keys and values of another.
 
     Attributes:
@@ -29,25 +29,25 @@ class Other(NamedTuple):
     refuses: bool = False
 
 
-def find_other(subject: Subject, x: Tensor) -> Other | None:
+def find_cross_queries(subject: Subject, x: Tensor) -> CrossQueries | None:
     """Call with other tokens, more than there are queries; `None` if none are taken."""
     T, limit = subject.T, subject.context_length
     S = T + 4 if limit is None or limit >= T + 4 else max(T - 2, 1)
     y = subject.tokens(T=S, seed=11)
     try:
-        asking = asking_others(subject, y)
+        asking = as_cross_attention(subject, y)
         if asking is None:
             return None
-        return Other(y, asking(x))
+        return CrossQueries(y, asking(x))
     except Exception as raised:  # whatever a reader's code may raise
         refuses = isinstance(raised, (ValueError, AssertionError, NotImplementedError))
         nothing = torch.empty(0)
-        return Other(y, nothing, describe(raised), _as_many(subject, x), refuses)
+        return CrossQueries(y, nothing, describe(raised), _as_many(subject, x), refuses)
 
 
 def _as_many(subject: Subject, x: Tensor) -> bool:
     try:
-        asking = asking_others(subject, subject.tokens(seed=11))
+        asking = as_cross_attention(subject, subject.tokens(seed=11))
         return asking is not None and asking(x).shape[1] == subject.T
     except Exception:  # whatever a reader's code may raise
         return False

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_in_steps import allowed, hide
 from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING, Mistake
-from stepwise import allowed, hide
 
 
 def naively(m: Any, scores: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ def of_the_first_mask(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
     return hide(m, scores, None)
 
 
-GIVEN: dict[str, Mistake] = {
+CALLER_MASKS: dict[str, Mistake] = {
     "the mask is ignored": Mistake(
         OBEYED, {"hide": lambda m, s, mask: hide(m, s, None)}
     ),

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from headway.checks import book
-from headway.checks.book import Section
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.oracle.comparing import Comparison, Place
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.rotation import base_of
@@ -34,7 +34,7 @@ class _Number(NamedTuple):
     section: Section
 
 
-def unknown_number(comparison: Comparison, place: Place) -> tuple[str, Section] | None:
+def wrong_constant(comparison: Comparison, place: Place) -> tuple[str, Section] | None:
     """Find a number that, wrong as it is, explains the output."""
     for one in _numbers(comparison, place):
         if (number := _explaining(comparison, place, one)) is not None:

@@ -9,7 +9,11 @@ from torch import Tensor, nn
 
 from checks.support.asking import refused, row
 from headway.checks import check_model
-from headway.checks.either import check_either, is_model, property_names
+from headway.checks.attention_or_model import (
+    check_attention_or_model,
+    is_model,
+    property_names,
+)
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from mistakes.mistake import EQUATION, LEAK
@@ -59,7 +63,7 @@ def test_each_has_properties_of_its_own() -> None:
 def test_what_is_meant_is_checked(
     code: Callable[..., Any], options: dict[str, Any], first: str
 ) -> None:
-    report = check_either(code, options)
+    report = check_attention_or_model(code, options)
     assert report.ok
     assert report.rows[0].name == first
 
@@ -67,7 +71,7 @@ def test_what_is_meant_is_checked(
 @pytest.mark.refusal
 def test_weights_are_those_of_a_layer() -> None:
     with refused("weights must be left out for a whole model; got weights={'a': 'b'}."):
-        check_either(Means(), {"vocab_size": 17, "weights": {"a": "b"}})
+        check_attention_or_model(Means(), {"vocab_size": 17, "weights": {"a": "b"}})
 
 
 def test_a_model_may_be_expected_to_fail_too() -> None:

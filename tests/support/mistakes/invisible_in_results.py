@@ -5,8 +5,8 @@ One who reads the weights off does.
 
 import torch
 
+from attention_in_steps import Step, merge
 from mistakes.mistake import DROPOUT, Mistake
-from stepwise import Step, merge
 
 
 def of_one_pattern(axis: int) -> dict[str, Step]:
@@ -14,7 +14,7 @@ def of_one_pattern(axis: int) -> dict[str, Step]:
     return {"drop": lambda m, w: w * m.dropout(torch.ones_like(w.narrow(axis, 0, 1)))}
 
 
-UNSEEN: dict[str, Mistake] = {
+INVISIBLE_IN_RESULTS: dict[str, Mistake] = {
     "dropout of the context": Mistake(
         DROPOUT,
         {"drop": lambda m, w: w, "merge": lambda m, c: merge(m, m.dropout(c))},

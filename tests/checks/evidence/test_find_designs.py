@@ -8,9 +8,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support import designed
+from checks.support import attention_designs
 from checks.support.asking import evidence_of, rows_of, said
-from checks.support.designed import HEADS, STYLES, Base, Halves, Windowed, angles
+from checks.support.attention_designs import (
+    HEADS,
+    STYLES,
+    Base,
+    Halves,
+    Windowed,
+    angles,
+)
 from headway import (
     ALiBi,
     GroupedQueryAttention,
@@ -21,7 +28,7 @@ from headway import (
     add_qk_norm,
 )
 from headway.checks.evidence.design import Design
-from headway.checks.evidence.designs import norms_inside
+from headway.checks.evidence.find_designs import norms_inside
 from mistakes.mistake import EQUATION, ORDER, SUM
 
 
@@ -39,7 +46,9 @@ def test_the_equation_is_asked_with_what_is_inside(style: str, causal: bool) -> 
 
 
 def test_what_the_caller_hands_over_is_seen() -> None:
-    verdict, sentence = said(designed.Given(), EQUATION, call=designed.given)
+    verdict, sentence = said(
+        attention_designs.Given(), EQUATION, call=attention_designs.given
+    )
     assert (verdict, "rotary positions, pairs" in sentence) == ("passed", True)
 
 
@@ -78,7 +87,7 @@ def test_norms_in_the_layers_of_queries_and_keys_are_found() -> None:
 
 def test_the_plain_equation_comes_last_and_is_all_there_is_without_more() -> None:
     assert designs(Base()) == (Design(),)
-    for make in (Halves, designed.Sunk, designed.Capped):
+    for make in (Halves, attention_designs.Sunk, attention_designs.Capped):
         assert designs(make())[-1] == Design()
         assert designs(make())[0].source
 
@@ -145,7 +154,7 @@ def test_pairings_are_ordered_by_the_table() -> None:
         return found[0].rotation.pairing
 
     assert first(Halves) == "halves"
-    assert first(designed.Complex) == first(designed.Pairs) == "pairs"
+    assert first(attention_designs.Complex) == first(attention_designs.Pairs) == "pairs"
 
 
 def test_sines_that_are_added_to_tokens_are_no_rotation_for_sure() -> None:
@@ -166,7 +175,7 @@ def test_rotations_of_functions_are_found() -> None:
         n = 2 * rope.shape[1]
 
         def turn(x: Tensor) -> Tensor:
-            turned = designed.turn_pairs(x[..., :n], cos, sin)
+            turned = attention_designs.turn_pairs(x[..., :n], cos, sin)
             return torch.cat([turned, x[..., n:]], dim=-1)
 
         return scaled_dot_product_attention(turn(q), turn(k), v)
@@ -221,7 +230,9 @@ def test_a_norm_without_weights_is_of_each_head() -> None:
 
 
 def test_slopes_without_a_buffer_are_the_usual_ones() -> None:
-    kept, made = (designs(designed.Biased(kept=one))[0] for one in (True, False))
+    kept, made = (
+        designs(attention_designs.Biased(kept=one))[0] for one in (True, False)
+    )
     for found in (kept, made):
         assert found.bias is not None
         assert found.bias.shape[0] == HEADS
@@ -233,7 +244,7 @@ def test_slopes_without_a_buffer_are_the_usual_ones() -> None:
 
 
 def test_slopes_are_one_for_each_head() -> None:
-    module = designed.Biased()
+    module = attention_designs.Biased()
     module.slopes_of_others = torch.ones(HEADS + 1)
     assert len([one for one in designs(module) if one.bias is not None]) == 1
 

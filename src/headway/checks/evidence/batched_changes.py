@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.evidence.influence import row_differences
-from headway.checks.tolerance import max_difference, noise, tolerance
+from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 _MOST_NUMBERS = 2**21  # of the tokens of one call
 
@@ -24,7 +24,7 @@ def share_a_call(call: Callable[[Tensor], Tensor], x: Tensor) -> bool:
             changed[b] = x[b - 1].flip(-1) + 0.5
             moved = row_differences(call(changed), before)
             moved[b] = 0.0
-            if float(moved.max()) > noise(before):
+            if float(moved.max()) > same_order_tolerance(before):
                 return False
         many = call(x.repeat(3, 1, 1))
     except Exception:  # it takes no batch of another size

@@ -1,4 +1,4 @@
-"""Stand-ins for what turns, adds and keeps, the first two in loops as well.
+"""Fakes of a rotation, of a bias and of a cache, the first two in loops as well.
 
 They are unlike the book's: what turns depends on more than a difference, and no two
 heads add the same. So a module that mixes up positions or heads is seen.

@@ -7,7 +7,7 @@ import pytest
 from torch import nn
 
 from checks.support.asking import refused
-from headway.checks.constructor import Settings, build, describe_arguments
+from headway.checks.target.constructor import Settings, build, describe_arguments
 
 
 class Heads(nn.Module):

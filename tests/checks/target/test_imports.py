@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headway.checks.imports import Notebook, import_place, search_path
+from headway.checks.target.imports import Notebook, import_place, search_path
 
 
 @pytest.fixture(autouse=True)

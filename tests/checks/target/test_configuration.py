@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checks.support.asking import refused
-from headway.checks.configuration import Target, all_configured, configured
+from headway.checks.target.configuration import Target, all_configured, configured
 
 TABLES = """
 [tool.other]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from checks.support.callers import WIDTH, OfThree, OfTokens, OfTwo, discovered
-from headway.checks.subject.others import asking_others, hands_over_values
+from headway.checks.subject.cross_calls import as_cross_attention, hands_over_values
 
 
 def three(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -30,24 +30,24 @@ def test_keys_and_values_are_of_other_tokens(
 ) -> None:
     subject = discovered(target, **options)
     x, y, z = (subject.tokens(T=n, seed=n) for n in (7, 9, 9))
-    asking = asking_others(subject, y, z + 1)
+    asking = as_cross_attention(subject, y, z + 1)
     assert asking is not None
     assert hands_over_values(subject) is values
     rows = asking(x)
     assert rows.shape[:2] == x.shape[:2]
-    with_others = asking_others(subject, y, y)
+    with_others = as_cross_attention(subject, y, y)
     assert with_others is not None
     assert torch.equal(rows, with_others(x)) is not values
 
 
 def test_what_takes_one_text_has_no_others() -> None:
     subject = discovered(OfTokens())
-    assert asking_others(subject, subject.tokens()) is None
+    assert as_cross_attention(subject, subject.tokens()) is None
     assert not hands_over_values(subject)
     one_text = discovered(
         lambda q, k, v: three(q, k, v) if q.ndim == 2 else q[5], d_in=None
     )
-    assert asking_others(one_text, one_text.tokens()) is None
+    assert as_cross_attention(one_text, one_text.tokens()) is None
 
 
 def attend_texts(m: Any, x: Tensor) -> Tensor:
@@ -56,5 +56,5 @@ def attend_texts(m: Any, x: Tensor) -> Tensor:
 
 def test_a_call_of_the_reader_that_says_nothing_hands_over_no_values() -> None:
     subject = discovered(OfTwo(), call=attend_texts)
-    assert asking_others(subject, subject.tokens()) is None
+    assert as_cross_attention(subject, subject.tokens()) is None
     assert not hands_over_values(subject)

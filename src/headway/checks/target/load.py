@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import nn
 
-from headway.checks.constructor import build, describe_arguments
-from headway.checks.imports import FILES, Notebook, import_place, search_path
 from headway.checks.subject.calls import takes_three
 from headway.checks.subject.signature import arguments as arguments_of
+from headway.checks.target.constructor import build, describe_arguments
+from headway.checks.target.imports import FILES, Notebook, import_place, search_path
 
 _MOST = 12  # names that are listed
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from markdown.extensions.toc import slugify
 
-from headway.checks import Report, Row, book
-from headway.checks.book import Section
+from headway.checks import Report, Row
+from headway.checks import book_sections as book
+from headway.checks.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES

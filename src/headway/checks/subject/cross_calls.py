@@ -24,7 +24,7 @@ _CONTEXT = re.compile(
 )
 
 
-def asking_others(subject: Subject, *others: Tensor) -> Subject | None:
+def as_cross_attention(subject: Subject, *others: Tensor) -> Subject | None:
     """Make a subject whose queries ask other tokens; `None` if it takes none.
 
     Args:

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from attention_in_steps import Attention
 from mistakes.mistake import CACHED, DIFFERENCES, LAYOUT, OTHERS, Mistake
-from stepwise import Attention
 
 
 class Asking(Attention):
@@ -70,7 +70,7 @@ def asking(**tokens: Any) -> dict[str, Any]:
     }
 
 
-ALONE: dict[str, Mistake] = {
+OTHER_CALLS: dict[str, Mistake] = {
     "keys of the queries": Mistake(OTHERS, asking(k="x"), **CROSS),
     "values of the queries": Mistake(OTHERS, asking(v="x"), **CROSS),
     "nothing of the others": Mistake(OTHERS, asking(k="x", v="x"), **CROSS),

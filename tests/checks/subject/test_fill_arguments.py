@@ -11,7 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from checks.support.asking import said
 from headway.checks.subject import Options, discover
-from headway.checks.subject.fill import Room, fillings, is_known
+from headway.checks.subject.fill_arguments import Room, fillings, is_known
 from mistakes.mistake import EQUATION
 
 D, HEADS = 6, 4

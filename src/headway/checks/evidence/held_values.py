@@ -12,7 +12,7 @@ from headway.checks.subject.signature import Target, parts, unwrapped
 _PLAIN = (str, bytes, int, float, bool, complex, type(None))
 
 
-def stored(target: Target) -> Iterator[tuple[str, Any]]:
+def held_values(target: Target) -> Iterator[tuple[str, Any]]:
     """Give all that code keeps, each with the name it has there.
 
     Of modules these are attributes, parameters, buffers and submodules; of functions

@@ -1,6 +1,6 @@
 """False alarms that are known, each with its reason."""
 
-KNOWN: dict[str, dict[str, str]] = {
+KNOWN_FALSE_ALARMS: dict[str, dict[str, str]] = {
     "gan_map": {
         "every allowed token counts": "Scores without a scale make weights vanish."
     },

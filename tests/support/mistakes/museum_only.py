@@ -6,7 +6,7 @@ tiles to choose and no processes to start, and it cannot know how a model was tr
 or what a variant is meant to be.
 """
 
-NOT_SEEN_BY_CHECK = {
+MUSEUM_ONLY = {
     "bf16-positions": "only the distance counts",
     "a-speed-for-each-channel": "a step is a rotation",
     "inverted-ramp": "the fastest pair keeps its speed",

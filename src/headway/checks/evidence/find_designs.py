@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.evidence.design import Buckets, Design, Rotation
+from headway.checks.evidence.held_values import held_values
 from headway.checks.evidence.influence import window_size
-from headway.checks.evidence.stored import stored
 from headway.checks.evidence.tables import Angles, tables_in_use
 from headway.checks.evidence.weights import Projections, Weights
 from headway.checks.subject import Subject, intent
@@ -155,7 +155,7 @@ def _bases(known: _Known) -> Iterator[tuple[float, str]]:
     if told is not None:
         yield told, "rotary_base"
         return
-    for name, value in stored(known.subject.target):
+    for name, value in held_values(known.subject.target):
         if _BASE.fullmatch(name) and _is_number(value) and value > 1:
             yield float(value), name
             return
@@ -239,7 +239,7 @@ def _learned_biases(known: _Known) -> Iterator[Features]:
     module = known.subject.module
     reaches = (
         int(value)
-        for name, value in stored(known.subject.target)
+        for name, value in held_values(known.subject.target)
         if _REACH.search(name) and _is_number(value)
     )
     reach = next(reaches, 0)
@@ -282,7 +282,7 @@ def _slanted_biases(known: _Known) -> Iterator[Features]:
 def _slopes(known: _Known, heads: int) -> Iterator[Tensor]:
     """Give the slopes that are kept, or else the standard ones."""
     kept = False
-    for name, value in stored(known.subject.target):
+    for name, value in held_values(known.subject.target):
         if not isinstance(value, Tensor) or not _ALIBI.search(name):
             continue
         if value.numel() == heads and value.is_floating_point():
@@ -304,7 +304,7 @@ def standard_slopes(heads: int) -> Tensor:
 
 
 def _caps(known: _Known) -> Iterator[Features]:
-    for name, value in stored(known.subject.target):
+    for name, value in held_values(known.subject.target):
         if _CAP.fullmatch(name) and _is_number(value) and value > 0:
             yield {"softcap": float(value), "source": f"scores capped by {name}"}
             return
@@ -317,7 +317,7 @@ def _sinks(known: _Known) -> Iterator[Features]:
         return
     added = [
         name
-        for name, value in stored(known.subject.target)
+        for name, value in held_values(known.subject.target)
         if (name == "add_zero_attn" and value is True)
         or (name == "bias_k" and value is not None)
     ]
@@ -353,7 +353,7 @@ def _windows(known: _Known) -> Iterator[Features]:
 
 def _named_windows(known: _Known) -> Iterator[tuple[int, str]]:
     """Give the numbers that name a window, if a text is longer than that."""
-    for name, value in stored(known.subject.target):
+    for name, value in held_values(known.subject.target):
         if not (_WINDOW.fullmatch(name) and _is_number(value)):
             continue
         if 0 < value < known.subject.T and int(value) == value:
@@ -372,7 +372,9 @@ def _all_names(known: _Known) -> set[str]:
     target = known.subject.target
     names = intent.required(target) | used_names(target)
     names |= {
-        name for name, one in stored(target) if one is not None and one is not False
+        name
+        for name, one in held_values(target)
+        if one is not None and one is not False
     }
     return names | {type(one).__name__ for one in parts(target)}
 

@@ -1,0 +1,1 @@
+"""What a command line or `pyproject.toml` names: found, imported and built."""
