@@ -95,7 +95,9 @@ def test_the_way_goes_by_key_and_says_the_title(
 def test_only_chapters_have_a_way_and_a_switch() -> None:
     pages = {path for path in SITE.rglob("*.html") if "hw-way" in path.read_text()}
     assert pages == {SITE / one / "index.html" for one in CHAPTERS}
-    pages = {path for path in SITE.rglob("*.html") if "hide_outputs.js" in path.read_text()}
+    pages = {
+        path for path in SITE.rglob("*.html") if "hide_outputs.js" in path.read_text()
+    }
     assert pages == {SITE / one / "index.html" for one in CHAPTERS}
 
 

@@ -8,7 +8,7 @@ import torch
 from compare import close
 from headway.checks.evidence.design import Design
 from headway.checks.oracle.recipe import Recipe
-from headway.checks.oracle.weighing import weigh
+from headway.checks.oracle.scores_to_weights import weigh
 from sizes import B, H, S, T, draw
 
 SCALE = 0.3
