@@ -10,7 +10,8 @@ one of each kind and those that have changed; with ALL=1, every page.
 How fast a page is depends on what else the computer does. So Lighthouse slows down a
 processor that is busy already by less, and the score is held against that of the same
 text in Material for MkDocs as it comes, measured in turns. What a page weighs does not
-depend on the computer, and has fixed limits in tests/browser/test_gates.py.
+depend on the computer, and has fixed limits in
+tests/browser/test_access_privacy_and_weight.py.
 """
 
 import json
@@ -39,7 +40,9 @@ PINS = ("package.json", "package-lock.json")
 PERFECT = ("accessibility", "best-practices", "seo")
 PERFORMANCE = "performance"
 MARGIN = 10  # for the fonts of formulas, and for figures
-REFERENCE = 15  # the same for a page of the reference, which may have more elements
+REFERENCE_MARGIN = (
+    15  # the same for a page of the reference, which may have more elements
+)
 TURNS = 5  # at most; the best of each counts, since other programs only slow it down
 # How many times slower a phone is than this computer when it has nothing else to do,
 # and what Lighthouse then finds the speed of its processor to be, or more.
@@ -186,7 +189,7 @@ def scores(pages: Sequence[str]) -> Iterator[str]:
         phone = Phone(address(pages[0]))
         for page in pages:
             same = source(page).removesuffix("index.md").removesuffix(".md")
-            margin = REFERENCE if page.startswith("reference/") else MARGIN
+            margin = REFERENCE_MARGIN if page.startswith("reference/") else MARGIN
             found, fast, least = phone.compare(
                 address(page), f"{stock}/{same}/", margin
             )
