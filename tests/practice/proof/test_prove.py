@@ -96,3 +96,9 @@ def test_what_is_good_is_counted(tmp_path: Path) -> None:
     assert proof.ok, proof.problems
     assert (proof.wrong, proof.alone, proof.survivors) == (3, 3, ())
     assert proof.mutants >= 2
+
+
+def test_a_right_answer_that_fails_is_told_once(tmp_path: Path) -> None:
+    half = HALF.replace("return 0.5 * x", "return 0.4 * x")
+    problems = prove(small_set(tmp_path / "set", half=half)["half"]).problems
+    assert len(problems) == 1

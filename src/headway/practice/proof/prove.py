@@ -122,7 +122,7 @@ def _problems_of_text(task: Task, exercise: Exercise) -> Iterator[str]:
     if not exercise.right:
         yield "An exercise must have a right answer besides its solution."
     sentences = [one.sentence for one in exercise.wrong]
-    for one in {one for one in sentences if sentences.count(one) > 1}:
+    for one in dict.fromkeys(one for one in sentences if sentences.count(one) > 1):
         yield f"Two mistakes bear one name: {one}."
     program, printed = task.source.example
     if not program or not printed:
@@ -152,6 +152,7 @@ def _problems_of_right(known: Sequence[KnownResults]) -> Iterator[str]:
             verdict = _judged(source, one)
             if not verdict.ok:
                 yield f"A right answer fails: {verdict.text()}"
+                break
 
 
 def _problems_of_trials(drawings: Sequence[Trial]) -> Iterator[str]:

@@ -639,6 +639,22 @@ def test_a_program_that_does_not_run_on_another_path_is_not_recorded(
     assert OUTPUT not in page.read_text()
 
 
+def test_a_number_that_no_output_has_is_said_in_a_sentence(
+    book: pytest.Pytester,
+) -> None:
+    text = (
+        "# A\n\n"
+        + block("print(1, 2)")
+        + output("0")
+        + "\nTwo: 2<!--= out[1, 3] -->.\n"
+    )
+    page = write(book, text)
+    result = book.runpytest_inprocess("--record")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "page.md: left as it was: a computed number must " in lines(result)
+    assert page.read_text() == text
+
+
 def test_a_page_that_changed_meanwhile_is_left(book: pytest.Pytester) -> None:
     page = write(book, "")
     text = f"# A\n\n{block(f'open({str(page)!r}, chr(97)).write(chr(10)).close()')}"

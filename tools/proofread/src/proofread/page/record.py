@@ -27,8 +27,6 @@ ADVICE = (
     "prints something else in another order, with another number of threads; round "
     "what it prints (`:.3f`), or print what does not depend on the last digits"
 )
-
-
 MOVES = (
     "prints other digits on another processor; round what it prints to fewer digits "
     "(`:.3f`), compute it in float64, or print what does not depend on the last digits"
@@ -164,7 +162,10 @@ class Recorder:
         if found := self.check(new):
             line, sentence = found[0]
             raise CannotRecordError(f"line {line}: {sentence}.")
-        computed = prose_lint.compute(new)
+        try:
+            computed = prose_lint.compute(new)
+        except ValueError as error:
+            raise CannotRecordError(str(error)) from error
         if computed != new:
             shown = difference(new, computed, exact=True)
             changes.append(f" numbers in the prose computed anew\n{shown}")
