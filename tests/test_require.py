@@ -1341,3 +1341,11 @@ def test_numbers_of_positions_are_not_looked_at_while_it_compiles(monkeypatch) -
 def test_a_cache_may_keep_what_the_window_shows_and_no_more() -> None:
     _require.cache_keeps(Kept(3, window=T), window=T)
     _require.cache_keeps(Kept(3, window=None), window=T)
+
+
+@pytest.mark.parametrize(("pages", "wrong"), [([1, 2, 1], 1), ([1, 0], 0), ([7], 7)])
+def test_a_page_is_given_back_by_whom_it_belongs_to_and_once(pages, wrong) -> None:
+    _require.taken_pages([1, 2], [0], 7)
+    sentence = f"pages must be taken, each by one text; got pages with {wrong}."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        _require.taken_pages(pages, [0], 7)

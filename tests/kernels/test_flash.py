@@ -392,3 +392,12 @@ def test_bad_input_is_refused_in_one_sentence(wrong, sentence):
     with pytest.raises(ValueError, match="must") as refusal:
         flash_forward(**{**given, **wrong})
     assert str(refusal.value) == sentence
+
+
+def test_autocast_leaves_the_types_of_scores_alone() -> None:
+    tensors = [9 * x.float() for x in qkv((B,))]
+    plain = flash_forward(*tensors, causal=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        cast = flash_forward(*tensors, causal=True)
+    for a, b in zip(plain, cast, strict=True):
+        assert torch.equal(a, b)
