@@ -6,7 +6,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SIZES, SMALL, Attention, KeyMasked, PairMasked, hide
+from attention_in_steps import (
+    SIZES,
+    SMALL,
+    Attention,
+    KeyMasked,
+    PairMasked,
+    hide,
+    past,
+)
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Both
 from headway.checks.evidence.masks import Mask, example_table
@@ -219,3 +227,14 @@ def test_sizes_of_all_texts_are_no_lengths(name: str) -> None:
     )
     exec(code, known)  # noqa: S102  # the name of the argument is the case
     assert evidence_of(known["Sized"](SMALL)).masks.arguments == ()
+
+
+@pytest.mark.parametrize("meaning", ["True may look", "True is hidden"])
+def test_a_mask_that_takes_the_place_of_the_causal_one_hides_the_future(
+    meaning: Any,
+) -> None:
+    everything = torch.ones(1, T, T, dtype=torch.bool)
+    for instead, seen in ((True, past(T)), (False, everything[0])):
+        mask = Mask("m", "(T, S)", "bool", meaning, instead)
+        found = mask(everything, torch.float64)["m"]
+        assert torch.equal(found if meaning == "True may look" else ~found, seen)

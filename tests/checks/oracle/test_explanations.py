@@ -125,20 +125,6 @@ def test_what_scores_are_multiplied_by_is_found(factor: float) -> None:
     )
 
 
-def test_a_factor_that_could_be_an_odd_scale_is_told_as_both() -> None:
-    def half(m: Any, q: Tensor, k: Tensor) -> Tensor:
-        return score(m, q, k) / 2
-
-    sizes = SIZES["five heads"]._replace(heads=4)
-    both = (
-        "scores are divided by the root of all heads' width, "
-        "or when they are multiplied by 0.5 once more"
-    )
-    assert said(sizes, score=half) == exactly(both)
-    root = said(score=lambda m, q, k: score(m, q, k) / 5**0.5)
-    assert root == exactly("scores are divided by the root of all heads' width")
-
-
 def test_the_base_of_a_rotation_is_found() -> None:
     def turn(x: Tensor) -> Tensor:
         speeds = 50.0 ** (-torch.arange(PAIRS, dtype=torch.float64) / PAIRS)
@@ -201,10 +187,6 @@ def test_what_is_computed_in_16_bits_is_rounded(dtype: torch.dtype, where: str) 
     assert found.section is book.HALF_PRECISION
     assert found.sentence.startswith("It is the equation, rounded: it is off by ")
     assert found.sentence.endswith("Something inside is computed in 16 bits.")
-
-
-def test_a_small_difference_without_jumps_is_not_called_rounding() -> None:
-    assert said(softmax=lambda m, s: s.softmax(-1) + 1e-3 * s.sigmoid().tril()) == ""
 
 
 # Intents

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
-from attention_in_steps import SIZES, SMALL, Attention
+from attention_in_steps import SIZES, SMALL, Attention, Sizes
 from checks.support.asking import evidence_of
 from headway.checks.evidence import gather
 from headway.checks.evidence.design import Design
@@ -104,3 +105,26 @@ def test_a_number_is_not_named_where_another_does_as_well() -> None:
     weights = replace(evidence.weights, candidates=(silent,))
     still = replace(evidence, weights=weights, output=output, designs=(Design(),))
     assert wrong_constant(Comparison(still), Place(0, 0, True)) is None
+
+
+def said(sizes: Sizes = SIZES["five heads"], **steps: Any) -> str:
+    found = explain(evidence_of(Attention(sizes, **steps)))
+    return found.sentence if found else ""
+
+
+def test_a_factor_that_could_be_an_odd_scale_is_told_as_both() -> None:
+    def half(m: Any, q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.mT / m.width**0.5 / 2
+
+    def root(m: Any, q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.mT / m.width**0.5 / 5**0.5
+
+    exactly = "It is exactly what comes out when scores are divided by the root of all"
+    assert said(SIZES["five heads"]._replace(heads=4), score=half) == (
+        f"{exactly} heads' width, or when they are multiplied by 0.5 once more."
+    )
+    assert said(score=root) == f"{exactly} heads' width."
+
+
+def test_a_small_difference_without_jumps_is_not_called_rounding() -> None:
+    assert said(softmax=lambda m, s: s.softmax(-1) + 1e-3 * s.sigmoid().tril()) == ""

@@ -211,8 +211,9 @@ def table(trial: Trial, caught: Sequence[str]) -> str:
         rows.append([file, number[file], *(good[file, name] for name in names)])
     sums = Counter(caught)
     rows.append(["all", number.total(), *(sums[name] for name in names)])
+    width = max(30, *(len(file) + 2 for file in number))
     lines = [
-        f"{row[0]:30}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows
+        f"{row[0]:{width}}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows
     ]
     lines += [
         f"{trial.package / mutant.file}: not caught: {mutant.why}\n"
