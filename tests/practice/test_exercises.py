@@ -1,10 +1,13 @@
 """Every exercise of the book is proved, and stands where the book does."""
 
 import ast
+import contextlib
+import io
 import re
 from pathlib import Path
 
 import pytest
+import torch
 from markdown.extensions.toc import slugify
 
 import headway
@@ -78,3 +81,17 @@ def test_the_name_of_its_file_says_what_is_written(task: Task) -> None:
 @each
 def test_every_line_fits_into_the_readers_editor(task: Task) -> None:
     assert max(map(len, task.source.stub.splitlines())) <= 88
+
+
+@each
+@pytest.mark.slow
+def test_its_example_prints_the_same_whatever_is_drawn(task: Task) -> None:
+    """A right answer would else fail, now and then, by rounding alone."""
+    program = compile(task.source.solution, task.name, "exec")
+    printed = set()
+    for seed in range(100):
+        torch.default_generator.manual_seed(seed)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(program, {"__name__": "__main__"})  # noqa: S102
+        printed.add(out.getvalue())
+    assert len(printed) == 1

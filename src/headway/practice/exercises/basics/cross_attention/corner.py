@@ -26,7 +26,7 @@ def corner(S: int, T: int) -> Tensor:
 if __name__ == "__main__":
     from headway import attention
 
-    x, memory = torch.randn(6, 5), torch.randn(11, 5)
+    x, memory = torch.randn(6, 5).double(), torch.randn(11, 5).double()
     row = torch.cat([memory, x])
     rows = attention(row, row, row, mask=corner(11, 6))[11:]
     print(torch.allclose(rows, attention(x, memory, memory)))
