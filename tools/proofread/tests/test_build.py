@@ -178,6 +178,15 @@ def test_a_preview_computes_nothing_and_is_built_where_one_asks(
     assert not [p for p in (book / "other").rglob("*.html") if MARK in p.read_text()]
 
 
+def test_only_the_whole_site_is_held_against_its_pages(
+    book: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "site_problems", lambda *_: ["a page lies."])
+    assert build.main(["--preview", "--site-dir", "other"]) == 0
+    assert build.main([]) == 1
+    assert capsys.readouterr().err == "a page lies.\n"
+
+
 def test_what_mkdocs_refuses_is_not_built(
     book: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -156,8 +156,12 @@ def search_languages(config: MkDocsConfig) -> list[str]:
     ]
 
 
-def complete(config: MkDocsConfig, settings: SiteSettings) -> list[str]:
-    """Add to a site what MkDocs does not make.
+def complete(
+    config: MkDocsConfig, settings: SiteSettings, *, preview: bool
+) -> list[str]:
+    """Add to a site what MkDocs does not make, and hold it against its pages.
+
+    A preview is not held against them: it is for a moment, until the whole site is.
 
     Returns:
         What is wrong with the site, a sentence each.
@@ -178,7 +182,9 @@ def complete(config: MkDocsConfig, settings: SiteSettings) -> list[str]:
         explain(docs, site, config.nav or [], settings.reference, chapters)
     if settings.policy:
         write_policy(site, settings.policy)
-    if problems := [*site_problems(docs, site, included_from(config))]:
+    if not preview and (
+        problems := [*site_problems(docs, site, included_from(config))]
+    ):
         return problems
     if settings.archive:
         pack(site, settings.archive)
@@ -205,7 +211,7 @@ def build(file: str, site: str | None = None, *, preview: bool = False) -> list[
             settings = read_settings(config.extra)
             set_up(config, settings, preview=preview)
             make_pages(config)
-        return complete(config, settings)
+        return complete(config, settings, preview=preview)
     except Abort as error:
         return [str(error.format_message())]
     except (MkDocsException, ValueError, CannotInstallError) as error:
