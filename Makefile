@@ -142,7 +142,7 @@ mutate: .venv/installed  ## break the book and the package on purpose: each faul
 	@echo '== Mutants of the book'
 	@$(RUN) proofread mutate-pages docs README.md -n 2
 	@echo '== Mutants of the package; this takes half an hour'
-	@$(RUN) proofread mutate-package tests/mutants.toml
+	@$(RUN) proofread mutate-package tests/package_mutants.toml
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'

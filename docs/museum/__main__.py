@@ -1,12 +1,13 @@
 """Write what the museum shows of all its exhibits: `python docs/museum [--check]`.
 
-Every program in the rooms is run as it stands, and `check` is asked about `attend`,
-which it makes. A room whose programs make something else, such as a rotation or a
-cache, begins with functions `ask_...` that put it into attention and ask `check`, or
-`check_model`. If the hint names a property of `beyond`, that is asked instead: it is
-one that `check` cannot ask. What is reported becomes a fold below each program, and a
-table and lists in museum.md. With `--check` nothing is written; the command fails if
-one of them is not as it would be written.
+An exhibit is a section of the page of its room. Its programs are run as they stand, and
+`check` is asked about `attend`, which they make. A room whose programs make something
+else, such as a rotation or a cache, begins with functions `ask_...` that put it into
+attention and ask `check`, or `check_model`. If the hint names a property of
+`properties_beyond_check`, that is asked instead: it is one that `check` cannot ask.
+What is reported becomes a fold below each program, and a table and lists in museum.md.
+With `--check` nothing is written; the command fails if one of them is not as it would
+be written.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import beyond
+import properties_beyond_check
 
 from headway.checks import Report, check
 from headway.checks.book_sections import Section
@@ -182,8 +183,8 @@ def report(one: Exhibit, program: str | None = None) -> Report:
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(program or one.program, "<exhibit>", "exec"), names)  # noqa: S102
-    if beyond.names_in(one.hint):
-        return beyond.report(names)
+    if properties_beyond_check.names_in(one.hint):
+        return properties_beyond_check.report(names)
     for kind, ask in asking(one.room).items():
         if kind in names:
             wanted = inspect.signature(ask).parameters
@@ -317,7 +318,7 @@ def columns_of_models(failed: Mapping[Exhibit, set[str]]) -> str:
 def unseen(failed: Mapping[Exhibit, set[str]]) -> str:
     """List the properties that `check` does not ask for, and how many break each."""
     lines = []
-    for one in beyond.EVERY:
+    for one in properties_beyond_check.EVERY:
         broken = sum(one.name in names for names in failed.values())
         name = one.name[0].upper() + one.name[1:]
         lines.append(f"- **{name}**: {broken} found; {link(one.section)}.")

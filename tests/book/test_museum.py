@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "museum"))
 MUSEUM = runpy.run_path(str(DOCS / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
-BEYOND = MUSEUM["beyond"]
+BEYOND = MUSEUM["properties_beyond_check"]
 ASKED = {one.name for one in PROPERTIES}
 OF_A_MODEL = {one.name for one in OF_MODELS}
 OTHERS = {one.name for one in BEYOND.EVERY}

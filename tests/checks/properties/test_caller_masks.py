@@ -11,7 +11,7 @@ from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask
-from headway.checks.properties.mask_causes import in_training
+from headway.checks.properties.caller_mask_causes import in_training
 from headway.checks.run import facts
 from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
 

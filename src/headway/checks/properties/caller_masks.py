@@ -9,7 +9,11 @@ from torch import Tensor
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.properties.mask_causes import each_its_own, in_training, whose_mask
+from headway.checks.properties.caller_mask_causes import (
+    each_its_own,
+    in_training,
+    whose_mask,
+)
 from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3

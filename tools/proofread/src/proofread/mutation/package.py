@@ -1,6 +1,6 @@
 """Prove that a package is checked: mutate copies of it, and see each mutant caught.
 
-    proofread mutate-package tests/mutants.toml
+    proofread mutate-package tests/package_mutants.toml
 
 The list names the folder of the package, the checks, which are calls of pytest, and the
 mutants. Each has a reason in plain words, and replaces text that occurs once:

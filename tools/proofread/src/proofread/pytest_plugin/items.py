@@ -12,7 +12,7 @@ from proofread.output.compare import difference
 from proofread.page.markdown import Finding, Program, programs
 from proofread.page.prose_lint import check_prose
 from proofread.pytest_plugin.settings import fences, inexact
-from proofread.run.protocol import LIMIT, Job, Result
+from proofread.run.protocol import DEFAULT_LIMIT, Job, Result
 from proofread.run.runner import Lookahead
 
 WORKER = pytest.StashKey[Lookahead]()
@@ -83,7 +83,7 @@ class Run(pytest.Item):
     @property
     def job(self) -> Job:
         """The program, as a worker is asked to run it."""
-        limit = float(self.config.getini("proofread_limit") or LIMIT)
+        limit = float(self.config.getini("proofread_limit") or DEFAULT_LIMIT)
         if mark := self.get_closest_marker("timeout"):
             limit = float(mark.args[0])
         return Job(

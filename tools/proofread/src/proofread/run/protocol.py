@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 
-LIMIT = 60.0
+DEFAULT_LIMIT = 60.0  # seconds, where neither a page nor `proofread_limit` says
 Row = tuple[str, str]
 
 
@@ -23,7 +23,7 @@ class Job:
     code: str
     page: str = "<page>"
     line: int = 0
-    limit: float = LIMIT
+    limit: float = DEFAULT_LIMIT
     other_threads: bool = False
     shapes: bool = False
 
