@@ -14,7 +14,14 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book_nav import sections_of, title_of
-from browsing import Visit, finish_animations, new_window, unfold, visit
+from browsing import (
+    SEARCH_HAS_FOCUS,
+    Visit,
+    finish_animations,
+    new_window,
+    unfold,
+    visit,
+)
 from chosen_pages import all_pages
 from proofread.page.markdown import fences, programs
 from proofread.verify.links import broken_links
@@ -243,7 +250,7 @@ def test_the_search_finds_by_keyboard(
     chapter: "Page", address: Any, word: str, expected: str
 ) -> None:
     chapter.keyboard.press("/")
-    chapter.wait_for_function("document.activeElement.name === 'query'")
+    chapter.wait_for_function(SEARCH_HAS_FOCUS)
     chapter.keyboard.type(word)
     chapter.wait_for_function(SCROLL_TO_RESULT, arg=f"{address(expected)}?")
     chapter.keyboard.press("ArrowDown")

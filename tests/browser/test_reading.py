@@ -15,7 +15,15 @@ import pytest
 
 import headway
 from book_nav import chapters, sections_of, title_of
-from browsing import FLAGS, Visit, finish_animations, new_window, unfold, visit
+from browsing import (
+    FLAGS,
+    SEARCH_HAS_FOCUS,
+    Visit,
+    finish_animations,
+    new_window,
+    unfold,
+    visit,
+)
 from site_server import SITE, serving
 
 if TYPE_CHECKING:
@@ -224,7 +232,7 @@ def test_a_picture_stands_in_the_column_of_its_text(
 
 def test_the_way_back_to_the_top_covers_no_text(chapter: "Page") -> None:
     chapter.mouse.wheel(0, 1500)
-    chapter.wait_for_function("scrollY > 1400")
+    chapter.wait_for_function("() => scrollY > 1400")
     chapter.mouse.wheel(0, -300)
     button = chapter.locator(".md-top:not([hidden])")
     button.wait_for()
@@ -237,7 +245,7 @@ def test_the_way_back_to_the_top_covers_no_text(chapter: "Page") -> None:
 
 def test_the_search_does_not_find_everything(chapter: "Page") -> None:
     chapter.keyboard.press("/")
-    chapter.wait_for_function("document.activeElement.name === 'query'")
+    chapter.wait_for_function(SEARCH_HAS_FOCUS)
     chapter.keyboard.type("xqzzwvk")
     chapter.get_by_text("No matching documents").wait_for()
     assert chapter.locator("a.md-search-result__link").count() == 0
@@ -300,7 +308,7 @@ def stops(page: "Page") -> list[dict[str, Any]]:
         page.keyboard.press("Tab")
         stop = page.evaluate(FOCUS)
         if stop and not stop["seen"]:  # it is being scrolled to
-            page.wait_for_function(f"({FOCUS})().seen")
+            page.wait_for_function(f"() => ({FOCUS})().seen")
             stop = page.evaluate(FOCUS)
         if stop is None:
             return found
@@ -506,7 +514,7 @@ def test_the_search_gives_the_focus_back(chapter: "Page", place: str) -> None:
     link = chapter.locator(ENTRY).first
     link.focus()
     chapter.keyboard.press("/")
-    chapter.wait_for_function("document.activeElement.name === 'query'")
+    chapter.wait_for_function(SEARCH_HAS_FOCUS)
     chapter.keyboard.type("mask")
     chapter.locator("a.md-search-result__link").first.wait_for()
     if place == "result":
@@ -561,7 +569,7 @@ def test_a_missing_page_can_be_searched_for(browser: "Browser", lost: str) -> No
     # So does the search above each page.
     page.goto(f"{lost}/basics/gone/")
     page.keyboard.press("/")
-    page.wait_for_function("document.activeElement.name === 'query'")
+    page.wait_for_function(SEARCH_HAS_FOCUS)
     page.keyboard.type("padding_mask")
     result.first.wait_for()
     window.close()

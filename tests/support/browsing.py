@@ -18,6 +18,9 @@ FLAGS = [
 ]
 # How long to wait for what must come, in milliseconds: a busy computer takes its time.
 PATIENCE = 120_000
+# What `Page.wait_for_function` waits for is a function here, and no expression: a page
+# may not evaluate text, so an expression fails unless it is true at once.
+SEARCH_HAS_FOCUS = "() => document.activeElement.name === 'query'"
 
 
 @dataclass
