@@ -22,7 +22,7 @@ SOURCE = ROOT / "src" / "headway"
 # src/headway/basics/masks.py and docs/basics/masks.md.
 MODULES = [
     node.module.removeprefix("headway.").replace(".", "/")
-    for node in ast.parse((SOURCE / "__init__.py").read_text()).body
+    for node in ast.parse((SOURCE / "_names.py").read_text()).body
     if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headway.")
 ]
 TOOLS = ["checks", "practice"]  # for readers: not imported with `headway`
