@@ -1,7 +1,14 @@
 """The command `headway`: `check` and `practice`."""
 
+import argparse
 import sys
 from collections.abc import Sequence
+
+from headway import __version__
+from headway._pipes import quiet_if_closed
+
+_CHECK = "ask of attention code, or of a whole model, what must hold of it"
+_PRACTICE = "write each stage of attention, and be told by name what is wrong"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -11,14 +18,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status of that part.
     """
     words = [*(sys.argv[1:] if arguments is None else arguments)]
-    # Each part is imported when it is asked for: both take long.
-    if words[:1] == ["practice"]:
-        from headway.practice import cli as practice
+    return quiet_if_closed(lambda: _main(words))
 
-        return practice.main(words[1:])
-    from headway.checks import cli as checks
 
-    return checks.main(words)
+def _main(words: Sequence[str]) -> int:
+    # Each part is imported when it is asked for: practice needs PyTorch.
+    if _parser().parse_args(words[:1]).command == "check":
+        from headway.checks import cli as checks
+
+        return checks.main(words[1:])
+    from headway.practice import cli as practice
+
+    return practice.main(words[1:])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "headway",
+        description="Attention, and what must hold of it.",
+        epilog='"headway COMMAND --help" says more of each.',
+        allow_abbrev=False,
+    )
+    version = f"headway {__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("check", help=_CHECK)
+    commands.add_parser("practice", aliases=["practise"], help=_PRACTICE)
+    return parser
 
 
 if __name__ == "__main__":

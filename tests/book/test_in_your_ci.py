@@ -56,7 +56,7 @@ def project(tmp_path: Path) -> Path:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command of the page, with the interpreter of this process."""
     program, *words = command.split()
-    modules = {"headway": "headway.checks.cli", "pytest": "pytest"}
+    modules = {"headway": "headway.cli", "pytest": "pytest"}
     environment = {k: v for k, v in os.environ.items() if k != "GITHUB_WORKSPACE"}
     return subprocess.run(
         [sys.executable, "-m", modules[program], *words],

@@ -12,7 +12,8 @@ import torch
 
 from headway.checks import Report, Row
 from headway.checks.book_sections import Section
-from headway.checks.formats import Place, place_of, to_github, to_github_error
+from headway.checks.formats import Place, to_github, to_github_error
+from headway.checks.target.place import place_of
 
 HERE = Section("A chapter", "A section", "part/page/#a-section")
 ROWS = [

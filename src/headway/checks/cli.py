@@ -2,20 +2,20 @@
 
 import argparse
 import ast
-import contextlib
+import math
 import os
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 from typing import Any
 
-from headway.checks.attention_or_model import check_attention_or_model
-from headway.checks.errors import describe
-from headway.checks.formats import FORMATS, Place, place_of, to_github, to_github_error
-from headway.checks.progress import shown_if_slow
-from headway.checks.report import Report
-from headway.checks.target.configuration import Target, all_configured, configured
-from headway.checks.target.load import explain_target, load_target
+from headway.checks.formats import FORMATS, to_github_error
+from headway.checks.own_process import INTERRUPTED, LIMIT, Ask, Request, ask
+from headway.checks.target.configuration import (
+    OF_CONSTRUCTORS,
+    Target,
+    all_configured,
+    configured,
+)
 
 _NUMBERS = {
     "d_in": "numbers in a token",
@@ -35,8 +35,6 @@ _OF_MODELS = {
     "positions": ("--positions-argument", "NAME", "which one tells positions"),
     "compile": ("--compile", "BACKEND", "compile it, too, such as with inductor"),
 }
-# A constructor gets those that it takes, too.
-_SHARED = (*_NUMBERS, "causal", "vocab_size", *_DESIGNS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
@@ -50,20 +48,57 @@ no property fails, 1 if one does, and 2 if the code could not be checked.
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
     """Check what the command line names, and print the report.
+
+    Args:
+        arguments: What stands behind `headway check`.
+        ask: What checks a target: a process of its own, unless it is told otherwise.
 
     Returns:
         The exit status: 0, 1 if a property fails, 2 if the code could not be checked.
     """
-    known, rest = _parser().parse_known_args(arguments)
+    parser = _parser()
+    known, rest = parser.parse_known_args(arguments)
     try:
-        return _check_all(known, _targets(known, rest))
+        if known.help:
+            return _help(parser, known.target, ask)
+        return _check_all(known, _requests(known, rest), ask)
     except ValueError as error:
-        return _complain(known, error)
-    except KeyboardInterrupt:
-        print("headway check: interrupted.", file=sys.stderr)
-        return 130
+        return _complain(known, 2, str(error))
+
+
+def _help(parser: argparse.ArgumentParser, target: str | None, ask: Ask) -> int:
+    """Show what the target takes, if one is named, and the options of the check."""
+    if target is not None:
+        reply = ask(Request(Target(target, {}, {}), explain=True))
+        if reply.status:
+            return _complain(None, reply.status, reply.text)
+        print(reply.text)
+    parser.print_help()
+    return 0
+
+
+def _requests(known: argparse.Namespace, rest: Sequence[str]) -> list[Request]:
+    """Say how each target is to be checked."""
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return [
+        Request(
+            target,
+            known.format,
+            colour,
+            limit=_limit(target.options.pop("limit", LIMIT)),
+        )
+        for target in _targets(known, rest)
+    ]
+
+
+def _limit(seconds: float) -> float:
+    if not 0 < seconds < math.inf:
+        raise ValueError(
+            f"limit must be a positive number of seconds; got limit={seconds}."
+        )
+    return seconds
 
 
 def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
@@ -74,7 +109,7 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
             "target must be given with arguments of its constructor; "
             f"got --{next(iter(arguments)).replace('_', '-')}."
         )
-    names = (*_SHARED, "call", "cached", *_OF_MODELS)
+    names = (*OF_CONSTRUCTORS, "call", "cached", *_OF_MODELS, "limit")
     options = {name: getattr(known, name) for name in names}
     options = {name: value for name, value in options.items() if value is not None}
     if known.weights:
@@ -91,82 +126,46 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
     return found
 
 
-def _check_all(known: argparse.Namespace, targets: Sequence[Target]) -> int:
+def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask) -> int:
     """Check one target after the other, and give the worst exit status."""
     status = 0
-    reports: list[Report] = []
-    for target in targets:
-        try:
-            # What the code itself prints is no part of the report.
-            with contextlib.redirect_stdout(sys.stderr):
-                report, place = _report(target)
-        except ValueError as error:
-            status = _complain(known, error)
+    reports: list[str] = []
+    for request in requests:
+        reply = ask(request)
+        status = max(status, reply.status)
+        if reply.status > 1:
+            _complain(known, *reply)
+            if reply.status == INTERRUPTED:
+                return INTERRUPTED
             continue
-        status = max(status, 0 if report.ok else 1)
-        if known.format == "github":
-            _print(to_github(report, place))
-        elif known.format == "text":
-            colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-            _print("\n" * bool(reports) + report.table(colour=colour))
-        reports.append(report)
+        if known.format != "json":
+            apart = known.format == "text" and reports
+            print(f"\n{reply.text}" if apart else reply.text, flush=True)
+        reports.append(reply.text)
     if known.format == "json":
         _print_json(reports, one=known.target is not None)
     return status
 
 
-def _print_json(reports: Sequence[Report], *, one: bool) -> None:
+def _print_json(reports: Sequence[str], *, one: bool) -> None:
     """Print one object, or a list of all if no target was named."""
-    objects = ", ".join(report.to_json() for report in reports)
+    objects = ", ".join(reports)
     if reports or not one:
-        _print(objects if one else f"[{objects}]")
+        print(objects if one else f"[{objects}]")
 
 
-def _report(target: Target) -> tuple[Report, Place | None]:
-    shared = {key: one for key, one in target.options.items() if key in _SHARED}
-    name, by_place = target.name, target.by_place
-    with load_target(name, shared, target.arguments, by_place) as code:
-        try:
-            with shown_if_slow(sys.stderr):
-                return check_attention_or_model(code, target.options), place_of(code)
-        except ValueError:
-            raise
-        except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
-            raise ValueError(
-                f"{target.name} could not be checked: {describe(raised)}."
-            ) from raised
-
-
-def _complain(known: argparse.Namespace, error: ValueError) -> int:
+def _complain(known: argparse.Namespace | None, status: int, sentence: str) -> int:
     """Say in one sentence why something could not be checked."""
-    if known.format == "github":
-        _print(to_github_error(f"headway check: {error}"))
+    if known is not None and known.format == "github":
+        print(to_github_error(f"headway check: {sentence}"))
     else:
-        print(f"headway check: {error}", file=sys.stderr)
-    return 2
-
-
-def _print(text: str) -> None:
-    """Print, and end quietly if nobody reads on, as in `headway check ... | head`."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # Python writes what is left when it ends, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"headway check: {sentence}", file=sys.stderr)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "headway",
-        description="Attention, and what must hold of it.",
-        allow_abbrev=False,
-    )
-    version = f"headway {metadata.version('headway')}"
-    parser.add_argument("--version", action="version", version=version)
-    commands = parser.add_subparsers(required=True, metavar="check")
-    one = commands.add_parser(
-        "check",
-        help="check attention code of your own",
+    one = argparse.ArgumentParser(
+        "headway check",
         description="Ask of any attention code what must hold of attention.",
         epilog=_EPILOG,
         allow_abbrev=False,
@@ -177,8 +176,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "-h",
         "--help",
-        action=_Help,
-        nargs=0,
+        action="store_true",
         help="show this, or what Name takes, and end",
     )
     for name, counted in _NUMBERS.items():
@@ -201,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
         "--weights", nargs="+", metavar="ROLE=NAME", help="such as query=q.weight"
     )
     _add_designs_and_formats(one)
-    return parser
+    return one
 
 
 def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
@@ -221,6 +219,12 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         help="a property that is known to fail, and why; may be repeated",
     )
     one.add_argument(
+        "--limit",
+        type=float,
+        metavar="SECONDS",
+        help=f"how long one call may take, {LIMIT:g} seconds if it is not given",
+    )
+    one.add_argument(
         "--format",
         choices=FORMATS,
         default="text",
@@ -233,28 +237,6 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         dest="format",
         help="the same as --format json",
     )
-
-
-class _Help(argparse.Action):
-    """Show what the target takes, if one is named, and the options of the check."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        target = getattr(namespace, "target", None)
-        if target is not None:
-            try:
-                with contextlib.redirect_stdout(sys.stderr):
-                    text = explain_target(target)
-            except ValueError as error:
-                parser.exit(2, f"headway check: {error}\n")
-            print(text)
-        parser.print_help()
-        parser.exit()
 
 
 def _pairs(option: str, form: str, words: Sequence[str]) -> dict[str, str]:
@@ -296,7 +278,3 @@ def _literal(value: str) -> Any:
         return ast.literal_eval(_CONSTANTS.get(value, value))
     except (ValueError, SyntaxError, TypeError):
         return value
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,6 +4,7 @@ import os
 import re
 import sysconfig
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -41,10 +42,23 @@ def place(error: object) -> str:
     Returns:
         Such as ` at mine.py:17`, or nothing if no line of theirs was met.
     """
-    found = frames(error)
-    if not found:
-        return ""
-    path = found[-1].filename
-    if Path(path).is_relative_to(Path.cwd()):
-        path = os.path.relpath(path)
-    return f" at {path}:{found[-1].lineno}"
+    return innermost((one.filename, one.lineno or 0) for one in reversed(frames(error)))
+
+
+def innermost(lines: Iterable[tuple[str, int]]) -> str:
+    """Give the first of some lines that is the reader's own, as `place` does.
+
+    Args:
+        lines: Files and numbers of lines, the innermost first.
+    """
+    for filename, number in lines:
+        if not _PASSED.match(filename):
+            path = Path(filename)
+            shown = os.path.relpath(path) if path.is_relative_to(Path.cwd()) else path
+            return f" at {shown}:{number}"
+    return ""
+
+
+def is_ours(error: BaseException) -> bool:
+    """Ask whether an error is one of the checks: it met no line of a reader."""
+    return not frames(error)

@@ -1,15 +1,8 @@
 """A report as text, as JSON, or as what GitHub shows in a pull request."""
 
-import inspect
-import os
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from torch import nn
+from typing import NamedTuple
 
 from headway.checks.report import Report, Row
-from headway.checks.subject.copies import uncompiled
-from headway.checks.subject.signature import unwrapped
 
 FORMATS = ("text", "json", "github")
 _COMMANDS = {"failed": "error", "note": "notice"}
@@ -25,28 +18,6 @@ class Place(NamedTuple):
 
     file: str
     line: int
-
-
-def place_of(target: Any) -> Place | None:
-    """Find where the class of a module, or a function, is written.
-
-    Returns:
-        The place, or `None` if it is in no file below the root of the repository, which
-        GitHub names in `GITHUB_WORKSPACE`, and else is the working directory.
-    """
-    code = uncompiled(target)
-    code = type(code) if isinstance(code, nn.Module) else unwrapped(code)
-    if not (inspect.isclass(code) or inspect.isfunction(code)):
-        code = type(code)
-    try:
-        file = Path(inspect.getsourcefile(code) or "").resolve()
-        line = inspect.getsourcelines(code)[1]
-    except (OSError, TypeError):  # of a notebook, or built in
-        return None
-    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
-    if not file.is_relative_to(root):
-        return None
-    return Place(file.relative_to(root).as_posix(), max(line, 1))
 
 
 def to_github(report: Report, place: Place | None) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from headway import checks
 from headway.checks.cli import main
+from headway.checks.worker import answer
 
 CODE = '''
 """Two language models in one file."""
@@ -46,7 +47,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_right_model(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", f"{file}:LM", "--vocab", "31", "--width", "20"]) == 0
+    assert main([f"{file}:LM", "--vocab", "31", "--width", "20"], ask=answer) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Checked LM"
     assert "  sizes     3 texts of 11 tokens of 31" in lines
@@ -54,7 +55,7 @@ def test_a_right_model(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_model_that_leaks(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", f"{file}:Leaks", "--vocab", "31", "--json"]) == 1
+    assert main([f"{file}:Leaks", "--vocab", "31", "--json"], ask=answer) == 1
     report = json.loads(capsys.readouterr().out)
     failed = [row["name"] for row in report["rows"] if row["verdict"] == "failed"]
     assert failed == ["no leak from the future"]
@@ -62,13 +63,13 @@ def test_a_model_that_leaks(file: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_model_that_is_meant_to_see_both_sides(file: Path) -> None:
     arguments = [f"{file}:Leaks", "--vocab", "31", "--no-causal", "--call", "m(ids)"]
-    assert main(["check", *arguments, "--context-length", "20"]) == 0
+    assert main([*arguments, "--context-length", "20"], ask=answer) == 0
 
 
 def test_a_vocabulary_that_is_too_small(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", f"{file}:LM", "--vocab", "1"]) == 2
+    assert main([f"{file}:LM", "--vocab", "1"], ask=answer) == 2
     told = capsys.readouterr().err
     assert told == (
         "headway check: vocab_size must be a whole number of at least 2; "
@@ -110,7 +111,9 @@ def test_names_of_arguments_a_cache_and_a_compiler(
     path.write_text(PADDED)
     told = ["--vocab", "31", "--mask-argument", "real", "--compile", "eager"]
     told += ["--positions-argument", "places", "--cached", "m(ids, pair=past)"]
-    assert main(["check", f"{path}:LM", *told, "--positions", "rotary", "--json"]) == 0
+    assert (
+        main([f"{path}:LM", *told, "--positions", "rotary", "--json"], ask=answer) == 0
+    )
     report = json.loads(capsys.readouterr().out)
     assert report["facts"]["mask"] == "real, 1 for tokens, 0 for padding"
     assert report["facts"]["cache"] == "m(ids, pair=past)"
@@ -118,7 +121,7 @@ def test_names_of_arguments_a_cache_and_a_compiler(
     for name in ("padding before a text", "cached equals uncached"):
         assert found[name] == "passed"
     assert found["compiled is the same"] == "passed"
-    assert main(["check", f"{path}:LM", "--vocab", "31", "--json"]) == 0
+    assert main([f"{path}:LM", "--vocab", "31", "--json"], ask=answer) == 0
     report = json.loads(capsys.readouterr().out)
     assert "mask" not in report["facts"]
     assert "cache" not in report["facts"]
@@ -133,11 +136,11 @@ def test_the_same_in_a_file(
     table = '[tool.headway.checks."padded.py:LM"]\n'
     file.write_text(table + words)
     monkeypatch.chdir(tmp_path)
-    assert main(["check", "padded.py:LM", "--json"]) == 0
+    assert main(["padded.py:LM", "--json"], ask=answer) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["facts"]["mask"].startswith("real")
     file.write_text(table + "vocab_size = 31\ncompile = 3\n")
-    assert main(["check", "padded.py:LM"]) == 2
+    assert main(["padded.py:LM"], ask=answer) == 2
     assert "compile must be true, false or the name" in capsys.readouterr().err
 
 
@@ -148,7 +151,7 @@ def test_the_same_in_a_file(
 def test_attention_is_told_nothing_of_a_model(
     file: Path, option: str, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", f"{file}:LM", "31", option, "real"]) == 2
+    assert main([f"{file}:LM", "31", option, "real"], ask=answer) == 2
     told = capsys.readouterr().err
     assert f"vocab_size must be given with {name}, which is of a whole" in told
 

@@ -9,6 +9,11 @@ from headway.checks.expected import nearest
 
 _FILE = "pyproject.toml"
 _OF_FILES = (".py", ".ipynb")
+# A constructor gets those that it takes, too.
+OF_CONSTRUCTORS = (
+    "d_in", "context_length", "num_heads", "vocab_size", "causal", "scale",
+    "normalize", "rotary_base", "window",
+)  # fmt: skip
 # What each key holds, and in words.
 _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "arguments": ((dict,), "a table of arguments of the constructor"),
@@ -28,6 +33,7 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "positions": ((str,), "a string"),
     "compile": ((bool, str), "true, false or the name of a backend"),
     "expected": ((dict,), "a table of reasons"),
+    "limit": ((int, float), "a number of seconds"),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from torch import nn
 
 from headway.checks.errors import describe, place
+from headway.checks.limit import limited
 from headway.checks.subject.intent import synonyms
 from headway.checks.subject.signature import arguments as arguments_of
 
@@ -291,7 +292,8 @@ def _call(
         also = f"; it also takes {_listed(others)}" if others else ""
         raise ValueError(f"{name} must be given {_listed(missing)}{also}.")
     try:
-        return make(**values)
+        with limited():
+            return make(**values)
     except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
         raise ValueError(
             f"{name} could not be built: {describe(raised)}{place(raised)}."

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from headway.checks.errors import describe, place
+from headway.checks.limit import limited
 
 FILES = (".py", ".ipynb")
 _DEFINITIONS = (
@@ -44,11 +45,9 @@ def import_place(where: str) -> ModuleType:
     Raises:
         ValueError: If that raises something.
     """
-    path = Path(where)
     try:
-        if path.suffix == ".ipynb":
-            return _import_notebook(path)
-        return _import_file(path) if path.suffix == ".py" else _import_name(where)
+        with limited():
+            return _import(where)
     except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
         hint = ""
         ran = place(raised)
@@ -73,8 +72,13 @@ def search_path(where: str) -> Iterator[None]:
         sys.path[:] = before
 
 
-def _import_name(name: str) -> ModuleType:
-    return importlib.import_module(name)
+def _import(where: str) -> ModuleType:
+    path = Path(where)
+    if path.suffix == ".ipynb":
+        return _import_notebook(path)
+    return (
+        _import_file(path) if path.suffix == ".py" else importlib.import_module(where)
+    )
 
 
 def _root(where: str) -> Path:
