@@ -1,10 +1,11 @@
-"""The names that a piece of code uses, read without its source.
+"""The names that a piece of code uses.
 
-Code from a notebook, from `exec` or from a zip file has no source at hand; what Python
-has compiled is always there.
+Variables and attributes are read from what Python has compiled, which is always there.
+Which arguments of calls are False stands in the source; without one, as of code from
+`exec`, it is guessed for all calls of a function together.
 """
 
-import dis
+import ast
 import functools
 import inspect
 import itertools
@@ -13,9 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from headway.checks.subject.signature import Target, parts, unwrapped
-
-# The instructions that push one value each.
-_PUSHES = ("LOAD_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_DEREF")
+from headway.checks.subject.source import body_of, locals_of
 
 
 def used_names(target: Target, *, called: bool = False) -> set[str]:
@@ -28,9 +27,9 @@ def used_names(target: Target, *, called: bool = False) -> set[str]:
     found: set[str] = set()
     for part in parts(target):
         for function in _functions(part):
-            found |= set(_names(function.__code__))
+            found |= _names(function)
             for other in _called(function) if called else ():
-                found |= set(_names(other.__code__))
+                found |= _names(other)
     if isinstance(target, functools.partial):
         found |= {name for name, value in target.keywords.items() if value}
     return found
@@ -43,7 +42,7 @@ def read_names(target: Target) -> set[str]:
         for part in parts(target)
         for function in _functions(part)
         if function.__name__ != "__init__"
-        for name in _names(function.__code__)
+        for name in _names(function)
     }
 
 
@@ -74,7 +73,7 @@ def _functions(part: Any) -> Iterator[FunctionType]:
 def _called(function: FunctionType) -> Iterator[FunctionType]:
     """Give the functions beside this one in a file whose names it uses."""
     space = function.__globals__
-    for name in _names(function.__code__):
+    for name in _names(function):
         other = unwrapped(space.get(name))
         if isinstance(other, FunctionType) and other.__globals__ is space:
             yield other
@@ -84,31 +83,58 @@ def _is_written_by_the_reader(kind: type) -> bool:
     return kind is not object and not kind.__module__.startswith("torch.")
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def _names(function: FunctionType) -> set[str]:
+    body = body_of(function)
+    names = {*_looked_up_or_stored(function.__code__)}
+    if body is None:
+        return names | {*_in_tuples(function.__code__)}
+    return names | _keywords(body)
+
+
+def _looked_up_or_stored(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     yield from code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
-    yield from _keywords(code)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
+    yield from locals_of(code)
+    for inner in _inside(code):
+        yield from _looked_up_or_stored(inner)
 
 
-def _keywords(code: CodeType) -> Iterator[str]:
-    """Give the names of arguments in calls, without those that are False or None.
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    yield from (one for one in code.co_consts if isinstance(one, CodeType))
 
-    The names of a call are a constant, and the instructions before it push the values.
-    Where a value takes more than one instruction, those before it cannot be told apart,
-    and their names count: to say too much of code is better than to miss `is_causal`.
+
+@functools.lru_cache(maxsize=1024)
+def _keywords(body: ast.Module) -> frozenset[str]:
+    """Collect the arguments in calls, without those that are False, None or zero.
+
+    The keys of a dictionary count as well: it may be handed on as `**options`.
     """
-    steps = [*dis.get_instructions(code)]
-    for end, step in enumerate(steps):
-        if step.opname not in ("KW_NAMES", "LOAD_CONST") or step.arg is None:
-            continue
-        names = code.co_consts[step.arg]
-        if not isinstance(names, tuple):
-            continue
-        for place, name in enumerate(names):
-            values = steps[max(end - len(names) + place, 0) : end]
-            plain = all(one.opname in _PUSHES for one in values)
-            if not (plain and values and values[0].argval in (False, None)):
-                yield str(name)
+    found: list[tuple[str | None, ast.expr]] = []
+    for node in ast.walk(body):
+        if isinstance(node, ast.Call):
+            found += [(one.arg, one.value) for one in node.keywords]
+        elif isinstance(node, ast.Dict):
+            keys = [getattr(key, "value", None) for key in node.keys]
+            found += zip(keys, node.values, strict=True)
+    return frozenset(
+        name for name, value in found if isinstance(name, str) and not _is_off(value)
+    )
+
+
+def _is_off(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value in (False, None)
+
+
+def _in_tuples(code: CodeType) -> Iterator[str]:
+    """Give the words in tuples, as which Python keeps the names of arguments in calls.
+
+    Their values are elsewhere among the constants: where False is one and True is not,
+    no argument is taken to be set. Other tuples may hold words, too: to say too much of
+    code is better than to miss `is_causal`.
+    """
+    off = any(one is False for one in code.co_consts)
+    if not off or any(one is True for one in code.co_consts):
+        tuples = (one for one in code.co_consts if isinstance(one, tuple))
+        yield from (one for words in tuples for one in words if isinstance(one, str))
+    for inner in _inside(code):
+        yield from _in_tuples(inner)

@@ -1,15 +1,19 @@
 """The arguments of code, and the parts that it is made of."""
 
-import dis
+import ast
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torch import nn
 
+from headway.checks.subject.source import body_of, locals_of
+
 Target = Callable[..., Any]
+# Their variables are none of the function that they stand in.
+_OF_THEIR_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def arguments(target: Target) -> dict[str, inspect.Parameter]:
@@ -47,23 +51,38 @@ def _parameter(argument: Any) -> inspect.Parameter:
 
 
 def unpacked(target: Target) -> list[str]:
-    """List the names that the first sizes get, as in `B, T, C = x.shape`."""
+    """List the names that the first sizes get, as in `B, T, C = x.shape`.
+
+    Without source, these are the first variables, sizes or not.
+    """
     function = target.forward if isinstance(target, nn.Module) else target
-    code = getattr(unwrapped(function), "__code__", None)
-    steps = iter(dis.get_instructions(code) if code else ())
-    for step in steps:
-        if step.opname == "UNPACK_SEQUENCE" and step.argval in (2, 3, 4):
-            stored = itertools.takewhile(_stores, steps)
-            names = [one.argval for one in stored]
-            flat = [
-                n for one in names for n in ([one] if isinstance(one, str) else one)
-            ]
-            return flat[: step.argval]
+    function = unwrapped(function)
+    if (body := body_of(function)) is None:
+        code = getattr(function, "__code__", None)
+        return locals_of(code)[:4] if code else []
+    for left in _left_of_one_value(body):
+        if 2 <= len(left) <= 4:
+            plain = itertools.takewhile(lambda one: isinstance(one, ast.Name), left)
+            return [one.id for one in plain if isinstance(one, ast.Name)]
     return []
 
 
-def _stores(step: dis.Instruction) -> bool:
-    return step.opname.startswith("STORE_FAST")
+def _left_of_one_value(node: ast.AST) -> Iterator[Sequence[ast.expr]]:
+    """Give what stands left where one value is unpacked: not in `a, b = 2, 3`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _OF_THEIR_OWN):
+            continue
+        if isinstance(child, ast.Assign) and not _is_written_out(child.value):
+            for target in child.targets:
+                if isinstance(target, ast.Tuple | ast.List):
+                    yield target.elts
+        yield from _left_of_one_value(child)
+
+
+def _is_written_out(value: ast.expr) -> bool:
+    listed = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    starred = any(isinstance(one, ast.Starred) for one in listed)
+    return bool(listed) and not starred
 
 
 def parts(target: Target) -> Iterator[Any]:

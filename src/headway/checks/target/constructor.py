@@ -1,8 +1,8 @@
 """Build what a command line names, with arguments that are said in many ways."""
 
+import ast
 import dataclasses
 import difflib
-import dis
 import functools
 import inspect
 import typing
@@ -15,6 +15,7 @@ from headway.checks.errors import describe, place
 from headway.checks.limit import limited
 from headway.checks.subject.intent import synonyms
 from headway.checks.subject.signature import arguments as arguments_of
+from headway.checks.subject.source import body_of
 
 Parameters = Mapping[str, inspect.Parameter]
 _OPTIONS = ("d_in", "num_heads", "context_length", "causal", "vocab_size")
@@ -191,18 +192,28 @@ def _dataclass_beside(found: Any, read: Sequence[str]) -> Any:
 
 
 def _fields_read(found: Any, name: str, *, items: bool = True) -> list[str]:
-    """List the fields that a constructor reads: `config.width`, `config["width"]`."""
-    code = getattr(inspect.unwrap(_function(found)), "__code__", None)
-    steps = [*dis.get_instructions(code)] if code else []
-    read = []
-    for before, step, after in zip(steps, steps[1:], [*steps[2:], None], strict=False):
-        if not before.opname.startswith("LOAD_FAST") or before.argval != name:
-            continue
-        item = after is not None and after.opname.startswith("BINARY_SUBSCR")
-        attribute = step.opname in ("LOAD_ATTR", "LOAD_METHOD")
-        if attribute or (items and step.opname == "LOAD_CONST" and item):
-            read.append(step.argval)
-    return [*dict.fromkeys(one for one in read if isinstance(one, str))]
+    """List the fields that a constructor reads: `config.width`, `config["width"]`.
+
+    Without source, none is known before it is missed.
+    """
+    body = body_of(inspect.unwrap(_function(found)))
+    reads = [
+        (node.lineno, node.col_offset, node.end_col_offset, field)
+        for node in (ast.walk(body) if body else ())
+        if isinstance(node, ast.Attribute | ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and (field := _field(node, items=items))
+    ]
+    return [*dict.fromkeys(field for *_, field in sorted(reads))]
+
+
+def _field(node: ast.Attribute | ast.Subscript, *, items: bool) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    field = getattr(node.slice, "value", None)
+    return field if items and isinstance(field, str) else ""
 
 
 def _given(
