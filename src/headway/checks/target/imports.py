@@ -38,6 +38,17 @@ class Notebook(ModuleType):
     errors: list[str]
 
 
+def split(target: str) -> tuple[str, str]:
+    r"""Cut a target into its file or module and a name, which may be missing.
+
+    The colon of a drive, as in `C:\mine.py`, parts nothing.
+    """
+    if target.endswith(FILES):
+        return target, ""
+    place, colon, name = target.rpartition(":")
+    return (place, name) if colon else (target, "")
+
+
 def import_place(where: str) -> ModuleType:
     """Import a file, a notebook or a module.
 
@@ -146,7 +157,7 @@ def _import_notebook(path: Path) -> Notebook:
     sys.modules[module.__name__] = module
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     for number, source in enumerate(code, 1):
-        name = f"{path}, cell {number}"
+        name = f"{path.as_posix()}, cell {number}"
         _run_cell(module, name, _without_magics("".join(source)))
     return module
 
