@@ -17,8 +17,6 @@ from headway.distributed import launch
 from headway.distributed.launch import run_processes
 from processes import STUBBORN, left, recorded, running, wait_for
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -163,6 +161,25 @@ class TestBeforeTheyStart:
             run_processes("", 2, timeout=0.1)
         assert list(temporary.iterdir()) == []
 
+    def test_windows_is_refused(
+        self, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "platform", "win32")
+        with pytest.raises(
+            RuntimeError,
+            match=r"^run_processes must run on Linux or macOS; "
+            r"got sys\.platform='win32'\.$",
+        ):
+            run_processes("", 1)
+        assert list(temporary.iterdir()) == []
+
+    def test_without_locks_the_package_is_imported(self) -> None:
+        program = (
+            "import sys; sys.modules['fcntl'] = sys.modules['termios'] = None\n"
+            "import headway.practice.cli, headway.checks.cli"
+        )
+        subprocess.run([sys.executable, "-c", program], check=True)
+
     @pytest.mark.refusal
     @pytest.mark.parametrize("processes", [0, -1, 2.0, True])
     def test_processes_must_be_positive(self, processes: int) -> None:
@@ -191,7 +208,6 @@ class TestWhoFailed:
         assert launch._failed(tmp_path) == "it was not started:\nno such module"
 
 
-@posix
 def test_a_starter_that_will_not_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,11 +276,7 @@ class TestSlow:
         ("end", "says"),
         [
             ("os._exit(3)", "process 1 ended with status 3."),
-            pytest.param(
-                "os.kill(os.getpid(), 9)",
-                "process 1 ended with status -9.",
-                marks=posix,
-            ),
+            ("os.kill(os.getpid(), 9)", "process 1 ended with status -9."),
         ],
     )
     def test_ends_without_a_word(
@@ -276,7 +288,6 @@ class TestSlow:
         assert str(caught.value) == f"The program failed: {says}"
         nothing_is_left(ids, temporary, 2)
 
-    @posix
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
     def test_the_caller_is_ended(
         self, ids: Path, temporary: Path, number: signal.Signals
@@ -303,7 +314,6 @@ class TestSlow:
         else:  # nobody is there to wait for them
             assert left(recorded(ids), seconds=60.0) == []
 
-    @posix
     def test_who_ignores_signals_and_waits_inside_of_c(
         self, ids: Path, temporary: Path
     ) -> None:

@@ -16,8 +16,6 @@ from torch import distributed
 from headway.distributed import _worker, launch
 from processes import STUBBORN, wait_for
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-
 
 class TestOneWorker:
     """In a process of its own, without a starter and without torch."""
@@ -84,7 +82,6 @@ class TestOneWorker:
             "    time.sleep(600)"
         )
 
-    @posix
     def test_is_killed_if_it_cannot_end(self, tmp_path: Path) -> None:
         """It ignores signals, and waits so that no other thread of Python runs."""
         stubborn = self.start(tmp_path, STUBBORN, seconds=1.0)
@@ -97,7 +94,6 @@ class TestOneWorker:
         stubborn.communicate()
         launch._kill_workers(tmp_path)  # nobody is left to be killed
 
-    @posix
     def test_who_is_ending_is_not_killed(self, tmp_path: Path) -> None:
         worker = self.start(tmp_path, "import time\ntime.sleep(600)")
         wait_for(lambda: (tmp_path / "late-1").exists())

@@ -130,7 +130,7 @@ def test_reset(folder: Folder, run: Run) -> None:
     write(folder, "double", "return 1")
     out = run("reset", "double")[1]
     assert "01_double.py is as it was made." in out
-    assert f"What you had is in {folder.path}" in out
+    assert f"What you had is in {folder.path.as_posix()}" in out
     assert "What you had" not in run("reset", "double")[1]
     status, _, err = run("reset")
     assert (status, err) == (

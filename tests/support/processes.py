@@ -1,7 +1,6 @@
 """Ask whether a process is still there, without touching it, and wait for it."""
 
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,11 +16,6 @@ ctypes.PyDLL(None).sleep(600)
 
 def running(pid: int) -> bool:
     """Say whether there is such a process; one that is dead and not buried is not."""
-    if sys.platform == "win32":
-        command = ["tasklist", "/FI", f"PID eq {pid}", "/NH", "/FO", "CSV"]
-        return (
-            f'"{pid}"' in subprocess.run(command, capture_output=True, text=True).stdout
-        )
     command = ["ps", "-o", "stat=", "-p", str(pid)]
     state = subprocess.run(command, capture_output=True, text=True).stdout.strip()
     return bool(state) and not state.startswith("Z")

@@ -6,6 +6,7 @@ limit holds from the start, before the program imports torch.
 
 import contextlib
 import faulthandler
+import fcntl
 import os
 import runpy
 import sys
@@ -14,10 +15,6 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
-
-if sys.platform != "win32":
-    import fcntl
 
 AFTER = 0.5  # seconds to wait, so that each process can say where it stands
 
@@ -35,9 +32,10 @@ def main(program: str, deadline: str) -> int:
     folder, rank = Path(program).parent, int(os.environ["RANK"])
     left = max(float(deadline) - time.time(), 0.001)
     # Both stay open, and the limit holds, until the process has ended.
-    alive = (folder / f"alive-{os.getpid()}").open("w")
-    _lock(alive)
-    late = (folder / f"late-{rank}").open("w")
+    alive = (folder / f"alive-{os.getpid()}").open("wb")
+    # It shows the caller, for as long as this process lives, that it does.
+    fcntl.lockf(alive, fcntl.LOCK_EX)
+    late = (folder / f"late-{rank}").open("w", encoding="utf-8")
     # A thread in C: it writes whatever the program is waiting for.
     faulthandler.dump_traceback_later(left, file=late)
     _start(_end_after, left + AFTER)
@@ -56,12 +54,6 @@ def main(program: str, deadline: str) -> int:
             (folder / f"error-{rank}").write_text(text, "utf-8", "backslashreplace")
             return 1
     return 0
-
-
-def _lock(file: IO[str]) -> None:
-    """Show the caller, for as long as this process lives, that it does."""
-    if sys.platform != "win32":  # there, who has a file open has locked it
-        fcntl.lockf(file, fcntl.LOCK_EX)
 
 
 def _leave() -> None:

@@ -14,9 +14,6 @@ from typing import IO, cast
 
 from headway import _require
 
-if sys.platform != "win32":
-    import fcntl
-
 WORKER = Path(__file__).with_name("_worker.py")
 AFTER = 1.0  # seconds for a worker to end when its starter has
 GRACE = 5.0  # seconds to end by themselves, before they are killed
@@ -47,7 +44,8 @@ def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str
         ValueError: If `processes` is not a positive integer, or `timeout` is not
             positive.
         RuntimeError: If a process ends with an error or a status other than zero,
-            with the traceback of the first that raised one.
+            with the traceback of the first that raised one; and on Windows, which has
+            neither the locks nor the signals that this needs.
         TimeoutError: If they take longer than `timeout`, with the line of the program
             where each of them stood.
 
@@ -55,10 +53,14 @@ def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str
         >>> run_processes("print(6 * 7)", 1)
         '42\n'
     """
+    if sys.platform == "win32":
+        raise RuntimeError(
+            "run_processes must run on Linux or macOS; got sys.platform='win32'."
+        )
     _require.positive(processes=processes)
     _require.positive_and_finite(timeout=timeout)
     deadline = time.time() + timeout
-    # On Windows a file that a process is about to close cannot be removed.
+    # A process that had hardly begun may still write there while it is removed.
     with tempfile.TemporaryDirectory(
         prefix="headway-", ignore_cleanup_errors=True
     ) as name:
@@ -110,10 +112,8 @@ def _kill_workers(folder: Path) -> None:
     for file in folder.glob("alive-*"):
         _wait(file, AFTER)  # it may be about to end
         if _held(file):
-            # On Windows there is no such signal; any but two ends a process at once.
-            number = getattr(signal, "SIGKILL", signal.SIGTERM)
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(int(file.name.rpartition("-")[2]), number)
+                os.kill(int(file.name.rpartition("-")[2]), signal.SIGKILL)
             _wait(file, math.inf)
 
 
@@ -126,12 +126,11 @@ def _wait(file: Path, seconds: float) -> None:
 
 def _held(file: Path) -> bool:
     """Say whether the process is there that has locked a file; never another one."""
+    import fcntl  # not in Windows, where this module is imported too
+
     try:
-        if sys.platform == "win32":
-            file.unlink(missing_ok=True)
-        else:
-            with file.open("a") as opened:
-                fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with file.open("ab") as opened:
+            fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return True
     return False

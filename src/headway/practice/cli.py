@@ -122,7 +122,7 @@ def _made(folder: Folder, written: Sequence[Path]) -> str:
     if not written:
         return ""
     if len(written) == len(folder.library):
-        return f"Made {len(written)} exercises in {folder.path}."
+        return f"Made {len(written)} exercises in {folder.path.as_posix()}."
     names = ", ".join(one.name for one in written[:3])
     more = f" and {len(written) - 3} more" if len(written) > 3 else ""
     return f"Made what was missing: {names}{more}."
@@ -139,9 +139,9 @@ def _about(folder: Folder, action: str, name: str | None) -> int:
         print(solution_text(task))
     else:
         kept = folder.reset(task)
-        print(f"{folder.path_of(task)} is as it was made.")
+        print(f"{folder.path_of(task).as_posix()} is as it was made.")
         if kept is not None:
-            print(f"What you had is in {kept}.")
+            print(f"What you had is in {kept.as_posix()}.")
     return 0
 
 

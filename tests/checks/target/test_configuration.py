@@ -1,11 +1,16 @@
 """What `pyproject.toml` says of a target is found, and refused if it means nothing."""
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
 from checks.support.asking import refused
-from headway.checks.target.configuration import Target, all_configured, configured
+from headway.checks.target.configuration import (
+    Target,
+    _shown,
+    all_configured,
+    configured,
+)
 
 TABLES = """
 [tool.other]
@@ -40,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", ["src/mine.py:Attend", "./src/../src/mine.py:Attend"])
 def test_a_target_is_found_however_its_file_is_called(name: str, folder: Path) -> None:
     assert configured(name) == MINE._replace(name=name)
-    whole = f"{folder}/src/mine.py:Attend"
+    whole = f"{folder.as_posix()}/src/mine.py:Attend"
     assert configured(whole) == MINE._replace(name=whole)
 
 
@@ -64,7 +69,7 @@ def test_the_nearest_file_that_speaks_of_checks_counts(folder: Path) -> None:
 def test_the_working_directory_is_asked_of_files_elsewhere(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    other = tmp_path_factory.mktemp("other") / "mine.py"
+    other = (tmp_path_factory.mktemp("other") / "mine.py").as_posix()
     (folder / "pyproject.toml").write_text(
         f'[tool.headway.checks."{other}:Attend"]\nd_in = 3\n'
     )
@@ -107,8 +112,31 @@ def test_all_targets_are_listed_as_one_would_call_them(
     assert all_configured() == [MINE._replace(name="mine.py:Attend"), THEIRS]
     (folder / "src" / "deep").mkdir()
     monkeypatch.chdir(folder / "src" / "deep")
-    above = f"{folder}/src/mine.py:Attend"
+    above = f"{folder.as_posix()}/src/mine.py:Attend"
     assert all_configured() == [MINE._replace(name=above), THEIRS]
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (PureWindowsPath(r"C:\work\src\mine.py"), "src/mine.py"),
+        (PureWindowsPath(r"c:\Work\mine.py"), "mine.py"),
+        (PureWindowsPath(r"D:\work\mine.py"), "D:/work/mine.py"),
+        (PurePosixPath("/work/src/mine.py"), "/work/src/mine.py"),
+    ],
+)
+def test_a_file_is_named_with_slashes_everywhere(
+    path: PureWindowsPath | PurePosixPath, shown: str
+) -> None:
+    assert _shown(path, type(path)(r"C:\work")) == shown
+
+
+def test_a_file_on_a_drive_is_a_file(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.headway.checks."C:/src/mine.py"]\nd_in = 3\n'
+    )
+    name = "C:/src/../src/mine.py"
+    assert configured(name) == Target(name, {"d_in": 3}, {})
 
 
 NONE = (

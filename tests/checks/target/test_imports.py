@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from headway.checks.target.imports import Notebook, import_place, search_path
+from headway.checks.target.imports import (
+    Notebook,
+    import_place,
+    search_path,
+    split,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +40,17 @@ def found(where: str) -> Any:
 def write(folder: Path, place: str, text: str) -> None:
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     (folder / place).write_text(text)
+
+
+@pytest.mark.parametrize("folder", ["", "models/", "/", "C:/dir/", "C:\\dir\\", "C:"])
+@pytest.mark.parametrize("file", ["mine.py", "mine.ipynb"])
+def test_a_target_is_cut_at_the_colon_of_its_name(folder: str, file: str) -> None:
+    place = f"{folder}{file}"
+    assert split(place) == (place, "")
+    assert split(f"{place}:Attend") == (place, "Attend")
+    assert split(f"{place}:Block.Attend") == (place, "Block.Attend")
+    assert split("torch.nn:Linear") == ("torch.nn", "Linear")
+    assert split("torch.nn") == ("torch.nn", "")
 
 
 # From the root of a repository

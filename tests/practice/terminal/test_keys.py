@@ -1,9 +1,7 @@
 """Single keys come from a terminal at once."""
 
 import os
-import pty
 import sys
-import termios
 import types
 from collections.abc import Iterator
 
@@ -11,10 +9,13 @@ import pytest
 
 from headway.practice.terminal.keys import pressed, single_keys
 
+posix = pytest.mark.skipif(sys.platform == "win32", reason="reads a pipe as POSIX does")
+
 
 @pytest.fixture
 def master(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Let standard input be a terminal, and give its other end."""
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
     master, slave = pty.openpty()
     with os.fdopen(slave, "r") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
@@ -23,6 +24,8 @@ def master(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def test_a_key_comes_without_the_end_of_a_line(master: int) -> None:
+    import termios
+
     before = termios.tcgetattr(sys.stdin.fileno())
     with single_keys():
         os.write(master, b"H")
@@ -65,6 +68,7 @@ def test_keys_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert commands == [""]
 
 
+@posix
 def test_the_end_of_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     os.close(writing)

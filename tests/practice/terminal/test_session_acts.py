@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
@@ -25,7 +25,7 @@ class Judge(Worker):
         self._next = None
 
     def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:
-        text, name = path.read_text(), task.name
+        text, name = path.read_text("utf-8"), task.name
         if "x + x" in text or "x / 2" in text:
             return Verdict(name, "passed", "It holds.", seed=seed)
         state: State = "open" if "raise NotImplementedError" in text else "failed"
@@ -140,6 +140,13 @@ def test_a_terminal_with_colours_is_cleared(
 def test_a_folder_elsewhere_is_shown_by_its_whole_path(
     folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert f"{folder.path}/01_double.py" in run("q")
+    assert f"{folder.path.as_posix()}/01_double.py" in run("q")
     monkeypatch.chdir(folder.path.parent)
     assert "\npractice/01_double.py" in run("q")
+
+
+def test_a_file_is_named_with_slashes_everywhere() -> None:
+    here = PureWindowsPath(r"C:\work")
+    path = PureWindowsPath(r"c:\Work\practice\01_double.py")
+    assert module.shown(path, here) == "practice/01_double.py"
+    assert module.shown(PureWindowsPath(r"D:\x.py"), here) == "D:/x.py"

@@ -33,6 +33,26 @@ def test_another_command_is_refused_in_one_sentence(
     assert last == f"proofread: COMMAND must be one of these; {said}."
 
 
+def test_windows_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert command.main(["site", "--help"]) == 2
+    assert capsys.readouterr().err == (
+        "proofread: pages must be run on Linux or macOS; got sys.platform='win32'.\n"
+    )
+
+
+def test_pytest_starts_where_the_modules_of_posix_are_missing() -> None:
+    program = (
+        "import sys\n"
+        "for name in ('fcntl', 'pty', 'resource', 'termios', 'tty'):\n"
+        "    sys.modules[name] = None\n"
+        "import proofread.__main__, proofread.pytest_plugin.plugin"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_it_is_a_program() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "proofread", "--help"], capture_output=True, text=True

@@ -2,13 +2,13 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from headway.checks.expected import nearest
+from headway.checks.target.names import FILES, split
 
 _FILE = "pyproject.toml"
-_OF_FILES = (".py", ".ipynb")
 # A constructor gets those that it takes, too.
 OF_CONSTRUCTORS = (
     "d_in", "context_length", "num_heads", "vocab_size", "causal", "scale",
@@ -63,9 +63,9 @@ def configured(name: str) -> Target:
     Raises:
         ValueError: If the file that configures it says what cannot be meant.
     """
-    place = _parts(name)[0]
+    place = split(name)[0]
     folders = [Path.cwd()]
-    if place.endswith(_OF_FILES):
+    if place.endswith(FILES):
         folders = [*Path(place).resolve().parents, *folders]
     for folder in folders:
         checks = _checks(folder / _FILE)
@@ -119,12 +119,13 @@ def _table(value: Any, name: str, file: Path) -> dict[str, Any]:
 
 def _targets(folder: Path, checks: Mapping[str, Any]) -> Iterator[Target]:
     for name, options in checks.items():
-        place, colon, what = _parts(name)
+        place, what = split(name)
         options = dict(_table(options, f"tool.headway.checks.{name!r}", folder / _FILE))
         _refuse(name, options)
-        if place.endswith(_OF_FILES):
-            place = _shown(folder / place)
-        yield Target(f"{place}{colon}{what}", options, options.pop("arguments", {}))
+        if place.endswith(FILES):
+            place = _shown(folder / place, Path.cwd())
+            name = f"{place}:{what}" if what else place
+        yield Target(name, options, options.pop("arguments", {}))
 
 
 def _refuse(name: str, options: Mapping[str, Any]) -> None:
@@ -143,19 +144,13 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
             )
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    """Cut a target into its file or module, a colon and a name, if it has these."""
-    place, colon, what = name.rpartition(":")
-    return (place, colon, what) if colon else (name, "", "")
-
-
-def _shown(path: Path) -> str:
-    """Name a file from the working directory, if it stands below it."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+def _shown(path: PurePath, here: PurePath) -> str:
+    """Name a file from a folder, if it stands below it; with slashes everywhere."""
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    return shown.as_posix()
 
 
 def _resolved(name: str) -> tuple[Path | str, str]:
     """Make names of the same target equal, however its file is called."""
-    place, _, what = _parts(name)
-    return (Path(place).resolve() if place.endswith(_OF_FILES) else place), what
+    place, what = split(name)
+    return (Path(place).resolve() if place.endswith(FILES) else place), what

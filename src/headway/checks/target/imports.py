@@ -14,8 +14,8 @@ from types import ModuleType
 
 from headway.checks.errors import describe, place
 from headway.checks.limit import limited
+from headway.checks.target.names import FILES
 
-FILES = (".py", ".ipynb")
 _DEFINITIONS = (
     ast.Import,
     ast.ImportFrom,
@@ -150,7 +150,7 @@ def _import_notebook(path: Path) -> Notebook:
     sys.modules[module.__name__] = module
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     for number, source in enumerate(code, 1):
-        name = f"{path}, cell {number}"
+        name = f"{path.as_posix()}, cell {number}"
         _run_cell(module, name, _without_magics("".join(source)))
     return module
 

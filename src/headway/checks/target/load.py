@@ -12,7 +12,8 @@ from torch import nn
 from headway.checks.subject.calls import takes_three
 from headway.checks.subject.signature import arguments as arguments_of
 from headway.checks.target.constructor import build, describe_arguments
-from headway.checks.target.imports import FILES, Notebook, import_place, search_path
+from headway.checks.target.imports import Notebook, import_place, search_path
+from headway.checks.target.names import FILES, split
 
 _MOST = 12  # names that are listed
 
@@ -58,9 +59,7 @@ def explain_target(target: str) -> str:
 
 
 def _split(target: str) -> tuple[str, str]:
-    if target.endswith(FILES):
-        return target, ""
-    place, _, name = target.rpartition(":")
+    place, name = split(target)
     if not place or not (name or place.endswith(FILES)):
         raise ValueError(
             f"target must be file.py:Name or package.module:Name; got {target!r}."

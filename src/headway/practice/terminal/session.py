@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import Worker
@@ -181,7 +181,7 @@ def page(
         keys: Whether the reader can press a key now.
     """
     done = sum(folder.passed(one) for one in folder.library.values())
-    place = _relative(folder.path_of(task))
+    place = shown(folder.path_of(task), Path.cwd())
     head = f"{task.number} of {len(folder.library)}  {task.source.title}"
     lines = [textwrap.fill(head, width), f"{place}  ({done} done)", ""]
     lines.append(verdict.text(width=width, colour=colour))
@@ -201,11 +201,9 @@ def page(
     return "\n".join(lines)
 
 
-def _relative(path: Path) -> str:
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+def shown(path: PurePath, here: PurePath) -> str:
+    """Name a file from a folder, if it stands below it; with slashes everywhere."""
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 def _width() -> int:

@@ -4,6 +4,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from proofread.run import NO_WINDOWS
+
 # The name of each command, the module whose `main` it calls, and what it does.
 COMMANDS = {
     "build": ("proofread.build", "build the site and all that belongs to it"),
@@ -66,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sep="\n",
             file=sys.stderr,
         )
+        return 2
+    if sys.platform == "win32":
+        print(f"proofread: {NO_WINDOWS}", file=sys.stderr)
         return 2
     module, _ = COMMANDS[given[0]]
     status: int | None = importlib.import_module(module).main(given[1:])

@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
+from types import SimpleNamespace
 
 import pytest
 
 from proofread.output.reference_environment import differs_from_reference
 from proofread.page.markdown import ERROR, OUTPUT, REFUSES
+from proofread.pytest_plugin import plugin
 from proofread.run.code_paths import OLDEST, NoProgramRanError
 
 SETTINGS = """
@@ -700,6 +702,19 @@ def test_ci_records_nothing(
         "ERROR: --record must not be used where CI is set; got CI=true."
     )
     assert OUTPUT not in page.read_text()
+
+
+def test_windows_runs_no_pages(
+    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(book, block("print(1)"))
+    # For the plugin alone: pytest would look for parts of Windows.
+    monkeypatch.setattr(plugin, "sys", SimpleNamespace(platform="win32"))
+    result = book.runpytest_inprocess("--proofread")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        "ERROR: pages must be run on Linux or macOS; got sys.platform='win32'."
+    )
 
 
 def test_recording_leaves_nothing_out(book: pytest.Pytester) -> None:

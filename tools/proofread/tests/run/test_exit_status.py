@@ -1,6 +1,5 @@
 """Whatever ends a program ends it alone, and is told in one sentence."""
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -149,7 +148,6 @@ FORKS = {
 }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot fork")
 @pytest.mark.parametrize(("code", "output", "said"), FORKS.values(), ids=FORKS)
 def test_a_child_does_not_go_on_as_its_parent(
     run: Run, code: str, output: str, said: list[str]

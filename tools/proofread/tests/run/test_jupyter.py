@@ -1,15 +1,12 @@
 """Notebooks run in Jupyter, several at once."""
 
-import os
 import socket
 
-import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from proofread.run.jupyter import execute
 
 
-@pytest.mark.skipif(os.name != "posix", reason="such files are only there")
 def test_a_kernel_takes_no_port_that_another_may_have_chosen(monkeypatch) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -24,6 +24,7 @@ from proofread.run.runner import (
     current_interpreter,
     run_jobs,
 )
+from proofread.run.worker import usual_way
 
 FOLDER = WORKER.parent
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
@@ -64,6 +65,14 @@ def test_each_line_has_its_answer(way: str, tmp_path: Path) -> None:
     assert not third.finished
     assert fourth.problems == ["wrote to stderr:\na"]
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(("platform", "way"), [("linux", "fork"), ("darwin", "spawn")])
+def test_nothing_is_forked_but_on_linux(
+    monkeypatch: pytest.MonkeyPatch, platform: str, way: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    assert usual_way() == way
 
 
 def test_it_needs_the_standard_library_alone() -> None:

@@ -12,7 +12,6 @@ from proofread.verify.takeaway_environment import (
     CannotInstallError,
     build_wheel,
     install,
-    interpreter,
     requirements,
 )
 
@@ -67,16 +66,6 @@ def test_a_real_wheel_in_a_real_environment(project: Path, tmp_path: Path) -> No
 
 def test_what_a_wheel_requires_without_its_extras(tmp_path: Path) -> None:
     assert requirements(wheel(tmp_path / "a.whl", NEEDS + EXTRA)) == NEEDS.splitlines()
-
-
-@pytest.mark.parametrize(
-    ("platform", "path"), [("linux", "bin/python"), ("win32", "Scripts/python.exe")]
-)
-def test_where_the_interpreter_is(
-    monkeypatch: pytest.MonkeyPatch, platform: str, path: str
-) -> None:
-    monkeypatch.setattr(sys, "platform", platform)
-    assert interpreter(Path("a")) == Path("a", path)
 
 
 @pytest.fixture

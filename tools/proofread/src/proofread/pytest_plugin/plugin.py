@@ -9,6 +9,7 @@ Once installed it is there in each run, and does nothing until it is asked to:
 
 import os
 import random
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from proofread.pytest_plugin.changed import Keys
 from proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
 from proofread.pytest_plugin.settings import inexact, wanted
 from proofread.pytest_plugin.summary import CACHE, Account
-from proofread.run import runner
+from proofread.run import NO_WINDOWS, runner
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "timeout(seconds): how long a program may run")
     if not wanted(config):
         return
+    if sys.platform == "win32":
+        raise pytest.UsageError(NO_WINDOWS)
     if config.option.record and "CI" in os.environ:
         raise pytest.UsageError(
             f"--record must not be used where CI is set; got CI={os.environ['CI']}."

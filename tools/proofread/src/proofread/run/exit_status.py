@@ -1,6 +1,5 @@
 """Tell what became of a program from what its process has left."""
 
-import os
 import re
 import signal
 from pathlib import Path
@@ -9,9 +8,7 @@ from proofread.run.program import Files, read_report
 from proofread.run.protocol import Job, Result
 
 # What `faulthandler` writes when a process dies: a heading, then the frames.
-FATAL = re.compile(
-    r"^(?:Fatal Python error: |Windows fatal exception: ).*", re.M | re.S
-)
+FATAL = re.compile(r"^Fatal Python error: .*", re.M | re.S)
 FRAME = r'^  File "{}", line (\d+) in '
 
 
@@ -25,7 +22,7 @@ def result_of(job: Job, status: int | None, files: Files) -> Result:
         files: What it has written.
     """
     output, errors = (
-        Path(file).read_bytes().decode("utf-8", "replace").replace(os.linesep, "\n")
+        Path(file).read_bytes().decode("utf-8", "replace")
         if Path(file).exists()
         else ""
         for file in (files.stdout, files.stderr)

@@ -39,13 +39,12 @@ def execute(
             kernel_name="python3",
             resources={"metadata": {"path": folder}},
         )
-        if os.name == "posix":
-            # Through files of its own: of two that start at once, one could choose the
-            # ports that the other has found free and not taken yet.
-            kernel = client.create_kernel_manager()
-            kernel.connection_file = str(Path(own, "kernel.json"))
-            kernel.transport = "ipc"
-            kernel.ip = str(Path(own, "kernel"))
+        # Through files of its own: of two that start at once, one could choose the
+        # ports that the other has found free and not taken yet.
+        kernel = client.create_kernel_manager()
+        kernel.connection_file = str(Path(own, "kernel.json"))
+        kernel.transport = "ipc"
+        kernel.ip = str(Path(own, "kernel"))
         try:
             asyncio.run(client.async_execute(env=variables))
         except (CellExecutionError, DeadKernelError, TimeoutError) as error:

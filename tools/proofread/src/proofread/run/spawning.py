@@ -1,4 +1,4 @@
-"""Start each program in a fresh interpreter, where a process cannot be forked."""
+"""Start each program in a fresh interpreter, where a fork may not survive."""
 
 import contextlib
 import json
@@ -59,19 +59,17 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
-        if os.name == "posix":
-            # It says where it is, if it can.
-            process.send_signal(signal.SIGABRT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(ABORT_GRACE_SECONDS)
+        # It says where it is, if it can.
+        process.send_signal(signal.SIGABRT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(ABORT_GRACE_SECONDS)
         return None
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and, where that is possible, all that it has started."""
+    """Kill a process and all that it has started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
         process.kill()
     process.wait()
 

@@ -7,8 +7,8 @@ only the reader's packages are installed:
 
 Each line is a job, and has its result in a line of `proofread.run.protocol`. Whatever a
 program does, the others run. On Linux a process is forked from a server that has loaded
-what programs import; elsewhere each program has a fresh interpreter, since Windows
-cannot fork and the libraries of macOS may not survive it.
+what programs import; on macOS each program has a fresh interpreter, since libraries
+there may not survive a fork.
 """
 
 import argparse
@@ -43,11 +43,16 @@ class Starter(Protocol):
         ...
 
 
+def usual_way() -> str:
+    """Return how programs are started here, if nothing else is asked for."""
+    return "fork" if sys.platform == "linux" else "spawn"
+
+
 def starter(way: str, path: Sequence[str], inherited: Sequence[int]) -> Starter:
     """Return what starts programs."""
     if way == "spawn":
         return Spawner(path, HERE)
-    from proofread.run.forking import ForkServer  # its parts are not in Windows
+    from proofread.run.forking import ForkServer  # a spawned program needs none of it
 
     return ForkServer(path, inherited)
 
@@ -71,8 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the programs that stdin has, one a line; write one result a line."""
     parser = argparse.ArgumentParser(description="run programs, one a line of JSON")
     parser.add_argument("path", nargs="*", help="where they import from")
-    default = "fork" if sys.platform == "linux" else "spawn"
-    parser.add_argument("--start", choices=["fork", "spawn"], default=default)
+    parser.add_argument("--start", choices=["fork", "spawn"], default=usual_way())
     parser.add_argument("--program", metavar="FOLDER", help="be the one that it starts")
     options = parser.parse_args(arguments)
     if options.program:

@@ -49,12 +49,6 @@ def requirements(wheel: Path) -> list[str]:
     return [line for line in wanted if "extra ==" not in line]
 
 
-def interpreter(folder: Path) -> Path:
-    """Return the Python of an environment."""
-    windows = folder / "Scripts" / "python.exe"
-    return windows if sys.platform == "win32" else folder / "bin" / "python"
-
-
 def install(
     wheel: Path, folder: Path, constraints: Path | None, options: Sequence[str] = ()
 ) -> Path:
@@ -78,7 +72,7 @@ def install(
     state = f"{needed}\n{digest(wheel.read_bytes())}\n"
     note = folder / "made-of.txt"
     made = note.read_text(encoding="utf-8") if note.is_file() else ""
-    python = interpreter(folder)
+    python = folder / "bin" / "python"
     if made == state:
         return python
     note.unlink(missing_ok=True)
