@@ -1,5 +1,6 @@
 """`headway practice` without a terminal."""
 
+import contextlib
 import io
 import json
 import os
@@ -202,6 +203,19 @@ def test_an_interruption_has_its_status(
 
     monkeypatch.setattr(cli, "list_text", interrupted)
     assert run("list")[0] == 130
+
+
+@pytest.mark.parametrize(
+    "words", [("list",), ("hint",), ("solution", "half"), ("--once",), ("--help",)]
+)
+def test_it_ends_quietly_if_nobody_reads_on(
+    folder: Folder, run: Run, words: tuple[str, ...]
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream, contextlib.redirect_stdout(stream):
+        status, _, err = run(*words)
+    assert (status, err) == (141, "")
 
 
 def test_a_terminal_gets_a_session(

@@ -1,16 +1,18 @@
 """Files are judged in processes of their own."""
 
-import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from headway.practice.judging import worker as worker_module
 from headway.practice.judging.verdict import Verdict
-from headway.practice.judging.worker import Worker
+from headway.practice.judging.worker import COMMAND, Worker
 from headway.practice.terminal.folder import Folder
 from practice.terminal.test_folder import write
 
+PACKAGE = Path(worker_module.__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("processes")
 
 
@@ -32,30 +34,52 @@ def test_one_file_after_another_is_judged(folder: Folder) -> None:
             assert (verdict.ok, verdict.seed) == (ok, 3)
 
 
-def standing_in(worker: Worker) -> "subprocess.Popen[str]":
-    """Let a process that says that it is ready, and nothing more, be the next."""
-    worker.close()
-    worker._next = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "print('ready', flush=True); import time; time.sleep(999)",
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    )
-    return worker._next
+def program(text: str) -> list[str]:
+    """Let a program stand in for what judges."""
+    return [sys.executable, "-c", text]
+
+
+HANGS = "import time; time.sleep(999)"
+IS_READY = "print('ready', flush=True)"
+
+
+def judged_by(text: str, folder: Folder, **limits: float) -> Verdict:
+    double = folder.library["double"]
+    with Worker(ahead=False, command=program(text), **limits) as worker:
+        return worker.judge(folder.library, double, folder.path_of(double), seed=3)
 
 
 def test_a_process_that_hangs_is_ended(folder: Folder) -> None:
-    with Worker(limit=0.2, ahead=False) as worker:
-        process = standing_in(worker)
+    with Worker(limit=0.2, command=program(f"{IS_READY}; {HANGS}")) as worker:
+        worker.ahead = False
+        hanging = worker._next
         double = folder.library["double"]
-        path = folder.path_of(double)
-        verdict = worker.judge(folder.library, double, path, seed=3)
+        verdict = worker.judge(folder.library, double, Path("none.py"), seed=3)
     assert verdict.sentence == ("It must end within 0.2 seconds: a loop may never end.")
-    assert process.returncode not in (None, 0)
+    assert hanging is not None
+    assert hanging.process.returncode not in (None, 0)
+
+
+def test_a_process_that_never_says_that_it_is_ready_is_ended(folder: Folder) -> None:
+    verdict = judged_by(HANGS, folder, start_limit=0.2)
+    assert (verdict.state, verdict.seed) == ("failed", 3)
+    assert verdict.sentence == (
+        "Python must start within 0.2 seconds: to import PyTorch took longer."
+    )
+
+
+def test_why_python_could_not_start_is_said(folder: Folder) -> None:
+    verdict = judged_by("import sys; sys.exit('one line\\nand the last\\n')", folder)
+    assert verdict.sentence == (
+        "Python could not start, and ended with status 1: and the last"
+    )
+
+
+def test_a_process_may_complain_as_much_as_it_likes(folder: Folder) -> None:
+    # More than any pipe takes that nobody reads.
+    complains = "import sys; sys.stderr.write('much\\n' * 10**6 + 'at last')"
+    verdict = judged_by(f"{complains}; {IS_READY}; input()", folder)
+    assert verdict.sentence == "It ended Python with status 0: at last"
 
 
 @pytest.mark.slow
@@ -79,19 +103,60 @@ def test_a_file_that_ends_python_is_told(
 def test_an_interruption_ends_the_process(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write(folder, "double", "while True: pass")
-    worker = Worker(ahead=False)
-    process = standing_in(worker)
+    double = folder.library["double"]
+    worker = Worker(command=program(f"{IS_READY}; {HANGS}"))
+    waiting = worker._next
+    assert waiting is not None
 
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(process, "communicate", interrupted)
-        patch.setattr("headway.practice.judging.worker._end", lambda one: one.kill())
-        with pytest.raises(KeyboardInterrupt):
-            worker.judge(folder.library, folder.library["double"], path, seed=1)
+    monkeypatch.setattr(waiting, "judge", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        worker.judge(folder.library, double, folder.path_of(double), seed=1)
+    assert waiting.process.returncode not in (None, 0)
+    assert worker._next is None
     worker.close()
-    worker.close()
-    process.communicate()
-    assert process.returncode != 0
+
+
+# Where the package lies
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """Lay the package into a folder, as into site-packages."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "headway").symlink_to(PACKAGE, target_is_directory=True)
+    return site
+
+
+def started_from(
+    site: Path, folder: Folder, monkeypatch: pytest.MonkeyPatch, line: str
+) -> Verdict:
+    """Judge a line, with the package of a folder that only an argument names."""
+    monkeypatch.setenv("PYTHONPATH", str(folder.path))
+    path = write(folder, "double", line)
+    command = [*COMMAND[:-1], str(site / "headway" / "__init__.py")]
+    with Worker(limit=20.0, ahead=False, command=command) as worker:
+        return worker.judge(folder.library, folder.library["double"], path, seed=3)
+
+
+def test_what_lies_beside_the_package_hides_no_module_of_python(
+    installed: Path, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (installed / "pathlib.py").write_text("raise ImportError('a stale backport')")
+    line = "return x + x"
+    assert started_from(installed, folder, monkeypatch, line).state == "passed"
+
+
+def test_the_package_is_the_one_that_judges_and_the_readers_path_stays(
+    installed: Path, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "import os, sys, headway; print(headway.__file__, sys.path[-1]); "
+    line += "print(os.environ.get('PYTHONPATH')); return x + x"
+    printed = started_from(installed, folder, monkeypatch, line).printed
+    assert printed.splitlines()[:2] == [
+        f"{installed / 'headway' / '__init__.py'} {installed}",
+        str(folder.path),
+    ]

@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
@@ -19,6 +20,25 @@ from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, Task
 
 LIMIT = 10.0  # seconds
+START_LIMIT = 300.0  # seconds; a slow disk may take one of them to give PyTorch
+_TAIL = 2000  # of what Python complains about, in bytes
+# The process takes this very package, wherever it lies. Its folder comes last in
+# `sys.path`, or not at all: in PYTHONPATH, what else lies there would hide modules of
+# Python itself. And -P: what lies in the folder where the reader works hides none.
+_START = """\
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from os.path import dirname
+spec = spec_from_file_location("headway", sys.argv[1])
+root = dirname(dirname(sys.argv[1]))
+sys.path += [root] if root not in sys.path else []
+sys.modules["headway"] = module_from_spec(spec)
+spec.loader.exec_module(sys.modules["headway"])
+from headway.practice.judging import worker
+sys.exit(worker.main())
+"""
+_PACKAGE = Path(__file__).parents[2] / "__init__.py"
+COMMAND = (sys.executable, "-P", "-c", _START, str(_PACKAGE))
 
 
 class Worker:
@@ -26,14 +46,26 @@ class Worker:
 
     Args:
         limit: How many seconds a file may take, the import of PyTorch not counted.
+        start_limit: How many seconds that import may take.
         ahead: Whether to start the process for the next file after each; not where
             one is judged alone.
+        command: What starts a process that says when it is ready, reads a request and
+            writes a verdict.
     """
 
-    def __init__(self, *, limit: float = LIMIT, ahead: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        limit: float = LIMIT,
+        start_limit: float = START_LIMIT,
+        ahead: bool = True,
+        command: Sequence[str] = COMMAND,
+    ) -> None:
         self.limit = limit
+        self.start_limit = start_limit
         self.ahead = ahead
-        self._next: subprocess.Popen[str] | None = _start()
+        self.command = command
+        self._next: _Process | None = _Process(command)
 
     def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:
         """Judge a file; end it if it takes too long.
@@ -50,35 +82,24 @@ class Worker:
             "path": str(path),
             "seed": seed,
         }
-        process, self._next = self._next, None
-        process = process or _start()
-        failed = Verdict(task.name, "failed", "", read=task.exercise.read, seed=seed)
+        process, self._next = self._next or _Process(self.command), None
         try:
-            # The process has a line to say when it has imported what it needs.
-            cast(IO[str], process.stdout).readline()
-            text, _ = process.communicate(json.dumps(request), timeout=self.limit)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            sentence = (
-                f"It must end within {self.limit:g} seconds: a loop may never end."
-            )
-            return replace(failed, sentence=sentence)
+            process.wait_until_ready(self.start_limit)
+            return process.judge(json.dumps(request), self.limit)
+        except _NoVerdictError as why:
+            failed = Verdict(task.name, "failed", str(why), read=task.exercise.read)
+            return replace(failed, seed=seed)
         except BaseException:  # the reader interrupts
             self.ahead = False
-            _end(process)
             raise
         finally:
-            self._next = _start() if self.ahead else None
-        try:
-            return Verdict.from_json(text)
-        except ValueError:
-            sentence = f"It ended Python with status {process.returncode}."
-            return replace(failed, sentence=sentence)
+            process.end()
+            self._next = _Process(self.command) if self.ahead else None
 
     def close(self) -> None:
         """End the process that waits."""
         if self._next is not None:
-            _end(self._next)
+            self._next.end()
             self._next = None
 
     def __enter__(self) -> "Worker":
@@ -90,33 +111,75 @@ class Worker:
         self.close()
 
 
-def _start() -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        # -P: what lies in the folder where the reader works hides no module.
-        [sys.executable, "-P", "-m", "headway.practice.judging.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-        env=_environment(),
-    )
+class _NoVerdictError(Exception):
+    """Says in a sentence why a process gave no verdict."""
 
 
-def _environment() -> Mapping[str, str]:
-    """Let it find this package where it was found, and write UTF-8 everywhere."""
-    root = str(Path(__file__).parents[3])
-    paths = [root, os.environ.get("PYTHONPATH", "")]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-        "PYTHONUTF8": "1",
-    }
+class _Process:
+    """Python, which imports what judges, and then judges one file."""
 
+    def __init__(self, command: Sequence[str]) -> None:
+        # A file takes whatever is written; a pipe that nobody reads would fill up.
+        self.complaints = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
+        self.process = subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONUTF8": "1"},
+        )
 
-def _end(process: "subprocess.Popen[str]") -> None:
-    process.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired, ValueError, OSError):
-        process.communicate(timeout=1)
+    def wait_until_ready(self, limit: float) -> None:
+        """Wait for the line that says that all is imported."""
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self.process.kill()  # which ends the wait
+
+        timer = threading.Timer(limit, give_up)
+        timer.start()
+        try:
+            line = cast(IO[str], self.process.stdout).readline()
+        finally:
+            timer.cancel()
+            timer.join()
+        if late.is_set():
+            raise _NoVerdictError(
+                f"Python must start within {limit:g} seconds: to import PyTorch took "
+                "longer."
+            )
+        if not line:
+            raise _NoVerdictError(self._ended("Python could not start, and ended"))
+
+    def judge(self, request: str, limit: float) -> Verdict:
+        """Have a file judged."""
+        try:
+            text, _ = self.process.communicate(request, timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise _NoVerdictError(
+                f"It must end within {limit:g} seconds: a loop may never end."
+            ) from None
+        try:
+            return Verdict.from_json(text)
+        except ValueError:
+            raise _NoVerdictError(self._ended("It ended Python")) from None
+
+    def _ended(self, what: str) -> str:
+        """Say its exit status, and the last line that it complained in, if any."""
+        status = f"{what} with status {self.process.wait()}"
+        size = self.complaints.seek(0, os.SEEK_END)
+        self.complaints.seek(max(size - _TAIL, 0))
+        said = self.complaints.read().decode(errors="replace").strip()
+        return f"{status}: {said.splitlines()[-1]}" if said else f"{status}."
+
+    def end(self) -> None:
+        """End it, if it has not ended by itself."""
+        self.process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired, ValueError, OSError):
+            self.process.communicate(timeout=1)
+        self.complaints.close()
 
 
 def main() -> int:
@@ -137,7 +200,3 @@ def main() -> int:
     with answer:
         answer.write(verdict.to_json())
     os._exit(0)  # threads that the file has left behind would keep it
-
-
-if __name__ == "__main__":
-    sys.exit(main())
