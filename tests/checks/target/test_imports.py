@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from headway.checks.target.imports import (
-    Notebook,
-    import_place,
-    search_path,
-    split,
-)
+from headway.checks.target.imports import Notebook, import_place, search_path
+from headway.checks.target.names import split
 
 
 @pytest.fixture(autouse=True)

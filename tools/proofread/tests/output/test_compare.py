@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from proofread.output.compare import difference, same
 
 # The same examples in every run: what is red here is red everywhere.
-examples = settings(deadline=None, derandomize=True, database=None, max_examples=60)
+examples = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def elsewhere(recorded: str, printed: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proofread.output.tokens import Number, Word, numbers, tokens
@@ -80,7 +80,13 @@ def test_a_text_is_taken_apart() -> None:
 SIGNS = "0123456789.,eE+-xj'\"\\ \n([])naif_tensor"
 
 
-@settings(deadline=None, derandomize=True, database=None, max_examples=200)
+@settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(st.one_of(st.text(SIGNS, max_size=30), st.text(max_size=20)))
 def test_only_space_is_dropped(text: str) -> None:
     place = 0

@@ -88,9 +88,9 @@ WHOLE = {
     ),
     "ends when its threads end": (
         """
-        import threading, time
+        import threading
         def late():
-            time.sleep(0.1)
+            threading.main_thread().join()
             print("second")
         threading.Thread(target=late).start()
         print("first")

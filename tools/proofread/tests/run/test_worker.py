@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from proofread.run.worker import usual_way
 
 FOLDER = WORKER.parent
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
+LIMIT = 3600.0  # of a program that ends by itself, or that something else ends
 
 
 def by_path(
@@ -123,10 +123,16 @@ MODULES = {
     "fails": "1 / 0",
     "exits": "raise SystemExit(3)",
     "kills": "import os; os._exit(5)",
-    "hangs": "import time; time.sleep(60)",
+    # Who imports it beforehand has no patience left; a program has its limit.
+    "hangs": (
+        "import signal, time\n"
+        "if signal.getitimer(signal.ITIMER_REAL)[0]:\n"
+        "    signal.setitimer(signal.ITIMER_REAL, 0.01)\n"
+        "time.sleep(3600)"
+    ),
     "threads": (
-        "import threading, time\n"
-        "def late():\n    time.sleep(1)\n    print('late')\n"
+        "import threading\n"
+        "def late():\n    threading.main_thread().join()\n    print('late')\n"
         "threading.Thread(target=late).start()"
     ),
 }
@@ -151,22 +157,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-IMPATIENT = (
-    "from proofread.run import forking, worker; forking.PATIENCE = 0.5; worker.main()"
-)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is loaded")
 @pytest.mark.parametrize("name", SAID)
 @pytest.mark.usefixtures("project")
 def test_what_a_module_does_is_seen_by_each_program(name: str) -> None:
-    limit = 0.5 if name == "hangs" else 60.0
+    limit = 0.5 if name == "hangs" else LIMIT
     wanted = SAID[name]
     pid = "import os, quiet\nprint(quiet.pid, quiet.pid == os.getpid())"
-    worker = current_interpreter()
-    at = worker.command.index(str(WORKER))
-    worker.command[at : at + 1] = ["-c", IMPATIENT]
-    with worker:
+    with current_interpreter() as worker:
         for _ in range(2):
             result = worker.run(Job(f"import {name}\nprint('done')", limit=limit))
             if isinstance(wanted, Result):
@@ -236,10 +234,11 @@ def test_who_closes_a_worker_ends_all_that_it_runs(way: str, tmp_path: Path) -> 
     worker.process = started
     assert started.stdin is not None
     started.stdin.write(
-        line(Job("import time; open('a', 'w').close(); time.sleep(60)"))
+        line(Job("import time; open('a', 'w').close(); time.sleep(3600)", limit=LIMIT))
     )
     started.stdin.flush()
     while not [*folder.glob("*/home/a")]:
+        assert started.poll() is None
         time.sleep(0.01)
     assert len(processes(mark)) == {"fork": 3, "spawn": 2}[way]
     worker.close()
@@ -285,6 +284,12 @@ while not pathlib.Path({!r}).exists():
     time.sleep(0.01)
 print("seen")
 """
+# A file that is there is whole.
+SAYS_WHERE = """
+import os, pathlib
+pathlib.Path("process").write_text(str(os.getpid()))
+os.replace("process", {!r})
+"""
 
 
 @pytest.fixture
@@ -298,7 +303,7 @@ def test_a_program_can_wait_for_what_the_next_one_does(
     two: Lookahead, tmp_path: Path
 ) -> None:
     sign = tmp_path / "sign"
-    first = Job(WAITS.format(str(sign)), limit=30.0)
+    first = Job(WAITS.format(str(sign)), limit=LIMIT)
     second = Job(f"open({str(sign)!r}, 'w').close()\nprint('left')")
     assert two.run(first, second).output == "seen\n"
     assert two.run(second, first).output == "left\n"
@@ -317,13 +322,12 @@ def test_each_program_gets_its_own_result(two: Lookahead) -> None:
 def test_what_was_begun_and_is_not_asked_for_is_ended(
     two: Lookahead, tmp_path: Path
 ) -> None:
-    started = tmp_path / "started"
-    endless = Job(WAITS.format(str(tmp_path / "never")))
-    endless = replace(endless, code=f"open({str(started)!r}, 'w')\n{endless.code}")
-    two.run(Job(WAITS.format(str(started)), limit=30.0), endless)
-    began = time.monotonic()
+    started, never = str(tmp_path / "started"), str(tmp_path / "never")
+    endless = Job(SAYS_WHERE.format(started) + WAITS.format(never), limit=LIMIT)
+    two.run(Job(WAITS.format(started), limit=LIMIT), endless)
     assert two.run(Job("print(1)")).output == "1\n"
-    assert time.monotonic() - began < 30.0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(Path(started).read_text()), 0)
 
 
 def test_a_single_worker_begins_nothing_ahead(tmp_path: Path) -> None:
@@ -331,6 +335,8 @@ def test_a_single_worker_begins_nothing_ahead(tmp_path: Path) -> None:
     one = Lookahead(current_interpreter())
     try:
         one.run(Job("print(1)"), Job(f"open({str(sign)!r}, 'w')"))
+        # What it had begun would end first.
+        assert one.run(Job("print(2)")).output == "2\n"
         assert not sign.exists()
     finally:
         one.close()

@@ -18,6 +18,8 @@ import pytest
 from proofread.markdown_ext.pending import PENDING
 from proofread.website import serve
 
+PATIENCE = 600.0  # seconds, for what would else hang
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
@@ -39,7 +41,7 @@ def serving(site: Path, prefix: str = "") -> Iterator[int]:
 
 
 def ask(port: int, path: str, method: str = "GET") -> tuple[int, dict[str, str], str]:
-    connection = http.client.HTTPConnection(serve.HOST, port, timeout=10)
+    connection = http.client.HTTPConnection(serve.HOST, port, timeout=PATIENCE)
     connection.request(method, path)
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -213,10 +215,11 @@ def test_who_leaves_does_not_wait_for_the_whole_site(
     site: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     preview = serve.Preview(site)
-    thread = preview.start(Path("never"), command("import time; time.sleep(60)"))
+    thread = preview.start(Path("never"), command("import time; time.sleep(3600)"))
     preview.stop()
-    thread.join(timeout=10)
-    assert not thread.is_alive()
+    thread.join(PATIENCE)
+    assert preview.process is not None
+    assert preview.process.returncode == -signal.SIGTERM
     assert capfd.readouterr() == ("", "")
 
 
@@ -257,12 +260,17 @@ def test_a_port_is_a_number(port: str, built: Path) -> None:
 
 @pytest.mark.usefixtures("never_served")
 def test_check_builds_nothing_and_gives_the_port_back(
-    built: Path, capfd: pytest.CaptureFixture[str]
+    built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with serve.bind("0", serve.Preview(Path())) as server:
-        port = str(server.server_port)
-    serve.main(["--port", port, "--check"])
-    serve.main(["--port", port, "--check"])
+    bound, bind = [], serve.bind
+
+    def kept(port: str, preview: serve.Preview) -> ThreadingHTTPServer:
+        bound.append(bind(port, preview))
+        return bound[-1]
+
+    monkeypatch.setattr(serve, "bind", kept)
+    serve.main(["--port", "0", "--check"])
+    assert [server.fileno() for server in bound] == [-1]  # it is closed
     assert not built.exists()
     assert capfd.readouterr() == ("", "")
 
@@ -309,7 +317,7 @@ def test_the_command_builds_strictly_and_serves_the_site(tmp_path: Path) -> None
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    patience = threading.Timer(60, process.kill)
+    patience = threading.Timer(PATIENCE, process.kill)
     patience.start()
     try:
         assert process.stdout is not None
@@ -329,7 +337,7 @@ def test_the_command_builds_strictly_and_serves_the_site(tmp_path: Path) -> None
     # A warning is an error: nothing is served.
     (tmp_path / "docs" / "index.md").write_text("[nowhere](absent.md)\n")
     result = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     assert result.returncode == 1
     assert "http://" not in result.stdout

@@ -27,7 +27,7 @@ from proofread.run.program import EXIT, Files, flush, run_and_exit
 from proofread.run.protocol import Job, Result, line, read_job, read_result
 
 # Seconds: to import a module beforehand, and to say where one is that has to stop.
-PATIENCE, ABORT_GRACE_SECONDS = 60.0, 1.0
+PATIENCE, ABORT_GRACE_SECONDS = 300.0, 1.0
 
 
 class ForkServer:
@@ -89,7 +89,8 @@ class ForkServer:
         if not self.process:
             return
         os.kill(self.process, signal.SIGTERM)
-        status = wait(self.process, 2 * ABORT_GRACE_SECONDS)
+        # It has a program to end, which nobody else would.
+        status = wait(self.process, PATIENCE)
         if status is None:  # it is somewhere where it hears no signal
             os.kill(self.process, signal.SIGKILL)
             os.waitpid(self.process, 0)
@@ -169,10 +170,12 @@ class Loader:
         self.tried.update(new)
         for name in (name for name in new if name not in sys.modules):
             self.say(json.dumps({"loading": name}) + "\n")
-            # The signal ends the process.
+            # Both signals end the process, wherever in C it is.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)
             load(name)
             signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGTERM, end)
             flush()
             if os.fstat(self.heard.fileno()).st_size:
                 raise NotQuietError(f"{name} wrote something")
@@ -197,15 +200,19 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
     """Run a program in a process of its own, and end all that is left of it."""
     with new_files() as files:
         flush()
+        begun, begin = os.pipe()
         process = os.fork()
         if process == 0:
             try:
-                detach_from_server(own)
-                run_and_exit(job, path, files)
+                detach_from_server([*own, begun])
+                run_and_exit(job, path, files, begin)
             finally:
                 EXIT(1)
         ended = False
         try:
+            os.close(begin)
+            with open(begun, "rb") as pipe:
+                pipe.read()
             status = wait(process, job.limit)
             if status is None:
                 # It says where it is, if it can.

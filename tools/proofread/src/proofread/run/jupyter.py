@@ -10,6 +10,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
+# Seconds to start, and to hand over what a cell has printed: by themselves, 60 and 4,
+# and what comes later than that is lost.
+PATIENCE = 300
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -36,6 +39,8 @@ def execute(
         client = NotebookClient(
             notebook,
             timeout=int(limit),
+            startup_timeout=PATIENCE,
+            iopub_timeout=PATIENCE,
             kernel_name="python3",
             resources={"metadata": {"path": folder}},
         )

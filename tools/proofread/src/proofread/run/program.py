@@ -45,18 +45,21 @@ class Report(NamedTuple):
     loaded: list[str]
 
 
-def run_and_exit(job: Job, path: Sequence[str], files: "Files") -> NoReturn:
+def run_and_exit(job: Job, path: Sequence[str], files: "Files", begin: int) -> NoReturn:
     """Run a program, write down how it ended, and end this process.
 
     Args:
         job: The program.
         path: Where it imports from, besides its folder.
         files: Its folder, and where what it says is written.
+        begin: The end of a pipe; it is closed when the program begins, so that its
+            limit does not count what Python needs to start.
     """
     status = 1
     try:
         redirect(files)
         prepare(path, job)
+        os.close(begin)
         report = run(job)
         flush()
         save(files.report, report)

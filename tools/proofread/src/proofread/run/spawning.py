@@ -41,11 +41,14 @@ class Spawner:
             process = subprocess.Popen(  # noqa: S603
                 [*self.command, folder],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 cwd=files.home,
                 start_new_session=True,
             )
             try:
+                if process.stdout is not None:
+                    with process.stdout as begun:
+                        begun.read()
                 return result_of(job, wait(process, job.limit), files)
             finally:
                 end_group(process)
@@ -77,4 +80,6 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 def run_spawned(folder: str) -> None:
     """Run the program whose job lies in a folder, and end this process."""
     job, path = Path(folder, "job").read_text(encoding="utf-8").splitlines()
-    run_and_exit(read_job(job), json.loads(path), Files(folder))
+    # It is a pipe, which closes when the program begins.
+    begin = os.dup(1)
+    run_and_exit(read_job(job), json.loads(path), Files(folder), begin)
