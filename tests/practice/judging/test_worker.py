@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -10,11 +9,12 @@ from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import Worker
 from headway.practice.terminal.folder import Folder
 from practice.terminal.test_folder import write
+from processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
 
 
-def of(folder: Folder, line: str, *, limit: float = 20.0) -> Verdict:
+def of(folder: Folder, line: str, *, limit: float = PATIENCE) -> Verdict:
     path = write(folder, "double", line)
     with Worker(limit=limit, ahead=False) as worker:
         return worker.judge(folder.library, folder.library["double"], path, seed=3)
@@ -23,7 +23,7 @@ def of(folder: Folder, line: str, *, limit: float = 20.0) -> Verdict:
 @pytest.mark.usefixtures("coverage_of_processes")
 def test_one_file_after_another_is_judged(folder: Folder) -> None:
     double = folder.library["double"]
-    with Worker() as worker:
+    with Worker(limit=PATIENCE) as worker:
         # What a file writes to the terminal is no verdict.
         wrong = 'import os; os.write(1, b"{}"); return x * 3'
         for line, ok in (("return x + x", True), (wrong, False)):
@@ -39,7 +39,7 @@ def standing_in(worker: Worker) -> "subprocess.Popen[str]":
         [
             sys.executable,
             "-c",
-            "print('ready', flush=True); import time; time.sleep(999)",
+            "print('ready', flush=True); import time; time.sleep(9000)",
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -55,15 +55,13 @@ def test_a_process_that_hangs_is_ended(folder: Folder) -> None:
         path = folder.path_of(double)
         verdict = worker.judge(folder.library, double, path, seed=3)
     assert verdict.sentence == ("It must end within 0.2 seconds: a loop may never end.")
-    assert process.returncode not in (None, 0)
+    assert process.wait(PATIENCE) != 0
 
 
 @pytest.mark.slow
 def test_a_file_that_hangs_is_ended(folder: Folder) -> None:
-    began = time.monotonic()
     verdict = of(folder, "while True: pass", limit=4.0)
     assert verdict.sentence.startswith("It must end within 4 seconds")
-    assert time.monotonic() - began < 300
 
 
 def test_a_file_that_ends_python_is_told(
