@@ -13,10 +13,9 @@ from processes import PATIENCE
 
 
 @pytest.fixture(autouse=True)
-def _limit_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what ends have time to end, and the hidden numbers be always the same."""
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what ends have time to end."""
     monkeypatch.setattr("headway.practice.notebook._LIMIT", PATIENCE)
-    monkeypatch.setattr("secrets.randbelow", lambda _: 3)
 
 
 def test_it_judges_a_function() -> None:

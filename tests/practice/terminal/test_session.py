@@ -47,7 +47,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [
                 sys.executable,
-                *("-c", PROGRAM, "practice", *words),
+                *("-c", PROGRAM, "practice", *words, "--seed", "3"),
                 *("--folder", str(folder.path), "--set", str(folder.library.folder)),
             ],
             stdin=slave,
