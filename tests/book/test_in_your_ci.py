@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from processes import PATIENCE
+
 PAGE = Path(__file__).parents[2] / "docs" / "in_your_ci.md"
 RIGHT = """
 from torch import nn
@@ -64,7 +66,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         env=environment | {"PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

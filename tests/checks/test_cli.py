@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 import torch
 
+from checks.support.timers import AtOnce
 from headway import __version__
 from headway._pipes import NOBODY_READS
 from headway.checks import check, progress
 from headway.checks.cli import main
 from headway.checks.worker import answer
 from headway.cli import main as headway
+from processes import PATIENCE
 
 CODE = '''
 """Attention, right and wrong, in one file."""
@@ -553,7 +555,7 @@ def test_a_slow_check_says_what_it_does(
 ) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "_PATIENCE", 1e-3)
+    monkeypatch.setattr(progress, "Timer", AtOnce)
     assert run("code_of_mine.py:built") == 0
     shown = stream.getvalue()
     assert "build it small" in shown
@@ -661,7 +663,7 @@ def command(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

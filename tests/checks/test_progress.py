@@ -1,47 +1,88 @@
 """Whoever waits at a terminal is told what for, and nobody else."""
 
 import io
-import time
+import threading
+from collections.abc import Callable
 
+import pytest
+
+from checks.support.timers import ByHand
+from headway.checks import progress
 from headway.checks.progress import shown_if_slow, tell, told
+from processes import PATIENCE
+
+HINT = "Small modules take half a second and tell as much: build it small.\n"
 
 
 class Terminal(io.StringIO):
+    def __init__(self) -> None:
+        super().__init__()
+        self.flushed = threading.Event()
+
     def isatty(self) -> bool:
         return True
 
+    def flush(self) -> None:
+        self.flushed.set()
 
-def slow(stream: io.StringIO, patience: float, seconds: float) -> str:
-    with shown_if_slow(stream, patience):
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> list[ByHand]:
+    """Give a list that will have each timer that is made."""
+    made: list[ByHand] = []
+
+    def make(seconds: float, act: Callable[[], None]) -> ByHand:
+        made.append(ByHand(seconds, act))
+        return made[-1]
+
+    monkeypatch.setattr(progress, "Timer", make)
+    return made
+
+
+def test_a_step_that_takes_long_is_shown_and_wiped_off(timers: list[ByHand]) -> None:
+    stream = Terminal()
+    with shown_if_slow(stream):
         for step in told(["first", "second"], str.upper):
             assert step
         tell("third")
-        time.sleep(seconds)
-    return stream.getvalue()
+        timers[0].time_is_up()
+    assert stream.getvalue() == f"{HINT}\r\x1b[Kthird ...\r\x1b[K"
 
 
-def test_a_step_that_takes_long_is_shown_and_wiped_off() -> None:
-    shown = slow(Terminal(), 0.02, 0.2)
-    assert shown == (
-        "Small modules take half a second and tell as much: build it small.\n"
-        "\r\x1b[KTHIRD ...\r\x1b[K".replace("THIRD", "third")
-    )
-
-
-def test_each_step_is_shown_over_the_one_before() -> None:
+def test_each_step_is_shown_over_the_one_before(timers: list[ByHand]) -> None:
     stream = Terminal()
-    with shown_if_slow(stream, 0.02):
+    with shown_if_slow(stream):
+        timers[0].time_is_up()
         for _ in told(["first", "second"], str.upper):
-            time.sleep(0.2)
-    assert "\r\x1b[KFIRST ...\r\x1b[KSECOND ...\r\x1b[K" in stream.getvalue()
+            pass
+    steps = "calling it ...\r\x1b[KFIRST ...\r\x1b[KSECOND ...\r\x1b[K"
+    assert stream.getvalue() == f"{HINT}\r\x1b[K{steps}"
 
 
-def test_a_quick_check_shows_nothing() -> None:
-    assert slow(Terminal(), 60.0, 0.0) == ""
+def test_patience_runs_out_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", 0.001)
+    stream = Terminal()
+    with shown_if_slow(stream):
+        assert stream.flushed.wait(PATIENCE)
+    assert stream.getvalue() == f"{HINT}\r\x1b[Kcalling it ...\r\x1b[K"
 
 
-def test_what_is_no_terminal_gets_nothing() -> None:
-    assert slow(io.StringIO(), 0.01, 0.1) == ""
+def test_a_quick_check_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", PATIENCE)
+    stream = Terminal()
+    with shown_if_slow(stream):
+        tell("first")
+    assert stream.getvalue() == ""
+    tell("nobody hears")
+    assert not stream.flushed.is_set()
+
+
+def test_what_is_no_terminal_gets_nothing(timers: list[ByHand]) -> None:
+    stream = io.StringIO()
+    with shown_if_slow(stream):
+        tell("first")
+    assert timers == []
+    assert stream.getvalue() == ""
 
 
 def test_without_a_listener_nothing_is_told() -> None:

@@ -9,6 +9,7 @@ from torch import distributed
 
 from headway import run_processes
 from headway.distributed._gather import content, gather_objects
+from processes import PATIENCE
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_each_says_something_of_another_length() -> None:
         print(heard[0], heard[2][2], [len(text) for _, text, _ in heard])
         """
     )
-    printed = run_processes(program, 3)
+    printed = run_processes(program, 3, timeout=PATIENCE)
     assert printed == "[0, 100]\n(0, '', ()) (3, 5) [0, 50, 100]\n"
 
 

@@ -25,6 +25,7 @@ from headway import (
     zigzag_rows,
 )
 from in_threads import Network
+from processes import PATIENCE
 from sizes import B, D, H, V, draw
 
 N = 23  # tokens of the text: no number of processes divides it
@@ -625,7 +626,7 @@ dist.destroy_process_group()
     ],
 )
 def test_real_processes(processes: int) -> None:
-    printed = run_processes(PROGRAM, processes, timeout=60.0)
+    printed = run_processes(PROGRAM, processes, timeout=PATIENCE)
     refusal, last = printed.splitlines()
     assert refusal.startswith("key and value must be alike in all processes")
     assert f"value of (2, 4), torch.float32, causal=True, scale={3**-0.5}" in refusal

@@ -23,6 +23,7 @@ from headway import (
     run_processes,
     shard_heads,
 )
+from processes import PATIENCE
 
 Whole = MultiHeadAttention | GroupedQueryAttention
 
@@ -535,7 +536,7 @@ def test_three_processes() -> None:
         """
         )
     )
-    assert run_processes(program, 3, timeout=120.0).splitlines() == [
+    assert run_processes(program, 3, timeout=PATIENCE).splitlines() == [
         "values and gradients",
         "DTensor",
         "processes must divide num_heads; got processes=3, num_heads=4.",
@@ -575,7 +576,7 @@ def test_four_processes_two_with_a_copy_each() -> None:
         """
         )
     )
-    assert run_processes(program, 4, timeout=120.0) == "done\n"
+    assert run_processes(program, 4, timeout=PATIENCE) == "done\n"
 
 
 @pytest.mark.slow
@@ -593,4 +594,4 @@ def test_two_processes() -> None:
         """
         )
     )
-    assert run_processes(program, 2, timeout=120.0) == "done\n"
+    assert run_processes(program, 2, timeout=PATIENCE) == "done\n"

@@ -1,5 +1,6 @@
 """What each process of `run_processes` does, started by hand: how it ends, and when."""
 
+import contextlib
 import faulthandler
 import os
 import signal
@@ -9,12 +10,20 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from torch import distributed
 
 from headway.distributed import _worker, launch
-from processes import STUBBORN, wait_for
+from processes import (
+    PATIENCE,
+    STUBBORN,
+    longer_and_longer,
+    stand_and,
+    stood,
+    wait_for,
+)
 
 
 class TestOneWorker:
@@ -22,7 +31,7 @@ class TestOneWorker:
 
     @staticmethod
     def start(
-        folder: Path, program: str, *, seconds: float = 300.0, rank: int = 1
+        folder: Path, program: str, *, seconds: float = 10 * PATIENCE, rank: int = 1
     ) -> "subprocess.Popen[bytes]":
         path = folder / "program.py"
         path.write_text(program, encoding="utf-8")
@@ -38,7 +47,7 @@ class TestOneWorker:
         for rank in (0, 1):
             word = "no" if rank else "é"
             worker = self.start(tmp_path, f"print({word!r})", rank=rank)
-            assert worker.wait(120) == 0
+            assert worker.wait(PATIENCE) == 0
             assert worker.communicate() == (b"", b"")
         assert (tmp_path / "printed.txt").read_text("utf-8") == "é\n"
 
@@ -58,7 +67,7 @@ class TestOneWorker:
         self, tmp_path: Path, program: str, status: int, last: str | None
     ) -> None:
         worker = self.start(tmp_path, program)
-        assert worker.wait(120) == status
+        assert worker.wait(PATIENCE) == status
         assert worker.communicate() == (b"", b"")
         error = tmp_path / "error-1"
         if last is None:
@@ -69,43 +78,49 @@ class TestOneWorker:
             assert 'File "program.py", line 1' in text
 
     def test_says_where_it_stands_and_ends_by_itself(self, tmp_path: Path) -> None:
-        program = "import time\ntime.sleep(600)"
-        for seconds in (2.0, 8.0, 32.0):  # on a busy machine it may begin late
+        program = f"import os, pathlib, time\n{stand_and('time.sleep(9000)', tmp_path)}"
+        for seconds in longer_and_longer(2.0):
+            began = time.time()
             worker = self.start(tmp_path, program, seconds=seconds)
-            assert worker.wait(120) == 1  # its pipe is open all the time
-            stood = launch._stood(program, 1, (tmp_path / "late-1").read_text())
+            assert worker.wait(PATIENCE) == 1  # its pipe is open all the time
             worker.communicate()
-            if stood != "Process 1 had not begun.":
+            if stood(tmp_path, [1], since=began, until=began + seconds):
                 break
-        assert stood == (
+        place = launch._stood(program, 1, (tmp_path / "late-1").read_text())
+        assert place == (
             'Process 1 stood here:\n  File "program.py", line 2, in <module>\n'
-            "    time.sleep(600)"
+            f"    {program.splitlines()[1]}"
         )
 
     def test_is_killed_if_it_cannot_end(self, tmp_path: Path) -> None:
         """It ignores signals, and waits so that no other thread of Python runs."""
-        stubborn = self.start(tmp_path, STUBBORN, seconds=1.0)
-        wait_for(lambda: (tmp_path / "begun-1").exists())
-        with pytest.raises(subprocess.TimeoutExpired):
-            stubborn.wait(2.0)  # neither its limit nor a signal ends it
+        for seconds in longer_and_longer(1.0):
+            stubborn = self.start(tmp_path, STUBBORN, seconds=seconds)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                stubborn.wait(seconds + 2.0)
+            if stubborn.poll() is None and (tmp_path / "begun-1").exists():
+                break  # its limit did not end it
+            stubborn.kill()  # it began too late to be stubborn
+            stubborn.communicate()
         stubborn.terminate()
         launch._kill_workers(tmp_path)
-        assert stubborn.wait(120) == -signal.SIGKILL
+        assert stubborn.wait(PATIENCE) == -signal.SIGKILL
         stubborn.communicate()
         launch._kill_workers(tmp_path)  # nobody is left to be killed
 
     def test_who_is_ending_is_not_killed(self, tmp_path: Path) -> None:
-        worker = self.start(tmp_path, "import time\ntime.sleep(600)")
+        worker = self.start(tmp_path, "import time\ntime.sleep(9000)")
         wait_for(lambda: (tmp_path / "late-1").exists())
-        worker.communicate()  # closes the pipe, and so ends it
+        worker.communicate(timeout=PATIENCE)  # closes the pipe, and so ends it
         launch._kill_workers(tmp_path)
         assert worker.returncode == 1
 
     def test_ends_with_its_caller(self, tmp_path: Path) -> None:
-        worker = self.start(tmp_path, "import time\ntime.sleep(60)", seconds=60.0)
-        time.sleep(0.2)
+        program = f"import os, pathlib, time\n{stand_and('time.sleep(9000)', tmp_path)}"
+        worker = self.start(tmp_path, program)
+        wait_for(lambda: (tmp_path / "stands-1").exists())
         assert worker.poll() is None
-        worker.communicate()  # closes the pipe
+        worker.communicate(timeout=PATIENCE)  # closes the pipe
         assert worker.returncode == 1
 
 
@@ -129,14 +144,21 @@ class TestOneWorkerInThisProcess:
         ("program", "status"),
         [("print('é')", 0), ("raise SystemExit(0)", 0), ("1 / 0", 1)],
     )
-    def test_main(self, tmp_path: Path, program: str, status: int) -> None:
+    def test_main(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        program: str,
+        status: int,
+    ) -> None:
         path = tmp_path / "program.py"
         path.write_text(program, encoding="utf-8")
-        assert _worker.main(str(path), str(time.time() + 6e3)) == status
+        monkeypatch.setattr(_worker, "time", SimpleNamespace(time=lambda: 1000.0))
+        assert _worker.main(str(path), "7000.0") == status
         assert (tmp_path / "error-0").exists() == bool(status)
         (after, seconds), (with_parent,) = self.started
         assert (after, with_parent) == (_worker._end_after, _worker._end_with_parent)
-        assert 5e3 < seconds - _worker.AFTER < 6e3
+        assert seconds == 6000.0 + _worker.AFTER
         (alive,) = tmp_path.glob("alive-*")
         assert alive.name == f"alive-{os.getpid()}"
 
@@ -152,7 +174,7 @@ class TestOneWorkerInThisProcess:
 
     def test_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         slept: list[float] = []
-        monkeypatch.setattr(time, "sleep", slept.append)
+        monkeypatch.setattr(_worker, "time", SimpleNamespace(sleep=slept.append))
         _worker._end_after(3.0)
         assert (slept, self.ended) == ([3.0], [1])
 
@@ -169,4 +191,4 @@ class TestOneWorkerInThisProcess:
         monkeypatch.undo()
         done = threading.Event()
         _worker._start(lambda _: done.set(), 1.0)
-        assert done.wait(10.0)
+        assert done.wait(PATIENCE)

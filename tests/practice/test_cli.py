@@ -5,15 +5,18 @@ import io
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from headway import cli as headway_cli
 from headway.practice import cli
+from headway.practice.judging.worker import Worker
 from headway.practice.terminal.folder import Folder
 from practice.small import HALF, Here, small_set
 from practice.terminal.test_folder import write
+from processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
 Run = Callable[..., tuple[int, str, str]]
@@ -48,8 +51,9 @@ def test_it_judges_once_and_ends(folder: Folder, run: Run) -> None:
 
 @pytest.mark.slow
 def test_it_judges_in_a_process_of_its_own(
-    folder: Folder, capsys: pytest.CaptureFixture[str]
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cli, "Worker", partial(Worker, limit=PATIENCE))
     write(folder, "double", "import os; print(os.getpid()); return x + x")
     places = ["--folder", str(folder.path), "--set", str(folder.library.folder)]
     assert cli.main(["--once", *places]) == 0

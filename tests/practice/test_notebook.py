@@ -1,5 +1,6 @@
 """An exercise in a notebook shows its task, and judges what was defined."""
 
+import signal
 import threading
 
 import pytest
@@ -8,6 +9,13 @@ import torch
 from headway.practice import exercise, exercises
 from headway.practice.judging.judge import made
 from headway.practice.task.library import book
+from processes import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what ends have time to end."""
+    monkeypatch.setattr("headway.practice.notebook._LIMIT", PATIENCE)
 
 
 def test_it_judges_a_function() -> None:
@@ -72,14 +80,14 @@ def test_what_is_no_function_is_refused() -> None:
 
 
 def endless(T: int, S: int) -> None:
+    """Let the limit, if there is one, be over now, and not before this was called."""
+    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= PATIENCE
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
     while True:
         pass
 
 
-def test_an_answer_that_does_not_end_is_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("headway.practice.notebook._LIMIT", 0.2)
+def test_an_answer_that_does_not_end_is_stopped() -> None:
     verdict = exercise("causal_mask").check(endless)
     assert "was stopped" in verdict.sentence
 

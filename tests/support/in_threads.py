@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-LIMIT = 60.0  # seconds; who waits longer waits for ever
+from processes import PATIENCE
 
 
 class Network:
@@ -57,7 +57,7 @@ class Network:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(2 * LIMIT)
+            thread.join(2 * PATIENCE)
         if errors:
             raise errors[0]
         assert not any(thread.is_alive() for thread in threads)
@@ -76,9 +76,9 @@ class Network:
 
     def gather_objects(self, own: Any, group: Any = None) -> list[Any]:
         self._table[self.get_rank()] = own
-        self._barrier.wait(LIMIT)
+        self._barrier.wait(PATIENCE)
         heard = [*self._table]
-        self._barrier.wait(LIMIT)
+        self._barrier.wait(PATIENCE)
         return heard
 
     def batch_isend_irecv(self, work: list) -> list:
@@ -104,7 +104,7 @@ class Network:
     @staticmethod
     def _receive(tensor: torch.Tensor, box: queue.Queue) -> SimpleNamespace:
         def wait() -> None:
-            came = box.get(timeout=LIMIT)
+            came = box.get(timeout=PATIENCE)
             assert (came.shape, came.dtype) == (tensor.shape, tensor.dtype)
             tensor.copy_(came)
 

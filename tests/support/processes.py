@@ -2,15 +2,23 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-# A program that ignores signals, and waits so that no other thread of Python runs.
+# Seconds after which a test takes something for a hang, on a machine that is much
+# slower and busier than this one. Nothing that should happen takes a tenth of it.
+PATIENCE = 900.0
+
+# A program that ignores signals, and waits so that no other thread of Python runs: from
+# the moment when its file is there, which it makes without letting go of Python's lock.
 STUBBORN = """
-import ctypes, os, pathlib, signal
+import ctypes, os, pathlib, signal, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-pathlib.Path(__file__).with_name("begun-" + os.environ["RANK"]).touch()
-ctypes.PyDLL(None).sleep(600)
+begun = pathlib.Path(__file__).with_name("begun-" + os.environ["RANK"])
+sys.setswitchinterval(1e6)
+c = ctypes.PyDLL(None)
+c.creat(bytes(begun), 0o600)
+c.sleep(9000)
 """
 
 
@@ -26,9 +34,9 @@ def recorded(folder: Path) -> list[int]:
     return [int(file.name) for file in folder.iterdir()]
 
 
-def left(pids: Iterable[int], seconds: float) -> list[int]:
-    """Wait for processes to end; list those that have not."""
-    until = time.monotonic() + seconds
+def left(pids: Iterable[int]) -> list[int]:
+    """Wait for processes to end; list those that do not."""
+    until = time.monotonic() + PATIENCE
     pids = [pid for pid in pids if running(pid)]
     while pids and time.monotonic() < until:
         time.sleep(0.05)
@@ -37,8 +45,36 @@ def left(pids: Iterable[int], seconds: float) -> list[int]:
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    """Wait until something holds, for two minutes at most."""
-    until = time.monotonic() + 120.0
+    """Wait until something holds."""
+    until = time.monotonic() + PATIENCE
     while not what():
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def longer_and_longer(seconds: float) -> Iterator[float]:
+    """Give limits for what must begin before its limit, and begins late if it is busy.
+
+    Whoever asks for another limit says that nothing began within the last one.
+    """
+    while seconds < PATIENCE:
+        yield seconds
+        seconds *= 4
+    raise AssertionError("it did not begin")
+
+
+def stand_and(wait: str, folder: Path) -> str:
+    """Write a line on which a process writes down when it came there, and then waits.
+
+    Its program imports `os`, `pathlib` and `time`. Whoever finds the file knows that
+    the process stands on this line, and nowhere before it.
+    """
+    file = f"pathlib.Path({str(folder)!r}, 'stands-' + os.environ['RANK'])"
+    return f"{file}.write_text(str(time.time())); {wait}"
+
+
+def stood(folder: Path, ranks: Iterable[int], *, since: float, until: float) -> bool:
+    """Say whether each of these processes came to its `stand_and` in this time."""
+    files = [folder / f"stands-{rank}" for rank in ranks]
+    texts = [file.read_text() if file.exists() else "" for file in files]
+    return all(since <= float(text or "inf") < until for text in texts)

@@ -1,9 +1,9 @@
 """Say what a check is doing, for whoever waits."""
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock, Timer
 from typing import Protocol, TypeVar, runtime_checkable
 
 One = TypeVar("One")
@@ -45,45 +45,61 @@ def told(steps: Iterable[One], name: Callable[[One], str]) -> Iterator[One]:
         yield step
 
 
+class _Line:
+    """A line of a terminal that says which step a check is at.
+
+    Args:
+        stream: Where it is written.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._step = "calling it"
+        self._begun = False
+        self._lock = Lock()  # a step may begin while patience runs out
+
+    def begin(self) -> None:
+        """Show this step, and from now on each one that begins."""
+        with self._lock:
+            self._begun = True
+            self._stream.write(f"{_HINT}\n")
+            self._write(f"{self._step} ...")
+
+    def tell(self, step: str) -> None:
+        """Write a step over the one before, if steps are shown."""
+        with self._lock:
+            self._step = step
+            if self._begun:
+                self._write(f"{step} ...")
+
+    def wipe(self) -> None:
+        """Leave no step behind."""
+        if self._begun:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"\r\x1b[K{text}")
+        self._stream.flush()
+
+
 @contextmanager
-def shown_if_slow(stream: Stream, patience: float | None = None) -> Iterator[None]:
-    """Show the step of a check that takes long, if somebody sees it.
+def shown_if_slow(stream: Stream) -> Iterator[None]:
+    """Show the step of a check that takes longer than two seconds, if somebody sees it.
 
     Args:
         stream: Where to; if it is no terminal, nothing is shown.
-        patience: How many seconds to wait before the first line, two if it is not
-            given; a tenth of it passes between two looks.
     """
     if not stream.isatty():
         yield
         return
-    patience = patience or _PATIENCE
-    steps = ["calling it"]
-    done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(stream, steps, done, patience))
-    token = _listener.set(steps.append)
-    watcher.start()
+    line = _Line(stream)
+    timer = Timer(_PATIENCE, line.begin)
+    token = _listener.set(line.tell)
+    timer.start()
     try:
         yield
     finally:
         _listener.reset(token)
-        done.set()
-        watcher.join()
-
-
-def _watch(
-    stream: Stream, steps: list[str], done: threading.Event, patience: float
-) -> None:
-    """Write the last step over the one before, and wipe it off at the end."""
-    if done.wait(patience):
-        return
-    shown = ""
-    stream.write(f"{_HINT}\n")
-    while not done.is_set():
-        if steps[-1] != shown:
-            shown = steps[-1]
-            stream.write(f"\r\x1b[K{shown} ...")
-            stream.flush()
-        done.wait(patience / 10)
-    stream.write("\r\x1b[K")
-    stream.flush()
+        timer.cancel()
+        timer.join()  # it may be writing
+        line.wipe()

@@ -1,7 +1,6 @@
 """Files are judged in processes of their own."""
 
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,13 @@ from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import COMMAND, Worker
 from headway.practice.terminal.folder import Folder
 from practice.terminal.test_folder import write
+from processes import PATIENCE
 
 PACKAGE = Path(worker_module.__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("processes")
 
 
-def of(folder: Folder, line: str, *, limit: float = 20.0) -> Verdict:
+def of(folder: Folder, line: str, *, limit: float = PATIENCE) -> Verdict:
     path = write(folder, "double", line)
     with Worker(limit=limit, ahead=False) as worker:
         return worker.judge(folder.library, folder.library["double"], path, seed=3)
@@ -25,7 +25,7 @@ def of(folder: Folder, line: str, *, limit: float = 20.0) -> Verdict:
 @pytest.mark.usefixtures("coverage_of_processes")
 def test_one_file_after_another_is_judged(folder: Folder) -> None:
     double = folder.library["double"]
-    with Worker() as worker:
+    with Worker(limit=PATIENCE) as worker:
         # What a file writes to the terminal is no verdict.
         wrong = 'import os; os.write(1, b"{}"); return x * 3'
         for line, ok in (("return x + x", True), (wrong, False)):
@@ -39,12 +39,13 @@ def program(text: str) -> list[str]:
     return [sys.executable, "-c", text]
 
 
-HANGS = "import time; time.sleep(999)"
+HANGS = "import time; time.sleep(9000)"
 IS_READY = "print('ready', flush=True)"
 
 
 def judged_by(text: str, folder: Folder, **limits: float) -> Verdict:
     double = folder.library["double"]
+    limits = {"limit": PATIENCE, "start_limit": PATIENCE} | limits
     with Worker(ahead=False, command=program(text), **limits) as worker:
         return worker.judge(folder.library, double, folder.path_of(double), seed=3)
 
@@ -84,10 +85,8 @@ def test_a_process_may_complain_as_much_as_it_likes(folder: Folder) -> None:
 
 @pytest.mark.slow
 def test_a_file_that_hangs_is_ended(folder: Folder) -> None:
-    began = time.monotonic()
     verdict = of(folder, "while True: pass", limit=4.0)
     assert verdict.sentence.startswith("It must end within 4 seconds")
-    assert time.monotonic() - began < 300
 
 
 def test_a_file_that_ends_python_is_told(

@@ -1,5 +1,6 @@
 """Practice at a terminal: a file is saved, a verdict is shown, a key is pressed."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -18,8 +19,18 @@ import pytest
 from headway.practice.task.library import Library
 from headway.practice.terminal.folder import Folder
 from practice.terminal.test_folder import write
+from processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
+
+# The command, with a limit that no exercise of these tests can come near.
+PROGRAM = f"""
+import functools, sys
+from headway import cli
+from headway.practice import cli as practice
+practice.Worker = functools.partial(practice.Worker, limit={PATIENCE})
+sys.exit(cli.main())
+"""
 
 
 def _begin() -> None:
@@ -36,7 +47,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [
                 sys.executable,
-                *("-m", "headway.cli", "practice", *words),
+                *("-c", PROGRAM, "practice", *words, "--seed", "3"),
                 *("--folder", str(folder.path), "--set", str(folder.library.folder)),
             ],
             stdin=slave,
@@ -49,17 +60,19 @@ class Terminal:
         )
         os.close(slave)
         self.seen = ""
+        # A sign of several bytes may come in two pieces.
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode
 
-    def wait_for(self, pattern: str, seconds: float = 300) -> str:
+    def wait_for(self, pattern: str) -> str:
         """Read until a pattern is shown; give what was shown up to it."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         while not (found := re.search(pattern, self.seen, re.DOTALL)):
             assert time.monotonic() < end, f"no {pattern!r} in {self.seen!r}"
             if select.select([self.master], [], [], 0.1)[0]:
                 try:
-                    self.seen += os.read(self.master, 4096).decode()
+                    self.seen += self.decode(os.read(self.master, 4096))
                 except OSError:
-                    assert self.process.wait(10) == 0
+                    assert self.process.wait(PATIENCE) == 0
         shown, self.seen = self.seen[: found.end()], self.seen[found.end() :]
         return shown
 
@@ -70,7 +83,7 @@ class Terminal:
         """Give the exit status."""
         self.press("q")
         try:
-            return self.process.wait(300)
+            return self.process.wait(PATIENCE)
         finally:
             self.process.kill()
             os.close(self.master)
@@ -106,7 +119,7 @@ def test_from_a_mistake_to_success(folder: Folder, terminal: Terminal) -> None:
     assert "passed" in shown
     assert "n goes on to the next exercise" in shown
     terminal.press("\x03")
-    assert terminal.process.wait(60) in (0, 130)
+    assert terminal.process.wait(PATIENCE) in (0, 130)
     os.close(terminal.master)
 
 
@@ -136,8 +149,9 @@ def test_saving_another_exercise_goes_to_it(folder: Folder, terminal: Terminal) 
     beside.replace(path)
     assert "2 of 2  Half as much" in terminal.wait_for("q quit")
     path.unlink()
-    terminal.press("x")
-    time.sleep(0.5)
+    terminal.press("x")  # no act, so that it looks at the files
+    terminal.press("l")
+    assert "2  half" in terminal.wait_for("q quit")
     assert terminal.close() == 0
 
 
@@ -153,7 +167,7 @@ def test_a_closed_terminal_ends_it(folder: Folder) -> None:
     shown = Terminal(folder)
     shown.wait_for("q quit")
     os.close(shown.master)
-    shown.process.wait(300)
+    shown.process.wait(PATIENCE)
 
 
 @pytest.mark.slow
