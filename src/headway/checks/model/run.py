@@ -15,7 +15,7 @@ from headway.checks.model.repeating import steady
 from headway.checks.model.subject import Options, Subject
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.report import Report, Row, name_causes
-from headway.checks.run import isolated_settings
+from headway.checks.settings import isolated_settings
 
 
 def check_model(
@@ -35,7 +35,8 @@ def check_model(
 
     It works on copies, in 64 bits where the model can. Weights that are zero, or too
     small to show anything, are drawn anew in the copy; the original stays as it is.
-    Options that are not given are found out, and the report says what was found.
+    Options that are not given are found out, and the report says what was found. Checks
+    in several threads wait for each other.
 
     Args:
         model: A module or a function that takes ids of shape (texts, tokens) and gives
