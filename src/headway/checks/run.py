@@ -38,7 +38,8 @@ def check(
 
     It works on a copy, in 64 bits, with weights drawn anew, and leaves the original as
     it is. Options that are not given are found out, and the report says what was found.
-    Checks in several threads wait for each other. The oracle is
+    What the caller has set, such as `no_grad`, is set aside, so that nothing of it is
+    told of the code; checks in several threads wait for each other. The oracle is
 
     $$\operatorname{Attention}(Q, K, V)
     = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}}\right) V$$
