@@ -1,12 +1,8 @@
 """A check: a subject, the evidence, all properties, and the report."""
 
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import torch
 
 from headway.checks.declared_designs import facts_of_design, refuse_impossible
 from headway.checks.errors import describe
@@ -17,11 +13,9 @@ from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.progress import tell, told
 from headway.checks.properties import PROPERTIES, Property
 from headway.checks.report import Report, Row, name_causes
+from headway.checks.settings import isolated_settings
 from headway.checks.subject import Options, discover
 from headway.checks.subject.calls import CallOption
-
-_SIZES = 64
-_LIMIT_BEFORE = "cache_size_limit"  # its name in PyTorch 2.6
 
 
 def check(
@@ -44,7 +38,8 @@ def check(
 
     It works on a copy, in 64 bits, with weights drawn anew, and leaves the original as
     it is. Options that are not given are found out, and the report says what was found.
-    The oracle is
+    What the caller has set, such as `no_grad`, is set aside, so that nothing of it is
+    told of the code; checks in several threads wait for each other. The oracle is
 
     $$\operatorname{Attention}(Q, K, V)
     = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}}\right) V$$
@@ -109,34 +104,9 @@ def check(
         tell("comparing with the equation")
         evidence = choose_weights(evidence)
         rows = ask(PROPERTIES, evidence)
+        found = facts(evidence)
     rows = name_causes(expect(rows, expected))
-    return Report(subject.name, facts(evidence), rows)
-
-
-@contextmanager
-def isolated_settings() -> Iterator[None]:
-    """Leave random numbers as they are, use one thread, and compile for many sizes.
-
-    All tensors are small, so that more threads take longer.
-    """
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=devices), _many_compiled_sizes():
-            yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _many_compiled_sizes() -> AbstractContextManager[object]:
-    """Let compiled code be compiled for more sizes than PyTorch's eight."""
-    config = sys.modules.get("torch._dynamo.config")
-    if config is None:  # nothing is compiled
-        return nullcontext()
-    name = "recompile_limit" if hasattr(config, "recompile_limit") else _LIMIT_BEFORE
-    patched: AbstractContextManager[object] = config.patch({name: _SIZES})
-    return patched
+    return Report(subject.name, found, rows)
 
 
 def ask(properties: Sequence[Property], evidence: Evidence) -> list[Row]:

@@ -14,7 +14,8 @@ from headway.checks.evidence.design import Design
 from headway.checks.oracle.consequences import CONSEQUENCES, consequences
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
-from headway.checks.run import ask, isolated_settings
+from headway.checks.run import ask
+from headway.checks.settings import isolated_settings
 from mistakes import MISTAKES, build
 from mistakes.designs import KINDS, WIDE
 from mistakes.mistake import EQUATION, LEAK, NUMBERS, TRAINING

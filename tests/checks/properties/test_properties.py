@@ -13,7 +13,8 @@ from headway.checks import check
 from headway.checks.evidence import Evidence
 from headway.checks.properties import PROPERTIES
 from headway.checks.report import name_causes
-from headway.checks.run import ask, facts, isolated_settings
+from headway.checks.run import ask, facts
+from headway.checks.settings import isolated_settings
 from mistakes import MISTAKES, build
 
 NAMES = [one.name for one in PROPERTIES]

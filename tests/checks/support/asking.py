@@ -12,7 +12,8 @@ from headway.checks import Report, Row
 from headway.checks.evidence import Evidence, gather
 from headway.checks.oracle import choose_weights
 from headway.checks.properties import PROPERTIES
-from headway.checks.run import ask, isolated_settings
+from headway.checks.run import ask
+from headway.checks.settings import isolated_settings
 from headway.checks.subject import Options, discover
 
 

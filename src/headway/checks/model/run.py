@@ -1,7 +1,6 @@
 """A check of a model: a subject, the evidence, all properties, and the report."""
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from headway.checks.model.repeating import steady
 from headway.checks.model.subject import Options, Subject
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.report import Report, Row, name_causes
-from headway.checks.run import isolated_settings
+from headway.checks.settings import isolated_settings
 
 
 def check_model(
@@ -35,7 +34,9 @@ def check_model(
 
     It works on copies, in 64 bits where the model can. Weights that are zero, or too
     small to show anything, are drawn anew in the copy; the original stays as it is.
-    Options that are not given are found out, and the report says what was found.
+    Options that are not given are found out, and the report says what was found. What
+    the caller has set, such as `no_grad`, is set aside; checks in several threads wait
+    for each other.
 
     Args:
         model: A module or a function that takes ids of shape (texts, tokens) and gives
@@ -71,8 +72,7 @@ def check_model(
     options = Options(
         vocab_size, context_length, causal, call, cached, mask, positions, compile
     )
-    with isolated_settings(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what others warn of is theirs
+    with isolated_settings():
         evidence = Evidence(steady(discover(model, options)))
         rows = [_row(one, evidence) for one in PROPERTIES]
         found = _facts(evidence)
