@@ -13,6 +13,7 @@ import pytest
 from headway.checks import own_process
 from headway.checks.own_process import Reply, Request, ask
 from headway.checks.target.configuration import Target
+from processes import PATIENCE
 
 HEADWAY = [sys.executable, "-m", "headway.cli"]
 ATTENTION = """
@@ -72,7 +73,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def request(name: str, *by_place: str, **options: object) -> Request:
-    return Request(Target(name, dict(options), {}, by_place), limit=300.0)
+    return Request(Target(name, dict(options), {}, by_place), limit=PATIENCE)
 
 
 def test_each_target_gets_the_modules_beside_itself(folder: Path) -> None:
@@ -109,8 +110,8 @@ def test_what_is_printed_below_python_is_no_part_of_the_report(folder: Path) -> 
     [
         (
             "loop",
-            "one call took longer than 300 seconds at ends.py:17. A loop may never "
-            "end; if it only takes long, --limit SECONDS gives it longer.",
+            f"one call took longer than {PATIENCE:g} seconds at ends.py:17. A loop may "
+            "never end; if it only takes long, --limit SECONDS gives it longer.",
         ),
         ("exit", "it ended Python with status 9 at ends.py:19."),
         ("crash", "it ended Python by a signal, Segmentation fault at ends.py:21."),
