@@ -1,0 +1,177 @@
+"""Each command that the book, the README and the helps print does what they say."""
+
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from headway import cli
+from headway.practice import cli as practice
+from practice.small import Here, small_set
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PLACES = (
+    *(
+        ROOT / name
+        for name in ("README.md", "CONTRIBUTING.md", "Makefile", "mkdocs.yml")
+    ),
+    *sorted(DOCS.rglob("*.md")),
+    *sorted((ROOT / "generated").rglob("*.md")),
+    *sorted((ROOT / "tools").rglob("*.md")),
+    *sorted((ROOT / "overrides").rglob("*.html")),
+    *sorted((ROOT / ".github").rglob("*.*")),
+    *sorted((ROOT / "src/headway").rglob("cli.py")),
+)
+COMMAND = r"(?:python -m headway\.cli|headway) (?:check|practi[sc]e)"
+# In a terminal, in a workflow or a hook, in a sentence of a page, and of a help.
+FORMS = (
+    rf"^ *\$ (?P<terminal>{COMMAND}\b(?:.*\\\n)*.*)\n(?P<printed>(?:(?! *[$`]).*\n)*)",
+    rf"^[- ]*(?:run|entry): (?P<yaml>{COMMAND}\b.*)$",
+    rf"`(?P<page>{COMMAND}\b[^`\n]*)`",
+    rf'(?<=")(?P<help>{COMMAND} [^"\n:]*:[^"\n]*--help)(?=")',
+)
+# Names of the tool that are no commands, such as in what it says of an error.
+NAMES = (
+    rf'"{COMMAND}"',
+    rf"{COMMAND}: (?=\{{|interrupted)",
+    rf"`{COMMAND} \.\.\. \| head`",
+)
+GIVEN = {"NAME": "double", "SET": "set"}
+# A command without a terminal judges an exercise that is not written yet; the models of
+# the pages are wrong; and half a set is no set that is proved.
+STATUS = {
+    "headway practice": 1,
+    "headway practice NAME": 1,
+    "headway practice --once": 1,
+    "headway practice --once --json": 1,
+    "headway practice --once --seed 7": 1,
+    "headway practice --set SET": 1,
+    "headway check my_model.py:GPT --vocab 50257": 1,
+    "headway check my_model.py:GPT --vocab 66": 1,
+    "headway check my_model.py:MyModel --vocab 17": 1,
+}
+
+
+def commands_of(text: str) -> Iterator[tuple[str, str]]:
+    """Give each command that a text prints, and what it prints below."""
+    for form in FORMS:
+        for found in re.finditer(form, text, re.MULTILINE):
+            groups = found.groupdict()
+            printed = groups.pop("printed", "")
+            [line] = groups.values()
+            command = " ".join(line.replace("\\\n", " ").split())
+            if "..." not in command:
+                yield command, printed
+
+
+COMMANDS = sorted(
+    {one for path in PLACES for one in commands_of(path.read_text("utf-8"))}
+)
+
+
+def classes(page: str, name: str) -> str:
+    """Give the imports and classes of the first program that defines a class."""
+    fences = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    program, *_ = [one for one in fences if f"class {name}(" in one]
+    kept = (ast.Import, ast.ImportFrom, ast.ClassDef)
+    found = [one for one in ast.parse(program).body if isinstance(one, kept)]
+    return "\n".join(map(ast.unparse, found))
+
+
+ATTENTION = """
+from headway import MultiHeadAttention
+
+class MyAttention(MultiHeadAttention):
+    def __init__(self, d_in, d_out, num_heads):
+        super().__init__(d_in, d_out, 30, 0.0, num_heads)
+
+class Name(MyAttention):
+    def __init__(self, d_in=12, d_out=20, num_heads=4):
+        super().__init__(d_in, d_out, num_heads)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with all that the commands name, and work in it."""
+    in_your_ci = (DOCS / "in_your_ci.md").read_text("utf-8")
+    whole_models = (DOCS / "whole_models.md").read_text("utf-8")
+    models = classes(in_your_ci, "MyModel"), classes(whole_models, "GPT")
+    [table] = re.findall(r"^```toml\n(.*?)^```$", in_your_ci, re.MULTILINE | re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(table)
+    (tmp_path / "my_model.py").write_text("\n".join(models))
+    for name in ("my_attention.py", "file.py"):
+        (tmp_path / name).write_text(ATTENTION)
+    small_set(tmp_path / "set")
+    small_set(tmp_path / "src/headway/practice/exercises")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(practice, "Worker", Here)
+    monkeypatch.setattr(practice, "BOOK", tmp_path / "set")
+    return tmp_path
+
+
+Run = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture
+def run(project: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in that folder; give its status and what it prints."""
+
+    def called(command: str) -> tuple[int, str]:
+        words = shlex.split(command)
+        words = words[3 if words[0] == "python" else 1 :]
+        try:
+            status = cli.main([GIVEN.get(word, word) for word in words])
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        out, err = capsys.readouterr()
+        return status, out + err
+
+    return called
+
+
+@pytest.mark.parametrize(("command", "printed"), COMMANDS, ids=lambda one: one[:60])
+@pytest.mark.refusal
+def test_a_command_does_what_the_page_says(
+    run: Run, command: str, printed: str
+) -> None:
+    status, out = run(command)
+    assert status == STATUS.get(command.replace("practise", "practice"), 0), out
+    assert printed in out
+
+
+def test_each_command_is_found() -> None:
+    for path in PLACES:
+        left = path.read_text("utf-8")
+        for form in (*FORMS, *NAMES):
+            left = re.sub(form, "", left, flags=re.MULTILINE)
+        assert re.findall(rf"^.*\b{COMMAND}\b.*$", left, re.MULTILINE) == [], path
+
+
+def test_what_is_declared_is_printed() -> None:
+    assert STATUS.keys() <= {command for command, _ in COMMANDS}
+    words = {word for command, _ in COMMANDS for word in shlex.split(command)}
+    assert GIVEN.keys() <= words
+
+
+@pytest.mark.refusal
+def test_what_the_home_page_adds_to_its_command_is_taken(run: Run) -> None:
+    home = (DOCS / "index.md").read_text("utf-8")
+    [command] = [one for one, _ in commands_of(home) if one.startswith("headway check")]
+    added = set(re.findall(r"\| `(--[^`]+)` \|$", home, re.MULTILINE))
+    assert added
+    status, out = run(f"{command} {' '.join(sorted(added))}")
+    assert status == 0, out
+
+
+def test_the_targets_of_make_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for path in PLACES:
+        if path.suffix == ".md":
+            named = re.findall(r"(?:`|^ *\$ )make ([a-z-]+)", path.read_text("utf-8"))
+            assert {*named} <= targets, path
