@@ -17,7 +17,7 @@ def running(worker: Worker) -> Run:
     """Return what runs a text with this worker."""
 
     def run(code: str, **rest: object) -> Result:
-        return worker.run(Job(textwrap.dedent(code), **rest))
+        return worker.run(Job(textwrap.dedent(code), **{"limit": 3600.0} | rest))
 
     return run
 
