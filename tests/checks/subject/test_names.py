@@ -1,7 +1,8 @@
-"""The names that code uses are found without its source, and only those it uses."""
+"""The names that code uses are found, and only those; nearly all without its source."""
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -133,12 +134,86 @@ def test_an_argument_that_is_false_or_none_does_not_count() -> None:
     assert used_names(attend) == {"F", "scaled_dot_product_attention", "dropout_p"}
 
 
-def test_an_argument_counts_where_it_cannot_be_read() -> None:
-    """A value in several steps hides those before it."""
-
+def test_an_argument_is_read_whatever_stands_beside_it() -> None:
     def attend(q: Tensor, mask: Tensor, later: bool) -> Tensor:
-        return F.scaled_dot_product_attention(
-            q, q, q, is_causal=later, attn_mask=mask[None]
+        one = F.scaled_dot_product_attention(
+            q, q, q, is_causal=False, attn_mask=mask[None]
+        )
+        return one + F.scaled_dot_product_attention(
+            q, q, q, enable_gqa=later, attn_mask=mask[None]
         )
 
-    assert {"is_causal", "attn_mask"} <= used_names(attend)
+    found = used_names(attend)
+    assert {"enable_gqa", "attn_mask"} <= found
+    assert "is_causal" not in found
+
+
+def test_arguments_in_a_dictionary_count_and_other_words_do_not() -> None:
+    def attend(q: Tensor, **others: bool) -> Tensor:
+        options = {"is_causal": True, "enable_gqa": False, **others}
+        if "alibi" in ("window", "relative"):
+            return q
+        return F.scaled_dot_product_attention(q, q, q, **options)
+
+    found = used_names(attend)
+    assert "is_causal" in found
+    assert not {"enable_gqa", "alibi", "window", "relative"} & found
+
+
+def test_decorators_are_none_of_what_a_function_does() -> None:
+    def wrapped(*, causal: bool) -> Callable[[Any], Any]:
+        return lambda function: function if causal else None
+
+    @wrapped(causal=True)
+    def attend(q: Tensor) -> Tensor:
+        return q.exp()
+
+    assert used_names(attend) == {"exp"}
+
+
+def test_what_is_captured_counts() -> None:
+    def attend(x: Tensor) -> Any:
+        causal_mask = x.tril()
+        return lambda y: y * causal_mask
+
+    assert "causal_mask" in used_names(attend)
+    assert "causal_mask" in used_names(without_source(attend))
+
+
+def without_source(function: Any) -> Any:
+    """Give a function whose source nobody can find."""
+    code = function.__code__.replace(co_filename="<nowhere>")
+    return FunctionType(code, function.__globals__, closure=function.__closure__)
+
+
+def attend_as_told(q: Tensor, later: bool) -> Tensor:
+    hidden = F.scaled_dot_product_attention(q, q, q, is_causal=later)
+    return sum(one * hidden for one in q.split(1, dim=2))
+
+
+def attend_causally(q: Tensor) -> Tensor:
+    def inner(x: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(x, x, x, is_causal=True)
+
+    return inner(q) + F.scaled_dot_product_attention(q, q, q, is_causal=False)
+
+
+def attend_to_all(q: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, q, q, is_causal=False)
+
+
+@pytest.mark.parametrize(
+    "function", [plain, attend_as_told, attend_causally, attend_to_all]
+)
+def test_names_are_the_same_without_source(function: Any) -> None:
+    assert used_names(without_source(function)) == used_names(function)
+
+
+def test_without_source_an_argument_counts_for_one_that_is_true() -> None:
+    def attend(q: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(
+            q, q.masked_fill(q > 0, value=True), q, is_causal=False
+        )
+
+    assert "is_causal" not in used_names(attend)
+    assert "is_causal" in used_names(without_source(attend))

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -102,6 +103,54 @@ def test_the_names_of_sizes_are_read() -> None:
     assert unpacked(two) == ["T", "_width"]
     assert unpacked(plain) == []
     assert unpacked(torch.softmax) == []
+
+
+def test_the_names_of_sizes_are_read_where_a_generator_uses_them() -> None:
+    def captured(x: Tensor) -> Any:
+        seq_len, bsz, d = x.shape
+        return sum(x[t, b] for t in range(seq_len) for b in range(bsz)) / d
+
+    def returned(x: Tensor) -> Any:
+        (seq_len, bsz), width = x.shape[:2], x.shape[2]
+        return lambda: (seq_len, bsz, width)
+
+    assert unpacked(captured) == ["seq_len", "bsz", "d"]
+    assert unpacked(returned) == []
+
+
+def test_only_sizes_of_one_value_are_unpacked() -> None:
+    def several(x: Tensor, *others: Tensor) -> Any:
+        key, value = others[0], others[1]
+
+        def inner(y: Tensor) -> Any:
+            a, b = y
+            return a, b
+
+        first, *_ = others
+        _1, _2, _3, _4, _5 = others
+        if len(others) > 2:
+            shape = T, B = [*x.shape]
+        return key, value, inner, first, shape, T, B, _1, _2, _3, _4, _5
+
+    def nested(x: Tensor) -> Any:
+        T, (B, C) = x.shape
+        return T, B, C
+
+    assert unpacked(several) == ["T", "B"]
+    assert unpacked(nested) == ["T"]
+
+
+def test_without_source_the_first_variables_pass_for_sizes() -> None:
+    def attend(x: Tensor, **others: Any) -> Any:
+        seq_len, bsz, d = x.shape
+        scores = x @ x.mT / d
+        return scores.view(seq_len, bsz), others
+
+    space: dict[str, Any] = {}
+    code = attend.__code__.replace(co_filename="<nowhere>")
+    hidden = FunctionType(code, space)
+    assert unpacked(attend) == ["seq_len", "bsz", "d"]
+    assert unpacked(hidden) == ["seq_len", "bsz", "d", "scores"]
 
 
 def test_a_module_that_hands_all_on_has_the_arguments_of_its_call() -> None:

@@ -113,6 +113,33 @@ def test_fields_that_are_missing_are_named_at_once() -> None:
         made(Plain, n_embd=12)
 
 
+class Captured(nn.Module):
+    """Its config is read where a generator makes layers, too."""
+
+    def __init__(self, cfg: Any) -> None:
+        super().__init__()
+        made = [nn.Linear(cfg.n_embd, cfg["n_inner"]) for _ in range(cfg.n_layer)]
+        cfg.scale = cfg["pairs"][cfg["last"]]
+        self.layers = nn.ModuleList(made)
+
+
+def test_fields_are_listed_as_they_are_read() -> None:
+    rows = describe_arguments("Captured", Captured).splitlines()[1:]
+    fields = ["n-embd", "n-inner", "n-layer", "pairs", "last"]
+    assert [row.split()[0] for row in rows] == [f"--{field}" for field in fields]
+
+
+def test_without_source_fields_are_named_when_they_are_missed() -> None:
+    space: dict[str, Any] = {}
+    exec("class Made:\n def __init__(self, cfg):\n  self.given = cfg.width", space)  # noqa: S102
+    assert made(space["Made"], width=12).given == 12
+    with refused(
+        "Made could not be built: AttributeError: its config has no width at "
+        "<string>:3."
+    ):
+        made(space["Made"])
+
+
 class Deeper(Plain):
     def __init__(self, cfg: Any) -> None:
         super().__init__(cfg)

@@ -61,7 +61,7 @@ def unpacked(target: Target) -> list[str]:
         code = getattr(function, "__code__", None)
         return locals_of(code)[:4] if code else []
     for left in _left_of_one_value(body):
-        if 2 <= len(left) <= 4:
+        if 2 <= len(left) <= 4 and not _any_starred(left):
             plain = itertools.takewhile(lambda one: isinstance(one, ast.Name), left)
             return [one.id for one in plain if isinstance(one, ast.Name)]
     return []
@@ -80,9 +80,11 @@ def _left_of_one_value(node: ast.AST) -> Iterator[Sequence[ast.expr]]:
 
 
 def _is_written_out(value: ast.expr) -> bool:
-    listed = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-    starred = any(isinstance(one, ast.Starred) for one in listed)
-    return bool(listed) and not starred
+    return isinstance(value, ast.Tuple | ast.List) and not _any_starred(value.elts)
+
+
+def _any_starred(listed: Sequence[ast.expr]) -> bool:
+    return any(isinstance(one, ast.Starred) for one in listed)
 
 
 def parts(target: Target) -> Iterator[Any]:
