@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from headway import cli
+from headway.checks import cli as checks
+from headway.checks.worker import answer
 from headway.practice import cli as practice
 from practice.small import Here, small_set
 
@@ -119,13 +121,19 @@ Run = Callable[[str], tuple[int, str]]
 
 @pytest.fixture
 def run(project: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in that folder; give its status and what it prints."""
+    """Run a command in that folder; give its status and what it prints.
+
+    It is run in this process: one of its own would import PyTorch each time.
+    """
 
     def called(command: str) -> tuple[int, str]:
-        words = shlex.split(command)
+        words = [GIVEN.get(word, word) for word in shlex.split(command)]
         words = words[3 if words[0] == "python" else 1 :]
         try:
-            status = cli.main([GIVEN.get(word, word) for word in words])
+            if words[0] == "check":
+                status = checks.main(words[1:], ask=answer)
+            else:
+                status = cli.main(words)
         except SystemExit as ended:
             status = int(ended.code or 0)
         out, err = capsys.readouterr()
