@@ -86,9 +86,7 @@ coverage: .venv/installed  ## run the tests, and say which branches of the packa
 
 lowest: .cache/lowest/installed  ## test the package with the oldest PyTorch that it promises
 	@echo '== Tests of the package, with the oldest PyTorch and jaxtyping'
-	@.cache/lowest/bin/python -m pytest -q $(PARALLEL) -m 'not slow' \
-	  tests/basics tests/positions tests/decoding tests/kernels tests/variants tests/distributed tests/models tests/checks tests/test_examples.py \
-	  tests/properties tests/test_require.py
+	@.cache/lowest/bin/python -m pytest -q $(PARALLEL) -m 'not slow' @tests/package.txt tests/distributed
 
 check: lint coverage book slow takeaway browser lighthouse  ## what .ci/run runs, but for the peers and `make prove`
 
