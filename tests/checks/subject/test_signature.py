@@ -152,6 +152,13 @@ def test_without_source_the_first_variables_pass_for_sizes() -> None:
     assert unpacked(attend) == ["seq_len", "bsz", "d"]
     assert unpacked(hidden) == ["seq_len", "bsz", "d", "scores"]
 
+    def captured(x: Tensor) -> Any:
+        bsz, seq_len = x.shape
+        return lambda: bsz / seq_len, seq_len
+
+    code = captured.__code__.replace(co_filename="<nowhere>")
+    assert unpacked(FunctionType(code, space)) == []
+
 
 def test_a_module_that_hands_all_on_has_the_arguments_of_its_call() -> None:
     class Layer(nn.Module):

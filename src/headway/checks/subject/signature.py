@@ -53,13 +53,15 @@ def _parameter(argument: Any) -> inspect.Parameter:
 def unpacked(target: Target) -> list[str]:
     """List the names that the first sizes get, as in `B, T, C = x.shape`.
 
-    Without source, these are the first variables, sizes or not.
+    Without source, these are the first variables, sizes or not, and none where a
+    function in it uses some: their order is lost.
     """
     function = target.forward if isinstance(target, nn.Module) else target
     function = unwrapped(function)
     if (body := body_of(function)) is None:
         code = getattr(function, "__code__", None)
-        return locals_of(code)[:4] if code else []
+        stored = locals_of(code) if code else []
+        return stored[:4] if stored and not {*stored} & {*code.co_cellvars} else []
     for left in _left_of_one_value(body):
         if 2 <= len(left) <= 4 and not _any_starred(left):
             plain = itertools.takewhile(lambda one: isinstance(one, ast.Name), left)
