@@ -1,12 +1,24 @@
-"""An error of other people's code is put into one line."""
+"""An error of other people's code is put into one line, and one of ours is raised."""
 
+import ast
+import contextlib
+import copy
 import os
+import re
+import sysconfig
+from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
-from headway.checks.errors import describe, frames, place
+from headway import small_gpt
+from headway.checks import check, check_model
+from headway.checks.errors import describe, frames, owner, place
 
 
 def test_an_error_is_put_into_one_line() -> None:
@@ -47,3 +59,188 @@ def test_a_place_elsewhere_is_shown_whole(
         fails()
     monkeypatch.chdir(tmp_path)
     assert place(caught.value).startswith(f" at {__file__}:")
+
+
+PYTHON, LINUX = "C:\\Python\\Lib", "/usr/lib/python3.11"
+PACKAGES = f"{PYTHON}\\site-packages"
+
+
+@pytest.mark.parametrize(
+    ("filename", "expected"),
+    [
+        (f"{PYTHON}\\copy.py", "library"),
+        ("c:\\python\\lib\\json\\decoder.py", "library"),
+        (f"{PACKAGES}\\jaxtyping\\_decorator.py", "library"),
+        (f"{PACKAGES}\\torch\\nn\\modules\\linear.py", "library"),
+        (f"{PACKAGES}\\headway\\checks\\run.py", "checks"),
+        (f"{PACKAGES}\\headway\\basics\\masks.py", "reader"),
+        (f"{PACKAGES}\\transformers\\models\\gpt2.py", "reader"),
+        ("D:\\code\\mine.py", "reader"),
+        ("D:\\code\\numpy.py", "reader"),
+        ("<call>", "call"),
+        ("<cached>", "call"),
+        ("<frozen importlib._bootstrap>", "library"),
+        ("<string>", "reader"),
+    ],
+)
+def test_whose_a_line_is_on_windows(filename: str, expected: str) -> None:
+    folders = {
+        "checks": f"{PACKAGES}\\headway\\checks",
+        "torch": f"{PACKAGES}\\torch",
+        "standard": PYTHON,
+    }
+    assert owner(filename, **folders) == expected
+
+
+@pytest.mark.parametrize(
+    ("filename", "expected"),
+    [
+        (f"{LINUX}/copy.py", "library"),
+        (f"{LINUX}/site-packages/beartype/door.py", "library"),
+        (f"{LINUX}/site-packages/transformers/gpt2.py", "reader"),
+        (copy.__file__, "library"),
+        (torch.nn.Linear.__init__.__code__.co_filename, "library"),
+        (check.__code__.co_filename, "checks"),
+        (__file__, "reader"),
+    ],
+)
+def test_whose_a_line_is_elsewhere(filename: str, expected: str) -> None:
+    standard = LINUX if filename.startswith(LINUX) else sysconfig.get_path("stdlib")
+    assert owner(filename, standard=standard) == expected
+
+
+def test_a_place_on_another_drive_is_shown_whole() -> None:
+    code = compile("1 / 0", "D:\\code\\mine.py", "exec")
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(code)  # noqa: S102
+    assert place(caught.value) == " at D:\\code\\mine.py:1"
+
+
+# An error of ours is raised; one of the code that is checked is told.
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return scaled_dot_product_attention(query, key, value)
+
+
+def wrong(*given: Any, **named: Any) -> Any:
+    return [][1]
+
+
+# As if it stood in the checks.
+ours = FunctionType(
+    wrong.__code__.replace(co_filename=check.__code__.co_filename), globals()
+)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "headway.checks.properties.layout._in_other_orders",
+        "headway.checks.properties.numerics.example_table",
+        "headway.checks.properties.equation.explain",
+        "headway.checks.evidence.evidence.find_designs",
+        "headway.checks.evidence.masks.example_table",
+    ],
+)
+def test_an_error_of_ours_is_raised(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+        scores = query @ key.mT
+        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        return scores.softmax(-1) @ value
+
+    check(unscaled)
+    monkeypatch.setattr(where, ours)
+    with pytest.raises(IndexError):
+        check(unscaled)
+
+
+def test_an_error_of_ours_is_raised_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headway.checks.model.properties.texts.alone", ours)
+    monkeypatch.setattr("headway.checks.model.properties.precision.moves", ours)
+    with pytest.raises(IndexError):
+        check_model(small_gpt())
+
+
+def test_an_error_of_the_code_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def picky(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return wrong() if query.shape[-2] == 1 else attend(query, key, value)
+
+    failed = [row.sentence for row in check(picky).failed]
+    assert failed
+    assert all("raised IndexError" in one for one in failed)
+
+
+@pytest.mark.parametrize(
+    "call", ["m(x, x)[7]", "m(x)", "m(x, x, x, nothing=1)", "m(x, x, x)[0] @ x", "1"]
+)
+def test_an_error_of_a_call_is_told(call: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check(nn.MultiheadAttention(12, 2, batch_first=True), call=call)
+
+
+def test_an_error_of_pytorch_is_of_the_code_that_it_was_handed() -> None:
+    report = check(nn.MultiheadAttention(12, 2, batch_first=True))
+    assert not any("IndexError" in row.sentence for row in report.rows)
+    with pytest.raises(ValueError, match="must"):
+        check(nn.MultiheadAttention(12, 2, batch_first=True), d_in=13)
+
+
+ODD: dict[str, Callable[[Any, Tensor], Any]] = {
+    "another width in training": lambda m, y: y[..., :2] if m.training else y,
+    "another width of floats": lambda m, y: y if y.dtype == torch.float64 else y[:, :1],
+    "another width each call": lambda m, y: y[..., : 2 + m.calls % 3],
+    "nothing each third call": lambda m, y: None if m.calls % 3 == 2 else y,
+    "numbers that are whole": lambda m, y: y.long(),
+    "no axes": lambda m, y: y.sum(),
+    "no tensor": lambda m, y: y.detach().numpy(),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_results_are_told_and_raise_nothing_of_ours(name: str) -> None:
+    class Odd(nn.Module):
+        calls = 0
+
+        def forward(
+            self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None
+        ) -> Any:
+            self.calls += 1
+            plain = scaled_dot_product_attention(query, key, value)
+            return plain if mask is None else ODD[name](self, plain)
+
+    check(Odd())
+
+    class Tokens(nn.Module):
+        calls = 0
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.q, self.k, self.v = (nn.Linear(5, 5) for _ in range(3))
+
+        def forward(self, x: Tensor) -> Any:
+            self.calls += 1
+            return ODD[name](self, attend(self.q(x), self.k(x), self.v(x)))
+
+    with contextlib.suppress(ValueError):  # it cannot be called
+        check(Tokens())
+
+
+def test_only_errors_of_a_reader_are_caught() -> None:
+    # One raises what it keeps; the others load code, and tell what it raised.
+    kept = {"parametrize.py", "cli.py", "constructor.py", "imports.py", "load.py"}
+    folder = Path(check.__code__.co_filename).parent
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ExceptHandler):
+                caught = ast.unparse(node.type) if node.type else "BaseException"
+            elif isinstance(node, ast.Call):
+                caught = ast.unparse(node)
+                if not caught.startswith(("suppress(", "contextlib.suppress(")):
+                    continue
+            else:
+                continue
+            if path.name not in kept:
+                assert not re.search(r"\b(Base)?Exception\b", caught), (path, caught)

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks import parametrize_checks
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
@@ -170,6 +173,51 @@ def test_a_model_has_the_properties_of_models(test: str, ends: Ends) -> None:
 def test_a_name_that_is_no_property_is_refused_where_it_stands() -> None:
     with pytest.raises(ValueError, match=r"^expected must name a property, such as"):
         parametrize_checks(lambda x: x, expected={"a leak from the future": "why"})
+
+
+def test_an_error_that_is_no_refusal_is_kept_with_its_traceback() -> None:
+    calls: list[int] = []
+
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        calls.append(1)
+        return scaled_dot_product_attention(query, key, value)
+
+    def broken(*given: object) -> None:
+        raise IndexError("of ours")
+
+    asked = items(attend)
+    lines = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("headway.checks.run.gather", broken)
+        for ask in asked:
+            with pytest.raises(IndexError, match="of ours") as caught:
+                ask()
+            lines.append([frame.name for frame in caught.traceback])
+            once = len(calls) if len(lines) == 1 else once
+    assert len(calls) == once > 0
+    assert all(one == lines[0] for one in lines)
+    assert lines[0][-1] == "broken"
+
+
+def test_an_interruption_is_not_kept() -> None:
+    interrupted: list[bool] = []
+
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        if not interrupted:
+            interrupted.append(True)
+            raise KeyboardInterrupt
+        return scaled_dot_product_attention(query, key, value)
+
+    first, *_ = items(attend)
+    with pytest.raises(KeyboardInterrupt):
+        first()
+    first()
+
+
+def items(target: Callable[..., Tensor]) -> list[Callable[[], None]]:
+    """List what each test of a target is handed."""
+    mark = parametrize_checks(target).mark
+    return [one.values[0] for one in mark.args[1]]
 
 
 def test_the_package_does_not_import_pytest() -> None:

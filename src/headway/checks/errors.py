@@ -1,21 +1,23 @@
-"""Errors of other people's code, in one line."""
+"""Errors: whose they are, and those of other people's code in one line."""
 
-import os
-import re
+import sys
 import sysconfig
 import traceback
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path, PurePath, PureWindowsPath
+from types import CodeType
+from typing import Literal, TypeVar
 
 import torch
 
-_STANDARD = re.escape(sysconfig.get_paths()["stdlib"])
-# Where an error of somebody else's code can only pass by.
-_PASSED = re.compile(
-    rf"{re.escape(str(Path(torch.__file__).parent))}"
-    rf"|{re.escape(str(Path(__file__).parent))}|{_STANDARD}/(?!site-packages/)"
-    r"|<frozen|<call>|.*/(jaxtyping|beartype|numpy)/"
-)
+Function = TypeVar("Function", bound=Callable[..., object])
+Owner = Literal["checks", "library", "call", "reader"]
+_CHECKS, _TORCH = str(Path(__file__).parent), str(Path(torch.__file__).parent)
+_STANDARD = sysconfig.get_paths()["stdlib"]
+_LIBRARIES = {"jaxtyping", "beartype", "numpy"}
+_BORDER: set[CodeType] = set()
 
 
 def describe(error: BaseException) -> str:
@@ -33,7 +35,7 @@ def describe(error: BaseException) -> str:
 def frames(error: object) -> list[traceback.FrameSummary]:
     """List where in a reader's own code an error was raised, the outermost first."""
     passed = traceback.extract_tb(getattr(error, "__traceback__", None))
-    return [frame for frame in passed if not _PASSED.match(frame.filename)]
+    return [frame for frame in passed if owner(frame.filename) == "reader"]
 
 
 def place(error: object) -> str:
@@ -52,13 +54,97 @@ def innermost(lines: Iterable[tuple[str, int]]) -> str:
         lines: Files and numbers of lines, the innermost first.
     """
     for filename, number in lines:
-        if not _PASSED.match(filename):
-            path = Path(filename)
-            shown = os.path.relpath(path) if path.is_relative_to(Path.cwd()) else path
-            return f" at {shown}:{number}"
+        if owner(filename) == "reader":
+            path = _path(filename)
+            if path.is_relative_to(Path.cwd()):
+                path = path.relative_to(Path.cwd())
+            return f" at {path}:{number}"
     return ""
 
 
+@cache
+def owner(
+    filename: str,
+    *,
+    checks: str = _CHECKS,
+    torch: str = _TORCH,
+    standard: str = _STANDARD,
+) -> Owner:
+    """Say whose a line of a traceback is, by the name of its file.
+
+    Args:
+        filename: As the traceback has it, in the form of any system.
+        checks: The folder of the checks.
+        torch: The folder of PyTorch.
+        standard: The folder of Python's own modules.
+
+    Returns:
+        `"checks"` if it is ours, `"library"` if an error of somebody else's code only
+        passes by there, `"call"` if it is an expression that says how to call code,
+        and else `"reader"`.
+    """
+    if filename in ("<call>", "<cached>"):
+        return "call"
+    if filename.startswith(("<frozen", "<@beartype")):
+        return "library"
+    path = _path(filename)
+    if path.is_relative_to(checks):
+        return "checks"
+    if path.is_relative_to(torch) or _LIBRARIES & {*path.parts[:-1]}:
+        return "library"
+    own = path.is_relative_to(standard) and "site-packages" not in path.parts
+    return "library" if own else "reader"
+
+
+def _path(filename: str) -> PurePath:
+    """Read the name of a file as the system does on which it is one."""
+    return PureWindowsPath(filename) if "\\" in filename else Path(filename)
+
+
+def at_the_border(function: Function) -> Function:
+    """Mark a function that meets a reader's code: it calls it, or takes its results.
+
+    An error that is raised there is a reader's, as one that their code raises.
+    """
+    _BORDER.add(function.__code__)
+    return function
+
+
 def is_ours(error: BaseException) -> bool:
-    """Ask whether an error is one of the checks: it met no line of a reader."""
-    return not frames(error)
+    """Ask whether an error is one of the checks, and none of the code that they ask.
+
+    Where it was raised tells it, or what called the library that raised it.
+    """
+    passed = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for code in reversed(passed):
+        whose = owner(code.co_filename)
+        if whose != "library":
+            return whose == "checks" and code not in _BORDER
+    return False
+
+
+def theirs() -> tuple[type[Exception], ...]:
+    """Give what `except` is to catch: an error of a reader's code, whatever it is.
+
+    Python asks for it when something was raised. An error of ours goes on, so that
+    nobody is told that it is theirs.
+
+    Examples:
+        >>> try:
+        ...     1 / 0
+        ... except theirs() as raised:
+        ...     describe(raised)
+        'ZeroDivisionError: division by zero'
+    """
+    raised = sys.exception()
+    ours = raised is None or is_ours(raised)
+    return () if ours else (Exception,)
+
+
+@contextmanager
+def suppress_theirs() -> Iterator[None]:
+    """Go on after an error of a reader's code; one of ours goes on itself."""
+    try:
+        yield
+    except theirs():
+        pass

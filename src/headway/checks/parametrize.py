@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headway.checks.attention_or_model import is_model, property_names
@@ -62,27 +63,37 @@ def parametrize_checks(
     )
 
 
-def _once(run: Callable[[], Report]) -> Callable[[], Report | ValueError]:
-    """Run a check when it is first asked for, and keep what comes out."""
+def _once(run: Callable[[], Report]) -> Callable[[], Report]:
+    """Run a check when it is first asked for, and keep what comes out, be it an error.
+
+    An interruption is kept by nobody.
+    """
 
     @functools.cache
-    def report() -> Report | ValueError:
+    def kept() -> tuple[Report | Exception, TracebackType | None]:
         try:
-            return run()
-        except ValueError as error:
-            return error
+            return run(), None
+        except Exception as error:
+            return error, error.__traceback__
+
+    def report() -> Report:
+        outcome, traceback = kept()
+        if isinstance(outcome, Exception):
+            raise outcome.with_traceback(traceback)
+        return outcome
 
     return report
 
 
-def _ask(run: Callable[[], Report | ValueError], name: str) -> None:
+def _ask(run: Callable[[], Report], name: str) -> None:
     """Fail, skip or pass as one row says."""
     import pytest
 
     __tracebackhide__ = True
-    report = run()
-    if isinstance(report, ValueError):  # it could not be checked
-        pytest.fail(str(report), pytrace=False)
+    try:
+        report = run()
+    except ValueError as error:  # it could not be checked
+        pytest.fail(str(error), pytrace=False)
     [row] = [one for one in report.rows if one.name == name]
     if row.verdict == "expected":
         raise AssertionError(str(row))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headway.checks.declared_designs import facts_of_design, refuse_impossible
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.evidence import Evidence, gather
 from headway.checks.expected import expect, refuse_unknown
 from headway.checks.oracle import choose_weights
@@ -117,7 +117,7 @@ def ask(properties: Sequence[Property], evidence: Evidence) -> list[Row]:
 def _row(asked: Property, evidence: Evidence) -> Row:
     try:
         outcome = _outcome(asked, evidence)
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         outcome = failed(f"It raised {describe(raised)}.")
     figure = outcome.figure
     if figure is not None and not math.isfinite(figure):

@@ -3,14 +3,18 @@
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
+
 _COARSE = 1e-4  # what sixteen bits round by
 
 
+@at_the_border
 def largest(x: Tensor) -> float:
     """Give the largest finite magnitude in a tensor."""
     return float(x.abs().nan_to_num(0, 0, 0).max())
 
 
+@at_the_border
 def same_order_tolerance(x: Tensor) -> float:
     """Give how far rounding may move a result: some dozens of units in the last place.
 
@@ -21,6 +25,7 @@ def same_order_tolerance(x: Tensor) -> float:
     return times * eps * max(largest(x), 1e-30)
 
 
+@at_the_border
 def tolerance(x: Tensor) -> float:
     """Give how far a result may be from one that is equal but for rounding.
 
@@ -30,6 +35,7 @@ def tolerance(x: Tensor) -> float:
     return (1e-5 if eps < _COARSE else 4 * eps) * largest(x)
 
 
+@at_the_border
 def max_difference(one: Tensor, other: Tensor, *, equal_nan: bool = False) -> float:
     """Give the largest difference; infinity if a number is not finite.
 

@@ -1,17 +1,18 @@
 """Many changed texts in one call, where texts do not move each other."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border, suppress_theirs, theirs
 from headway.checks.evidence.influence import row_differences
 from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 _MOST_NUMBERS = 2**21  # of the tokens of one call
 
 
+@at_the_border
 def share_a_call(call: Callable[[Tensor], Tensor], x: Tensor) -> bool:
     """Ask whether texts can be put into one call: none moves another there.
 
@@ -27,7 +28,7 @@ def share_a_call(call: Callable[[Tensor], Tensor], x: Tensor) -> bool:
             if float(moved.max()) > same_order_tolerance(before):
                 return False
         many = call(x.repeat(3, 1, 1))
-    except Exception:  # it takes no batch of another size
+    except theirs():  # it takes no batch of another size
         return False
     expected = before.repeat(3, 1, 1)
     return max_difference(many, expected, equal_nan=True) <= tolerance(before)
@@ -52,12 +53,13 @@ def moved_rows(
         A tensor of shape (versions, B, T). What is not finite counts as unmoved.
     """
     if together:
-        with suppress(Exception):  # with a mask it may take no larger batch
+        with suppress_theirs():  # with a mask it may take no larger batch
             return _in_large_calls(call, x, versions)
     before = call(x)
     return torch.stack([row_differences(call(y), before) for y in versions])
 
 
+@at_the_border
 def _in_large_calls(
     call: Callable[[Tensor], Tensor], x: Tensor, versions: Sequence[Tensor]
 ) -> Tensor:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.subject import Subject
 from headway.checks.subject.cross_calls import as_cross_attention
 
@@ -39,7 +39,7 @@ def find_cross_queries(subject: Subject, x: Tensor) -> CrossQueries | None:
         if asking is None:
             return None
         return CrossQueries(y, asking(x))
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         refuses = isinstance(raised, (ValueError, AssertionError, NotImplementedError))
         nothing = torch.empty(0)
         return CrossQueries(y, nothing, describe(raised), _as_many(subject, x), refuses)
@@ -49,5 +49,5 @@ def _as_many(subject: Subject, x: Tensor) -> bool:
     try:
         asking = as_cross_attention(subject, subject.tokens(seed=11))
         return asking is not None and asking(x).shape[1] == subject.T
-    except Exception:  # whatever a reader's code may raise
+    except theirs():
         return False

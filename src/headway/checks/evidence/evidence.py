@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.evidence.batched_changes import influence, share_a_call
 from headway.checks.evidence.cross_queries import CrossQueries, find_cross_queries
 from headway.checks.evidence.design import Design
@@ -174,7 +174,7 @@ def _one_length(subject: Subject) -> str:
         try:
             with torch.no_grad():
                 subject(subject.tokens(subject.B, other))
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             first = first or describe(raised)
         else:
             return ""

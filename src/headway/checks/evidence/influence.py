@@ -3,9 +3,12 @@
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
+
 _FAINT = 0.05
 
 
+@at_the_border
 def row_differences(one: Tensor, other: Tensor) -> Tensor:
     """Give the largest difference in each row; what is not finite counts as zero."""
     return (one.double() - other.double()).abs().nan_to_num(0, 0, 0).amax(dim=-1)

@@ -3,14 +3,13 @@
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, suppress_theirs, theirs
 from headway.checks.evidence.batched_changes import each_token_changed, moved_rows
 from headway.checks.evidence.influence import pattern_name
 from headway.checks.evidence.mask_faults import fault
@@ -183,7 +182,7 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
     for argument in names:
         tried.try_forms_of(argument)
     if tried.refused and subject.dtype == torch.float64:
-        with suppress(Exception):  # it may know 64 bits alone
+        with suppress_theirs():  # it may know 64 bits alone
             narrow = subject.copy(torch.float32)
             output = narrow(narrow.tokens())
             tried.plain = _Plain(narrow, output, visible, together)
@@ -205,7 +204,7 @@ def _is_kept(plain: _Plain) -> bool:
     """Ask whether a call without a mask gets something else after calls with one."""
     try:
         rows = plain.subject(plain.subject.tokens())
-    except Exception:  # a mask that fitted another batch
+    except theirs():  # a mask that fitted another batch
         return True
     moved = max_difference(rows, plain.output, equal_nan=True)
     return moved > same_order_tolerance(plain.output)
@@ -230,7 +229,7 @@ class _Tried:
             form = replace(form, dtype=self.plain.subject.dtype)
             try:
                 mask, effect = _try(self.plain, form)
-            except Exception as raised:  # it does not take such a mask
+            except theirs() as raised:  # it does not take such a mask
                 errors.append(describe(raised))
                 continue
             if mask is not None and form.type == "float" and _LOW & {*effects}:
@@ -259,7 +258,7 @@ def _acts_in_training(subject: Subject, forms: Sequence[Mask]) -> bool:
     training, x = subject.in_training(dropout=0.0), subject.tokens()
     for form in forms:
         given = form(example_table(form, subject.B, subject.T).clone(), x.dtype)
-        with suppress(Exception):  # it may not take it there
+        with suppress_theirs():  # it may not take it there
             if max_difference(training(x, **given), training(x)) > tolerance(x):
                 return True
     return False
@@ -308,7 +307,7 @@ def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:
     for shape in _OF_PAIRS if mask.shape in _OF_PAIRS else ():
         wider = replace(mask, shape=shape)
         if wider.varies:
-            with suppress(Exception):  # it does not take such a mask
+            with suppress_theirs():  # it does not take such a mask
                 if _try(plain, wider)[0] == wider and _of_any_number(plain, wider):
                     return wider
     return None

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, suppress_theirs, theirs
 from headway.checks.outcome import Outcome, failed, note, passed
 from headway.checks.subject import Subject
 from headway.checks.tolerance import max_difference, same_order_tolerance
@@ -119,7 +118,7 @@ def leaves_nothing(subject: Subject) -> Outcome:
     """Ask that a call changes nothing: no input, no weights, no later answer."""
     try:
         return _leaves_nothing(subject.copy())
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         return failed(f"After other calls it raised {describe(raised)}.")
 
 
@@ -183,7 +182,7 @@ def _compare(subject: Subject, x: Tensor, first: Tensor) -> Outcome:
     with torch.no_grad():
         B, T = subject.B, subject.T
         for shape in ((B, max(T - 2, 1)), (1, T), (B, T)):
-            with suppress(Exception):
+            with suppress_theirs():
                 subject(subject.tokens(*shape, seed=6))
         worst = max_difference(subject(x), first, equal_nan=True)
     if worst <= same_order_tolerance(first):

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from headway.checks.errors import suppress_theirs
 from headway.checks.evidence.find_designs import norms_inside
 from headway.checks.evidence.weights import Weights, bias_of
 from headway.checks.subject import Subject
@@ -60,13 +60,13 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
         return ()
     found: list[Bare] = []
     for neutral in (None, _zeros, _same_heads, _ones, _low):
-        with suppress(Exception):  # whatever a reader's code may raise
+        with suppress_theirs():
             found += [
                 one
                 for one in _taken_off(subject, weights, x, neutral)
                 if not any(torch.equal(one.output, other.output) for other in found)
             ]
-    with suppress(Exception):  # as above
+    with suppress_theirs():
         found += _without_last_layer(subject, weights, x)
     return tuple(found)
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import at_the_border, describe, theirs
 from headway.checks.model.calls import CallOption, logits_of
 from headway.checks.model.subject import Subject
 from headway.decoding.kv_cache import KeyValueCache
@@ -32,6 +32,7 @@ class Protocol:
     step: Step
     begin: Callable[[Subject], Any] = lambda subject: None
 
+    @at_the_border
     def read(self, subject: Subject, ids: Tensor, sizes: Sequence[int]) -> Tensor:
         """Hand over a text in pieces of these sizes, and join the logits."""
         subject = subject.copy()
@@ -57,7 +58,7 @@ def find_protocol(subject: Subject) -> tuple[Protocol | None, str]:
         return None, "No argument for a cache was found; cached= says how to use one."
     try:
         found.read(subject, subject.ids(T=3), (2, 1))
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         return None, f"{found.text} raised {describe(raised)}; cached= says how."
     return found, ""
 
@@ -80,12 +81,14 @@ def _of_option(option: CallOption) -> Protocol:
 
 
 def _of_function(function: Callable[..., Any]) -> Protocol:
+    @at_the_border
     def hand_over(s: Subject, ids: Tensor, past: Any, start: int) -> Any:
         return function(s.target, ids, past, start)
 
     return Protocol(getattr(function, "__name__", "cached"), hand_over)
 
 
+@at_the_border
 def _of_expression(text: str) -> Protocol:
     try:
         code = compile(text.strip(), "<cached>", "eval")
@@ -94,6 +97,7 @@ def _of_expression(text: str) -> Protocol:
             f"cached must be an expression; got cached={text!r}."
         ) from error
 
+    @at_the_border
     def evaluate(s: Subject, ids: Tensor, past: Any, start: int) -> Any:
         names = {"m": s.target, "ids": ids, "x": ids, "torch": torch}
         kept = {"past": past, "start": start}
@@ -102,6 +106,7 @@ def _of_expression(text: str) -> Protocol:
     return Protocol(text.strip(), evaluate)
 
 
+@at_the_border
 def _with_past(s: Subject, ids: Tensor, past: Any, start: int) -> tuple[Any, Any]:
     keep = {"keep": True} if "keep" in s.call.names else {}
     result = s.call(s.target, ids, {"past": past, **keep})

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject.signature import Target, arguments
 
 CallOption = str | Callable[..., Any]
@@ -79,6 +80,7 @@ def _common_calls(target: Target, told: Mapping[str, str]) -> Iterator[Call]:
     names = {**argument_names(target), **told}
     blanks = _blanks(target, names)
 
+    @at_the_border
     def invoke(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
         given = {names[role]: value for role, value in extra.items()}
         return m(ids, **{**blanks, **given})
@@ -113,6 +115,7 @@ def _blanks(target: Target, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_function(function: Callable[..., Any]) -> Call:
+    @at_the_border
     def hand_over(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
         return function(m, ids, **extra)
 
@@ -128,6 +131,7 @@ def _of_expression(text: str) -> Call:
         raise ValueError(f"call must be an expression; got call={text!r}.") from error
     used = [name for name in ("mask", "positions") if name in code.co_names]
 
+    @at_the_border
     def evaluate(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
         names = {"m": m, "ids": ids, "x": ids, "torch": torch}
         given = {"mask": None, "positions": None, **extra}
@@ -136,6 +140,7 @@ def _of_expression(text: str) -> Call:
     return Call(text.strip(), evaluate, {name: name for name in used})
 
 
+@at_the_border
 def logits_of(result: Any, ids: Tensor, vocab_size: int) -> Tensor:
     """Find the logits in what a model returned, of shape (B, T, width).
 

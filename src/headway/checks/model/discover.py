@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.calls import LastOnlyError, possible_calls
 from headway.checks.model.subject import Options, Subject, config_value
 from headway.checks.model.weights import copy_as, make_visible
@@ -36,7 +36,7 @@ def discover(target: Target, options: Options) -> Subject:
     for dtype in (torch.float64, torch.float32):
         try:
             copied = copy_as(target, dtype)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             errors.append(f"copying it raised {describe(raised)}")
             continue
         if isinstance(copied, nn.Module):
@@ -126,7 +126,7 @@ def _with_working_length(subject: Subject) -> Subject | str:
             tried(subject.ids(T=T))
         except LastOnlyError as raised:
             return describe(raised)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             errors.append(describe(raised))
             continue
         return _with_axes_in_order(replace(subject, T=T))

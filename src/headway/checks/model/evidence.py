@@ -7,6 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
 from headway.checks.model.caches import Protocol, find_protocol
 from headway.checks.model.masks import Masking, find_mask
 from headway.checks.model.subject import Subject
@@ -94,6 +95,7 @@ class Evidence:
         return find_protocol(self.subject)
 
 
+@at_the_border
 def distances(one: Tensor, other: Tensor) -> Tensor:
     """Give for each token how far apart two logits are; infinity if one is not finite.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.subject import Subject
 from headway.checks.model.tolerance import logits_tolerance
 from headway.checks.tolerance import max_difference
@@ -100,7 +100,7 @@ def find_mask(subject: Subject, *, of_pairs: bool = False) -> Masking:
         for one in subjects if form.of_pairs or not of_pairs else ():
             try:
                 reason = _disobeyed(one, form)
-            except Exception as raised:  # whatever a reader's code may raise
+            except theirs() as raised:
                 reason = f"it raised {describe(raised)}"
             if not reason:
                 return Masking(form, one)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.expected import expect, refuse_unknown
 from headway.checks.model.calls import CallOption
 from headway.checks.model.discover import discover
@@ -83,7 +83,7 @@ def check_model(
 def _row(asked: Property, evidence: Evidence) -> Row:
     try:
         outcome = _outcome(asked, evidence)
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         outcome = failed(f"It raised {describe(raised)}.")
     figure = outcome.figure
     if figure is not None and not math.isfinite(figure):

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from headway.checks import book_sections as book
 from headway.checks.book_sections import Section
+from headway.checks.errors import theirs
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.find_designs import find_designs
@@ -52,7 +53,7 @@ def _in_a_text_of(long: int, short: Evidence, near: Match) -> Found | None:
     x = subject.tokens(seed=4)
     try:
         output = subject(x)
-    except Exception:  # a refusal, or whatever a reader's code may raise
+    except theirs():  # a refusal, or whatever a reader's code may raise
         return None
     assert near.weights is not None  # noqa: S101  # for the types alone
     weights = replace(short.weights, candidates=(near.weights,))

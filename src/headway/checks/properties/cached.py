@@ -1,14 +1,13 @@
 """The property of a cache: any calls make one text."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import at_the_border, describe, suppress_theirs, theirs
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.properties.cache_causes import Run, cause
@@ -30,7 +29,7 @@ def cached(evidence: Evidence) -> Outcome:
             try:
                 target = evidence.fresh.copy().target
                 rows, past = _continue(target, evidence, way, (T - 2, 1, 1))
-            except Exception as raised:  # it takes no such cache
+            except theirs() as raised:  # it takes no such cache
                 error = error or f"With {way.shown} it raised {describe(raised)}."
                 continue
             if _sees_the_past(evidence, rows):
@@ -58,6 +57,7 @@ def _in_calls(evidence: Evidence, way: Way, cut: Cut) -> Tensor:
     return _continue(evidence.fresh.copy().target, evidence, way, cut)[0]
 
 
+@at_the_border
 def _continue(
     target: Target, evidence: Evidence, way: Way, cut: Cut
 ) -> tuple[Tensor, Any]:
@@ -89,6 +89,7 @@ def _sees_the_past(evidence: Evidence, rows: Tensor) -> bool:
     return max_difference(alone, rows[:, -1:]) > evidence.tolerance
 
 
+@at_the_border
 def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
     """Cut the text in every way; what is refused is named and no failure."""
     T = evidence.subject.T
@@ -99,7 +100,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
     for cut in cuts:
         try:
             rows = _in_calls(evidence, way, cut)
-        except Exception:  # whatever a reader's code may raise
+        except theirs():
             refused.append(cut)
             continue
         off = (rows - _expected(evidence, cut)).abs().amax(dim=(0, 2))
@@ -113,7 +114,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             difference,
         )
     if way.without_positions is not None:
-        with suppress(Exception):  # they must be given
+        with suppress_theirs():  # they must be given
             cut = (T - 2, 1, 1)
             rows = _in_calls(evidence, way.without_positions, cut)
             worst = max_difference(rows, _expected(evidence, cut))
@@ -135,7 +136,7 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
     reason = ""
-    with suppress(Exception):  # whatever a reader's code may raise
+    with suppress_theirs():
         reason = cause(_runs(evidence, way), evidence.subject, evidence.x)
     reason = reason or _reason(evidence, cut, row)
     return failed(

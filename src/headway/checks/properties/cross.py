@@ -1,12 +1,12 @@
 """Properties of queries that ask other tokens than their own: cross-attention."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from headway.checks.errors import suppress_theirs
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.batched_changes import each_token_changed
 from headway.checks.evidence.influence import row_differences
@@ -88,7 +88,7 @@ def _moved(evidence: Evidence, x: Sequence[Tensor], y: Sequence[Tensor]) -> Tens
     usual = y[0] if len({id(one) for one in y}) == 1 else _tokens(evidence)[0]
     before = _ask(evidence, evidence.x, usual)
     if evidence.together:
-        with suppress(Exception):  # it may take no larger batch
+        with suppress_theirs():  # it may take no larger batch
             rows = _ask(evidence, torch.cat([*x]), torch.cat([*y]))
             moved = row_differences(rows, before.repeat(len(x), 1, 1))
             return moved.unflatten(0, (len(x), -1))

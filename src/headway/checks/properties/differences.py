@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.subject import Subject
@@ -85,6 +86,7 @@ def _off(
     return max(abs(small - derivative) - doubt, 0.0) / size
 
 
+@at_the_border
 def _difference(
     subject: Subject,
     x: Tensor,

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, note, passed
 from headway.checks.tolerance import max_difference
@@ -16,7 +16,7 @@ def strided(evidence: Evidence) -> Outcome:
         try:
             with torch.no_grad():
                 rows = evidence.subject.as_it_is(x)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             return note(
                 f"Of tokens that lie {order} in memory it raised {describe(raised)}. "
                 "Where view() stands, reshape() takes any order."

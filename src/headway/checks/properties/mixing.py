@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 
+from headway.checks.errors import at_the_border
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.positions import order_matters
 from headway.checks.evidence.tables import computes_angles
@@ -81,6 +82,7 @@ def equal_tokens(evidence: Evidence) -> Outcome:
 
 
 @torch.no_grad()
+@at_the_border
 def _depends_on_number(evidence: Evidence, subject: Subject) -> float:
     x = evidence.x[:, :1].expand(-1, subject.T, -1).contiguous()
     rows = subject(x)

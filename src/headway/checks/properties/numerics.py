@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import example_table
 from headway.checks.oracle import match
@@ -97,7 +97,7 @@ def half(evidence: Evidence) -> Outcome:
             subject = evidence.subject.copy(dtype)
             with torch.no_grad():
                 output = subject(subject.tokens())
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             if dtype == torch.float16 and "not implemented" in str(raised):
                 continue
             if widest != torch.float64:
@@ -175,7 +175,7 @@ def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
         try:
             with torch.no_grad():
                 rows = subject(x, **mask(table, dtype))
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             said = describe(raised)
             # A mask of another type than the tokens is the caller's to change.
             of_types = "expected scalar type" in said or "same dtype" in said

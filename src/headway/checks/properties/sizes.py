@@ -1,10 +1,8 @@
 """Properties of sizes: of batches, texts and contexts."""
 
-from contextlib import suppress
-
 import torch
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, suppress_theirs, theirs
 from headway.checks.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference, tolerance
@@ -24,7 +22,7 @@ def sizes(evidence: Evidence) -> Outcome:
         try:
             with torch.no_grad():
                 subject(subject.tokens(B, t))
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             shape = (B, t, subject.d_in)
             return failed(
                 f"With tokens of shape {shape} it raised {describe(raised)}: "
@@ -137,8 +135,8 @@ def _when_long(evidence: Evidence) -> tuple[int, float | None]:
         x = subject.tokens(1, long, seed=4)
         try:
             rows = subject(x)[:, :T]
-        except Exception:  # whatever a reader's code may raise
-            with suppress(Exception):  # a refusal
+        except theirs():
+            with suppress_theirs():  # a refusal
                 evidence.fresh.copy()(x)
                 return long, None
         else:
@@ -169,7 +167,7 @@ def context(evidence: Evidence) -> Outcome:
     if limit > _TOO_LONG:
         return not_applicable(f"A text of {limit + 1} tokens would take too long.")
     if evidence.wide and limit > _LONG_IF_WIDE:
-        with suppress(Exception):  # it may know no such numbers
+        with suppress_theirs():  # it may know no such numbers
             narrow = subject.copy(torch.float32)
             narrow(narrow.tokens())
             subject = narrow
@@ -177,7 +175,7 @@ def context(evidence: Evidence) -> Outcome:
     try:
         with torch.no_grad():
             rows = subject(x)
-    except Exception as raised:  # a refusal
+    except theirs() as raised:  # a refusal
         return passed(f"Refuses {limit + 1} tokens: {describe(raised)}", limit + 1)
     if not bool(rows.isfinite().all()):
         return failed(f"With {limit + 1} tokens it gives nan.", limit + 1)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from headway.checks.errors import theirs
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.batched_changes import moved_rows
 from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
@@ -66,7 +67,7 @@ def _leak_of_long_texts(evidence: Evidence) -> Outcome:
         changed[:, -1] = subject.tokens(1, 1, seed=1)[:, 0]
         try:
             one, other = subject(x), subject(changed)
-        except Exception:  # a refusal, or whatever a reader's code may raise
+        except theirs():  # a refusal, or whatever a reader's code may raise
             break
         if not (one.isfinite().all() and other.isfinite().all()):
             break  # which another property tells

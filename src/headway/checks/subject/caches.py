@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject.calls import CallOption, call_with_names, first_tensor
 from headway.checks.subject.signature import Target, arguments
 from headway.checks.subject.subject import Subject
@@ -59,6 +60,7 @@ class Layers:
     def __init__(self) -> None:
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
 
+    @at_the_border
     def update(
         self, key: Tensor, value: Tensor, layer_idx: int = 0, *others: Any
     ) -> tuple[Tensor, Tensor]:
@@ -70,6 +72,7 @@ class Layers:
         self._kept[layer_idx] = key, value
         return key, value
 
+    @at_the_border
     def get_seq_length(self, layer_idx: int = 0) -> int:
         """Give how many tokens a layer has seen."""
         return self._kept[layer_idx][0].shape[-2] if layer_idx in self._kept else 0
@@ -129,6 +132,7 @@ def _calling(
     """
     first = subject.call.time_first
 
+    @at_the_border
     def step(target: Target, x: Tensor, past: Any, start: int) -> tuple[Tensor, Any]:
         given = {**subject.extra, **extra}
         for argument, axes in places.items():
@@ -165,6 +169,7 @@ def _as_told(option: CallOption) -> Way:
         return Way(name, lambda: None, option, handed_on=True)
     words = option.strip()
 
+    @at_the_border
     def step(target: Target, x: Tensor, past: Any, start: int) -> tuple[Tensor, Any]:
         names = {"x": x, "past": past, "start": start}
         result = call_with_names(words, target, names)

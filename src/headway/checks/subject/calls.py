@@ -13,6 +13,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject import intent
 from headway.checks.subject.fill_arguments import Filling, Room, fillings, is_known
 from headway.checks.subject.signature import Target, arguments, unpacked
@@ -77,6 +78,7 @@ class Packing:
         wide, narrow = self.heads * self.key_width, self.heads * self.value_width
         return [wide, wide, narrow]
 
+    @at_the_border
     def unpack(self, x: Tensor) -> list[Tensor]:
         """Take queries, keys and values out of tokens."""
         parts = x.split(self.widths, dim=-1)
@@ -84,11 +86,13 @@ class Packing:
             parts = [p.unflatten(-1, (self.heads, -1)) for p in parts]
         return [self._with_tokens_in_place(p) for p in parts]
 
+    @at_the_border
     def merge(self, result: Tensor) -> Tensor:
         """Put the heads of a result side by side."""
         result = self._with_tokens_in_place(result)
         return result.flatten(2) if self.axes == 4 else result
 
+    @at_the_border
     def _with_tokens_in_place(self, part: Tensor) -> Tensor:
         """Swap tokens with heads, or with texts; twice is as before."""
         if self.axes == 4 and not self.tokens_first:
@@ -135,6 +139,7 @@ class Call:
         invoke = cast("FilledIn", self.invoke)
         return replace(self, packing=packing, invoke=replace(invoke, tokens_first=True))
 
+    @at_the_border
     def __call__(self, target: Target, x: Tensor, extra: Mapping[str, Any]) -> Tensor:
         """Call the target; `extra` are further arguments, such as a mask."""
         if self.packing is None:
@@ -277,6 +282,7 @@ class FilledIn:
     time_first: bool = False
     tokens_first: bool = False
 
+    @at_the_border
     def __call__(self, target: Target, *inputs: Tensor, **extra: Any) -> Any:
         """Call the code; what is said in `extra` is not filled in."""
         values = {}
@@ -433,6 +439,7 @@ def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
     takes_tokens = "x" in code.co_names
     widened = _with_others(option)
 
+    @at_the_border
     def invoke(m: Target, *inputs: Tensor, **others: Any) -> Any:
         names: dict[str, Any] = {"mask": None, OTHERS: others}
         if "mask" in code.co_names:
@@ -463,6 +470,7 @@ def _is_of_code(called: ast.expr) -> bool:
     return isinstance(called, ast.Name) and called.id in ("m", "f")
 
 
+@at_the_border
 def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
     """Evaluate what the reader wrote.
 
@@ -475,6 +483,7 @@ def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
     return eval(code, known)  # noqa: S307  # it is the reader's own expression
 
 
+@at_the_border
 def first_tensor(result: Any) -> Tensor:
     """Take the rows out of what code returns.
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 from torch.nn.utils import prune
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject.signature import Target
 
 
@@ -31,6 +32,7 @@ def refuse_empty(target: Target, name: str) -> None:
             raise ValueError(f"{name} must be on a device; got the meta device.")
 
 
+@at_the_border
 def duplicate(target: Target, dtype: torch.dtype) -> Target:
     """Copy a module with its type and its mode; some save and load themselves anew.
 
@@ -45,6 +47,7 @@ def duplicate(target: Target, dtype: torch.dtype) -> Target:
     return copied
 
 
+@at_the_border
 def _keep_pruned(module: nn.Module) -> None:
     """Store pruned weights under their own names, which tell what they are."""
     for part in module.modules():

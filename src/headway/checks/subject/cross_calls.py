@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject.calls import (
     CallOption,
     FilledIn,
@@ -78,6 +79,7 @@ def _called(
 ) -> Subject:
     """Hand over other tokens after those of the queries."""
 
+    @at_the_border
     def ask(target: Target, x: Tensor, **extra: Any) -> Any:
         return invoke(target, x, others[0], others[-1], **extra)
 
@@ -109,6 +111,7 @@ def _of_function(subject: Subject, others: Sequence[Tensor]) -> Subject | None:
     key = call.packing.unpack(others[0])[1]
     value = call.packing.unpack(others[-1])[2]
 
+    @at_the_border
     def ask(target: Target, query: Tensor, _: Tensor, __: Tensor, **extra: Any) -> Any:
         return call.invoke(target, query, key, value, **extra)
 
@@ -122,6 +125,7 @@ def _as_told(subject: Subject, option: str, others: Sequence[Tensor]) -> Subject
         return None
     known = {"y": others[0], "z": others[-1]}
 
+    @at_the_border
     def ask(target: Target, x: Tensor, mask: Any = None) -> Any:
         return call_with_names(words, target, known | {"x": x, "mask": mask})
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
+from headway.checks.errors import at_the_border, theirs
 from headway.checks.subject import intent
 from headway.checks.subject.calls import Call, Packing, first_tensor, possible_calls
 from headway.checks.subject.copies import duplicate, refuse_empty, uncompiled
@@ -43,7 +44,7 @@ def discover(target: Target, options: Options) -> Subject:
     for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             failures.append(Failure("copying it", None, raised))
             continue
         ways = [
@@ -154,7 +155,7 @@ def _try(subject: Subject, B: int, T: int) -> Subject | Failure:
     try:
         with torch.no_grad():
             result = tried(x)
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         return Failure(subject.call.text, tuple(x.shape), raised)
     if result.is_floating_point():
         return replace(subject, B=B, T=T)
@@ -184,7 +185,7 @@ def _is_doubtful(subject: Subject) -> bool:
             moved = rows
             if "positions" in doubts:
                 moved = replace(subject.copy(), call=subject.call.moved(3))(x)
-    except Exception:  # whatever a reader's code may raise
+    except theirs():
         return True
     return not max_difference(rows, moved) <= tolerance(rows)
 
@@ -215,7 +216,7 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     try:
         with torch.no_grad():
             meet = [_meet(subject, packing, first), _meet(subject, packing, first + 1)]
-    except Exception:  # whatever a reader's code may raise
+    except theirs():
         return subject
     if meet != [True, False]:
         return subject
@@ -224,6 +225,7 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     return settled if isinstance(settled, Subject) else subject
 
 
+@at_the_border
 def _meet(subject: Subject, packing: Packing, axis: int) -> bool:
     """Ask whether what stands at one place of an axis moves what stands at others."""
     query, key, value = packing.unpack(subject.tokens())

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject.signature import Target, arguments
 
 _NAME = re.compile(r"(^|_)p?drop(out)?(_p|_prob|_rate)?$")
@@ -29,6 +30,7 @@ _RATE_OF_ATTENTION = 4  # its place among the arguments of PyTorch's own functio
 class WithoutDropout(TorchFunctionMode):
     """Let functions of torch drop nothing, at whatever rate."""
 
+    @at_the_border
     def __torch_function__(
         self,
         func: Callable[..., Any],

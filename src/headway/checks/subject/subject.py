@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from headway.checks.errors import at_the_border
 from headway.checks.subject import intent
 from headway.checks.subject.calls import Call, CallOption
 from headway.checks.subject.copies import duplicate
@@ -84,6 +85,7 @@ class Subject:
         """
         return self.as_it_is(x.clone(), seed=seed, **extra)
 
+    @at_the_border
     def as_it_is(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the code with these very tokens, wherever they lie in memory.
 

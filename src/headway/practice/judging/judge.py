@@ -265,8 +265,9 @@ def attempt(task: Task, answer: Any, drawn: tuple[Any, ...]) -> Result:
     """Call an answer with copies of what was drawn."""
     # Not torch.manual_seed, which notes a traceback for each device that may wake up.
     torch.default_generator.manual_seed(1)
+    given = copied(drawn)
     try:
-        return Result(task.exercise.ask(answer, *copied(drawn)))
+        return Result(task.exercise.ask(answer, *given))
     except Exception as raised:  # whatever a reader's code may raise
         return Result(error=raised)
 
@@ -365,8 +366,9 @@ def _breaks(
 ) -> str | None:
     """Say that a property does not hold in some trial, or that asking it raised."""
     for trial in trials:
+        given = copied(trial.drawn)
         try:
-            if not holds(answer, *copied(trial.drawn)):
+            if not holds(answer, *given):
                 return "It does not."
         except Exception as raised:  # whatever a reader's code may raise
             return f"It raised {type(raised).__name__}: {raised}"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, moves
 from headway.checks.model.subject import Subject
 from headway.checks.outcome import Outcome, failed, not_applicable, passed
@@ -25,7 +25,7 @@ def eager(evidence: Evidence) -> Outcome:
         try:
             far = max_difference(subject(evidence.ids), evidence.logits)
             seen = _who_sees_what(evidence, subject)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             reasons.append(f"{name} raised {describe(raised)}.")
             continue
         if far > evidence.tolerance:
@@ -57,7 +57,7 @@ def _others(subject: Subject) -> Iterator[tuple[str, Subject]]:
             switched: Any = copied.target
             try:
                 switched.set_attn_implementation(name)
-            except Exception:  # noqa: S112  # it says that it has no such way
+            except theirs():  # it says that it has no such way
                 continue
             yield name, copied
         return

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, influence
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference
@@ -21,7 +21,7 @@ def every_cut(evidence: Evidence) -> Outcome:
     for sizes in cuts(evidence.subject.T):
         try:
             rows = protocol.read(evidence.subject, evidence.ids, sizes)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             refused = refused or f"Pieces of {_shown(sizes)} raised {describe(raised)}."
             continue
         apart[sizes] = max_difference(rows, evidence.logits)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, between
 from headway.checks.model.repeating import is_random
 from headway.checks.model.subject import Subject
@@ -64,7 +64,7 @@ def state(evidence: Evidence) -> Outcome:
     for B, T in ((1, subject.T - 1), (2, max(subject.T // 2, 1)), (3, subject.T)):
         try:
             subject(subject.ids(B, T, seed=6))
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             return failed(f"After other calls it raised {describe(raised)}.")
     worst = max_difference(subject(evidence.ids), first)
     if worst <= same_order_tolerance(first):
@@ -157,7 +157,7 @@ def with_targets(evidence: Evidence) -> Outcome:
     if not subject.call.with_targets:
         try:
             told = subject(ids, targets=ids.clone())
-        except Exception:  # whatever a reader's code may raise
+        except theirs():
             return not_applicable("With targets it gives no logits for each token.")
         expected, worst = evidence.logits, max_difference(told, evidence.logits)
     else:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, distances
 from headway.checks.model.masks import find_mask
 from headway.checks.model.subject import Subject
@@ -123,7 +123,7 @@ def packed(evidence: Evidence) -> Outcome:
         try:
             rows = subject(row, **way.extra)
             moved = _crosses(way, row, sizes[0])
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             reasons.append(f"With {way.told} it raised {describe(raised)}.")
             continue
         alone = torch.cat([subject(one) for one in texts], dim=1)

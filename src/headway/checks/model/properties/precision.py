@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, moves
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 
@@ -30,7 +30,7 @@ def half(evidence: Evidence) -> Outcome:
         try:
             logits = narrow(evidence.ids)
             moved = moves(narrow, evidence.ids[:1], (1, narrow.T // 2, narrow.T - 1))
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             reasons.append(f"In {name} it raised {describe(raised)}.")
             continue
         if not logits.isfinite().all():

@@ -1,6 +1,6 @@
 """Texts of a batch, and texts that go on."""
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, note, passed
 from headway.checks.tolerance import max_difference
@@ -38,7 +38,7 @@ def alone(evidence: Evidence) -> Outcome:
     for order in ([0], [1], [2, 0], [2, 1, 0], [0, 1, 2, 0, 1, 2, 2, 1]):
         try:
             rows = subject(ids[order])
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             refused = f"{len(order)} texts at once raised {describe(raised)}."
             continue
         worst = max(worst, max_difference(rows, evidence.logits[order]))
@@ -63,7 +63,7 @@ def longer(evidence: Evidence) -> Outcome:
     for T in range(1, subject.T):
         try:
             rows = subject(ids[:, :T])
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             refused = refused or f"A text of {T} tokens raised {describe(raised)}."
             continue
         apart = max_difference(rows, evidence.logits[:, :T])

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, moves
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import intent
@@ -72,7 +72,7 @@ def long(evidence: Evidence) -> Outcome:
     ids = subject.ids(1, T)
     try:
         before = subject(ids)
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         sentence = f"A text of {T} tokens raised {describe(raised)}."
         known = subject.context_length is not None
         return failed(sentence) if known else not_applicable(sentence)

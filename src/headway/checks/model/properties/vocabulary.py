@@ -2,7 +2,7 @@
 
 import torch
 
-from headway.checks.errors import describe
+from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence
 from headway.checks.outcome import Outcome, failed, note, passed
 
@@ -14,7 +14,7 @@ def size(evidence: Evidence) -> Outcome:
     ends = torch.tensor([[0, V - 1]], device=subject.device)
     try:
         subject(ends)
-    except Exception as raised:  # whatever a reader's code may raise
+    except theirs() as raised:
         return failed(f"The ids 0 and {V - 1} raised {describe(raised)}.")
     if width < V:
         return failed(

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe
+from headway.checks.errors import at_the_border, describe, theirs
 from headway.checks.model.evidence import Evidence
 from headway.checks.model.masks import Mask
 from headway.checks.model.subject import Subject, config_value
@@ -33,7 +33,7 @@ def greedy(evidence: Evidence) -> Outcome:
     for told, write in ways:
         try:
             wrong = _unlike(subject, write, ids)
-        except Exception as raised:  # whatever a reader's code may raise
+        except theirs() as raised:
             reasons.append(f"{told} raised {describe(raised)}.")
             continue
         asked += 1
@@ -52,6 +52,7 @@ def greedy(evidence: Evidence) -> Outcome:
 Writer = Callable[[Tensor], Tensor]
 
 
+@at_the_border
 def _unlike(subject: Subject, write: Writer, ids: Tensor) -> int:
     """Give the number of the first new token that is not the likeliest, or 0.
 
