@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headway import MultiHeadAttention, small_gpt
 from headway.checks import Report, check, check_model, settings
+from processes import PATIENCE
 from sizes import CONTEXT, D_IN, E, H
 
 
@@ -181,23 +182,24 @@ def test_checks_in_two_threads_wait_for_each_other(
         if name not in order:
             order.append(name)
             (began if name == "first" else come).set()
-            assert (come if name == "first" else ended).wait(60)
+            assert (come if name == "first" else ended).wait(PATIENCE)
             order.append(f"{name} goes on")
         return scaled_dot_product_attention(query, key, value)
 
     def run(name: str) -> None:
         reports[name] = told(check(waiting))
-        if name == "first":
-            ended.set()
+        ended.set()
 
     reports: dict[str, Any] = {}
-    names = ("first", "second")
-    threads = [threading.Thread(target=run, args=(one,), name=one) for one in names]
+    threads = [
+        threading.Thread(target=run, args=(one,), name=one)
+        for one in ("first", "second")
+    ]
     count = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
         threads[0].start()
-        assert began.wait(60)
+        assert began.wait(PATIENCE)
         threads[1].start()
         for one in threads:
             one.join()

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import at_the_border, describe, theirs
+from headway.checks.limit import limited
 from headway.checks.model.calls import CallOption, logits_of
 from headway.checks.model.subject import Subject
 from headway.decoding.kv_cache import KeyValueCache
@@ -39,7 +40,7 @@ class Protocol:
         past, start, rows = self.begin(subject), 0, []
         for size in sizes:
             piece = ids[:, start : start + size].clone()
-            with torch.no_grad():
+            with torch.no_grad(), limited():
                 result, past = self.step(subject, piece, past, start)
             rows.append(logits_of(result, piece, subject.vocab_size))
             start += size

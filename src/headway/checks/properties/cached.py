@@ -9,6 +9,7 @@ from torch import Tensor
 
 from headway.checks.errors import at_the_border, describe, suppress_theirs, theirs
 from headway.checks.evidence import Evidence
+from headway.checks.limit import limited
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.properties.cache_causes import Run, cause
 from headway.checks.subject.caches import Way, ways_to_cache
@@ -64,7 +65,8 @@ def _continue(
     past, start, rows = way.begin(), 0, []
     for count in cut:
         tokens = evidence.x[:, start : start + count].clone()
-        part, past = way.step(target, tokens, past, start)
+        with limited():
+            part, past = way.step(target, tokens, past, start)
         if part.shape[:2] != tokens.shape[:2]:
             raise TypeError(f"it returned shape {tuple(part.shape)}")
         rows.append(part)

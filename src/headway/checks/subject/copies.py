@@ -9,6 +9,7 @@ from torch.nn.parameter import is_lazy
 from torch.nn.utils import prune
 
 from headway.checks.errors import at_the_border
+from headway.checks.limit import limited
 from headway.checks.subject.signature import Target
 
 
@@ -42,7 +43,8 @@ def duplicate(target: Target, dtype: torch.dtype) -> Target:
     if not isinstance(target, nn.Module):
         return target
     memo = {id(one): one.detach().clone() for one in _results(target)}
-    copied = copy.deepcopy(target, memo).to(dtype).train(target.training)
+    with limited():
+        copied = copy.deepcopy(target, memo).to(dtype).train(target.training)
     _keep_pruned(copied)
     return copied
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.errors import describe, frames, place, theirs
+from headway.checks.limit import limited
 from headway.checks.subject import intent
 from headway.checks.subject.calls import (
     has_weights,
@@ -225,7 +226,8 @@ def _takes_ids(target: nn.Module, vocabulary: int) -> bool:
     try:
         with torch.no_grad():
             copied = duplicate(target, torch.float32)
-            result = copied(ids)
+            with limited():
+                result = copied(ids)
     except theirs():
         return False
     parts = result.values() if isinstance(result, dict) else result

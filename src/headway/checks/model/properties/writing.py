@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import at_the_border, describe, theirs
+from headway.checks.limit import limited
 from headway.checks.model.evidence import Evidence
 from headway.checks.model.masks import Mask
 from headway.checks.model.subject import Subject, config_value
@@ -58,7 +59,7 @@ def _unlike(subject: Subject, write: Writer, ids: Tensor) -> int:
 
     Where two are all but equally likely, either is right.
     """
-    with torch.no_grad():
+    with torch.no_grad(), limited():
         text = write(ids.clone())
     if text.shape[-1] == _NEW:
         text = torch.cat([ids, text], dim=-1)
