@@ -191,8 +191,10 @@ def test_checks_in_two_threads_wait_for_each_other(
             ended.set()
 
     reports: dict[str, Any] = {}
-    names = ("first", "second")
-    threads = [threading.Thread(target=run, args=(one,), name=one) for one in names]
+    threads = [
+        threading.Thread(target=run, args=(one,), name=one)
+        for one in ("first", "second")
+    ]
     count = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
