@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import theirs
+from headway.checks.errors import at_the_border, theirs
 
 _EPS = ("eps", "epsilon", "variance_epsilon")
 _SMALL = 1e-3  # so that an eps is felt
@@ -29,6 +29,7 @@ def fault_of_norms(module: nn.Module) -> str:
     return ""
 
 
+@at_the_border
 def _fault(norm: nn.Module, weight: Tensor) -> str:
     zeros = weight.new_zeros(1, 1, len(weight))
     if bool(norm(zeros).isnan().any()):

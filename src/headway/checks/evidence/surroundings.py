@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import suppress_theirs
+from headway.checks.errors import at_the_border, suppress_theirs
 from headway.checks.evidence.find_designs import norms_inside
 from headway.checks.evidence.weights import Weights, bias_of
 from headway.checks.subject import Subject
@@ -72,6 +72,7 @@ def bare(subject: Subject, weights: Weights, x: Tensor) -> tuple[Bare, ...]:
 
 
 @torch.no_grad()
+@at_the_border
 def _without_last_layer(subject: Subject, weights: Weights, x: Tensor) -> list[Bare]:
     """Take off a last layer that does not join the heads, but adds to what they found.
 
@@ -110,6 +111,7 @@ def _zero(subject: Subject, names: Sequence[str]) -> None:
 
 
 @torch.no_grad()
+@at_the_border
 def _taken_off(
     subject: Subject, weights: Weights, x: Tensor, neutral: Neutral
 ) -> list[Bare]:
