@@ -273,9 +273,13 @@ def test_what_would_skip_a_test_is_an_error_of_the_program(
 
 def test_a_person_can_interrupt(book: pytest.Pytester) -> None:
     mark = book.path / "mark"
-    write(
-        book, block(f"import time\nopen({str(mark)!r}, 'w').close()\ntime.sleep(3600)")
-    )
+    code = f"""
+        import os, pathlib, time
+        pathlib.Path("process").write_text(str(os.getpid()))
+        os.replace("process", {str(mark)!r})
+        time.sleep(3600)
+        """
+    write(book, block(code))
     command = [sys.executable, "-m", "pytest", "--proofread"]
     run = book.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
     while not mark.exists():
@@ -285,6 +289,8 @@ def test_a_person_can_interrupt(book: pytest.Pytester) -> None:
     said, _ = run.communicate(timeout=600)
     assert run.returncode == pytest.ExitCode.INTERRUPTED
     assert b"KeyboardInterrupt" in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
 
 
 def test_the_worker_ends_with_the_run(book: pytest.Pytester) -> None:

@@ -102,6 +102,7 @@ class Lookahead:
     """
 
     def __init__(self, *workers: Worker) -> None:
+        self.workers = workers
         self.idle = list(workers)
         self.begun: tuple[Job, Worker] | None = None
 
@@ -138,11 +139,8 @@ class Lookahead:
         return worker
 
     def close(self) -> None:
-        """End the workers, and what they run."""
-        if self.begun is not None:
-            self.idle.append(self.begun[1])
-            self.begun = None
-        for worker in self.idle:
+        """End the workers, and what they run, also where a person interrupted that."""
+        for worker in self.workers:
             worker.close()
 
 
