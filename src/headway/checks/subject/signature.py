@@ -59,9 +59,10 @@ def unpacked(target: Target) -> list[str]:
     function = target.forward if isinstance(target, nn.Module) else target
     function = unwrapped(function)
     if (body := body_of(function)) is None:
-        code = getattr(function, "__code__", None)
-        stored = locals_of(code) if code else []
-        return stored[:4] if stored and not {*stored} & {*code.co_cellvars} else []
+        if (code := getattr(function, "__code__", None)) is None:
+            return []
+        stored = locals_of(code)
+        return [] if {*stored} & {*code.co_cellvars} else stored[:4]
     for left in _left_of_one_value(body):
         if 2 <= len(left) <= 4 and not _any_starred(left):
             plain = itertools.takewhile(lambda one: isinstance(one, ast.Name), left)
