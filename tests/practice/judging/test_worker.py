@@ -137,7 +137,7 @@ def started_from(
     monkeypatch.setenv("PYTHONPATH", str(folder.path))
     path = write(folder, "double", line)
     command = [*COMMAND[:-1], str(site / "headway" / "__init__.py")]
-    with Worker(limit=20.0, ahead=False, command=command) as worker:
+    with Worker(limit=PATIENCE, ahead=False, command=command) as worker:
         return worker.judge(folder.library, folder.library["double"], path, seed=3)
 
 
