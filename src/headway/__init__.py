@@ -39,5 +39,9 @@ else:
         return globals()[name]
 
     def __dir__() -> list[str]:
-        """List the public names, and the tools."""
+        """List the public names, and the tools.
+
+        Returns:
+            All names, sorted.
+        """
         return sorted({*globals(), *__getattr__("__all__"), "checks", "practice"})
