@@ -208,7 +208,9 @@ def test_a_page_that_lies_fails(book: pytest.Pytester, text: str, said: str) -> 
 def test_an_error_has_a_traceback_in_the_page(book: pytest.Pytester) -> None:
     write(book, "# A\n\n" + block("def f(x):\n    return 1 / x\n\nprint('b')\nf(0)"))
     result = book.runpytest_inprocess("--proofread")
-    result.stdout.fnmatch_lines(
+    # Which calls are underlined differs between versions of Python.
+    shown = [line for line in result.outlines if line.strip(" ~^") or not line]
+    pytest.LineMatcher(shown).fnmatch_lines(
         [
             "*_ a _*",
             "page.md:3: the program ends in an error:",
@@ -217,7 +219,6 @@ def test_an_error_has_a_traceback_in_the_page(book: pytest.Pytester) -> None:
             "    f(0)",
             '  File "page.md", line 5, in f',
             "    return 1 / x",
-            "           ~~^~~",
             "ZeroDivisionError: division by zero",
             "*Captured stdout*",
             "b",
