@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,19 @@ assert not {"torch", "numpy"} & {*sys.modules}
 
 def test_a_command_line_is_read_without_pytorch() -> None:
     subprocess.run([sys.executable, "-P", "-c", COMMAND_LINE], check=True)
+
+
+def test_a_source_tree_alone_says_its_version_and_reads_a_command_line() -> None:
+    source = str(Path(headway.__file__).parents[1])
+    # Without site-packages nothing is installed: no metadata, and no PyTorch.
+    program = f"import sys; sys.path.append({source!r})\nfrom headway.cli import main\n"
+    for words in ("--version", "--help", "check --help"):
+        line = f"sys.exit(main({words.split()}))"
+        command = [sys.executable, "-I", "-S", "-c", program + line]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(
+            (f"headway {headway.__version__}", "usage: headway")
+        )
 
 
 def test_the_package_gives_each_name_its_parts_and_its_tools() -> None:

@@ -17,7 +17,9 @@ from checks.support.timers import AtOnce
 from headway import __version__
 from headway._pipes import NOBODY_READS
 from headway.checks import check, progress
+from headway.checks import run as run_of_checks
 from headway.checks.cli import main
+from headway.checks.own_process import LIMIT, Reply, Request
 from headway.checks.worker import answer
 from headway.cli import main as headway
 from processes import PATIENCE
@@ -232,6 +234,51 @@ def test_130_and_no_traceback_if_somebody_ends_it(folder: Path, capsys: Output) 
     assert run("code_of_mine.py:Ends", "--d-in", "12", "--how", "key") == 130
     sentence = "headway check: interrupted at code_of_mine.py:72.\n"
     assert capsys.readouterr().err.endswith(sentence)
+
+
+def test_so_it_is_if_somebody_ends_the_command_itself(capsys: Output) -> None:
+    def interrupted(_: Request) -> Reply:
+        raise KeyboardInterrupt
+
+    assert main(["a.py:A"], ask=interrupted) == 130
+    assert capsys.readouterr().err == "headway check: interrupted.\n"
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan"])
+def test_a_limit_is_a_positive_number(seconds: str, capsys: Output) -> None:
+    assert run("a.py:A", f"--limit={seconds}") == 2
+    assert capsys.readouterr().err == (
+        "headway check: limit must be a positive number of seconds; got "
+        f"limit={float(seconds)}.\n"
+    )
+
+
+def test_a_limit_is_handed_on(configured: Path) -> None:
+    limits: list[float] = []
+
+    def told(request: Request) -> Reply:
+        limits.append(request.limit)
+        return Reply(0, "")
+
+    table = '[tool.headway.checks."a.py:A"]\nlimit = 300\n'
+    (configured / "pyproject.toml").write_text(table)
+    for words in (["b.py:B"], ["a.py:A"], [], ["a.py:A", "--limit", "7"]):
+        main(words, ask=told)
+    assert limits == [LIMIT, 300, 300, 7]
+
+
+def test_a_mistake_of_headway_is_told_as_one(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_of_checks, "PROPERTIES", 5)
+    assert run("code_of_mine.py:built") == 2
+    said = capsys.readouterr().err
+    assert "Traceback (most recent call last):" in said
+    assert said.splitlines()[-1] == (
+        "headway check: code_of_mine.py:built could not be checked, by a mistake in "
+        "Headway: TypeError: 'int' object is not iterable. Please report it, with what "
+        "stands above."
+    )
 
 
 @pytest.mark.parametrize(

@@ -234,8 +234,15 @@ def test_a_terminal_gets_a_session(
     assert run("--once")[0] == 1
 
 
+def test_both_spellings_lead_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for word in ("practice", "practise"):
+        with pytest.raises(SystemExit):
+            headway_cli.main([word, "--help"])
+        assert capsys.readouterr().out.startswith("usage: headway practice")
+
+
 def test_the_other_command_is_check(capsys: pytest.CaptureFixture[str]) -> None:
-    assert headway_cli.main(["check", "nothing"]) == 2
+    assert headway_cli.main(["check", "--d-out", "3"]) == 2
     assert "target must be" in capsys.readouterr().err
 
 

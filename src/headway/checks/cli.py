@@ -66,6 +66,8 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
         return _check_all(known, _requests(known, rest), ask)
     except ValueError as error:
         return _complain(known, 2, str(error))
+    except KeyboardInterrupt:
+        return _complain(known, INTERRUPTED, "interrupted.")
 
 
 def _help(parser: argparse.ArgumentParser, target: str | None, ask: Ask) -> int:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway._pipes import quiet_if_closed
 from headway.practice.judging.worker import Worker
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import BOOK, Library
@@ -33,10 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0; 1 if an answer is not right; 2 if it was called wrongly.
     """
-    return quiet_if_closed(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     known = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what it has no sign for is a "?"
