@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.errors import at_the_border
+from headway.checks.limit import limited
 from headway.checks.subject.signature import Target, arguments
 
 CallOption = str | Callable[..., Any]
@@ -51,6 +52,7 @@ class Call:
     with_targets: bool = False
     time_first: bool = False
 
+    @limited()
     def __call__(self, target: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
         """Call the model; `extra` are further arguments by what they are for."""
         if self.with_targets:

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headway.checks.limit import limited
 from headway.checks.model.calls import Call, CallOption, logits_of
 from headway.checks.model.weights import copy_as
 from headway.checks.subject.dropout import rate_attributes
@@ -79,7 +78,7 @@ class Subject:
             torch.cuda.manual_seed_all(seed)
         given = ids.mT.contiguous() if self.call.time_first else ids.clone()
         target = self.copy().target if self.fresh else self.target
-        with torch.no_grad(), limited():
+        with torch.no_grad():
             result = self.call(target, given, extra)
         logits = logits_of(result, given, self.vocab_size)
         return logits.transpose(0, 1) if self.call.time_first else logits

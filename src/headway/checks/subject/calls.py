@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.errors import at_the_border
+from headway.checks.limit import limited
 from headway.checks.subject import intent
 from headway.checks.subject.fill_arguments import Filling, Room, fillings, is_known
 from headway.checks.subject.signature import Target, arguments, unpacked
@@ -139,6 +140,7 @@ class Call:
         invoke = cast("FilledIn", self.invoke)
         return replace(self, packing=packing, invoke=replace(invoke, tokens_first=True))
 
+    @limited()
     @at_the_border
     def __call__(self, target: Target, x: Tensor, extra: Mapping[str, Any]) -> Tensor:
         """Call the target; `extra` are further arguments, such as a mask."""

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.errors import at_the_border
-from headway.checks.limit import limited
 from headway.checks.subject import intent
 from headway.checks.subject.calls import Call, CallOption
 from headway.checks.subject.copies import duplicate
@@ -102,7 +101,7 @@ class Subject:
         target = (
             duplicate(self.target, self.dtype) if self.copy_each_call else self.target
         )
-        with limited(), self.dropping_as_told():
+        with self.dropping_as_told():
             result = self.call(target, x, {**self.extra, **extra})
         if result.shape[:-1] != x.shape[:-1]:
             raise TypeError(
