@@ -1,6 +1,7 @@
 """Switch the shape checks on for the whole run, and seed torch for each test."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 # Idle threads sleep instead of spinning: on a busy machine the run takes a sixth of the
 # time. It is read when torch is loaded, and changes no number.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# What a script starts in the background is deaf to Ctrl-C, and so would be all that
+# tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Coverage follows the workers of pytest-xdist, and not what these start in their turn:
 # each program of the book would take twice the time. A test whose processes it should
