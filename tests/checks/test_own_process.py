@@ -65,6 +65,9 @@ class Ends(nn.Linear):
 """
 
 
+pytestmark = pytest.mark.usefixtures("coverage_of_processes")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

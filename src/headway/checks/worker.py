@@ -32,10 +32,7 @@ def main(name: str) -> NoReturn:
     request = pickle.loads((folder / "request").read_bytes())  # noqa: S301  # our own
     # What ends Python leaves the lines that it was at.
     with (folder / "lines").open("w", encoding="utf-8") as lines:
-        faulthandler.enable(lines)
-        if hasattr(faulthandler, "register"):  # not on Windows
-            faulthandler.register(signal.SIGINT, lines, chain=True)
-        _record_exits(lines)
+        _record_ends(lines)
         set_limit(request.limit, lines)
         reply = answer(request)
         half = folder / "half"
@@ -46,8 +43,11 @@ def main(name: str) -> NoReturn:
         os._exit(0)  # threads that the code has left behind would keep it
 
 
-def _record_exits(lines: IO[str]) -> None:
-    """Have `os._exit` leave the lines of code that called it."""
+def _record_ends(lines: IO[str]) -> None:
+    """Have a crash, an interruption and `os._exit` leave the lines that they met."""
+    faulthandler.enable(lines)
+    if hasattr(faulthandler, "register"):  # not on Windows
+        faulthandler.register(signal.SIGINT, lines, chain=True)
     end, own = os._exit, os.getpid()
 
     def recorded(status: int) -> NoReturn:
