@@ -119,16 +119,16 @@ def test_all_targets_are_listed_as_one_would_call_them(
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        (PureWindowsPath(r"C:\work\src\mine.py"), "src/mine.py"),
-        (PureWindowsPath(r"c:\Work\mine.py"), "mine.py"),
-        (PureWindowsPath(r"D:\work\mine.py"), "D:/work/mine.py"),
-        (PurePosixPath("/work/src/mine.py"), "/work/src/mine.py"),
+        (PureWindowsPath(r"C:\code\src\mine.py"), "src/mine.py"),
+        (PureWindowsPath(r"c:\Code\mine.py"), "mine.py"),
+        (PureWindowsPath(r"D:\code\mine.py"), "D:/code/mine.py"),
+        (PurePosixPath("/code/src/mine.py"), "/code/src/mine.py"),
     ],
 )
 def test_a_file_is_named_with_slashes_everywhere(
     path: PureWindowsPath | PurePosixPath, shown: str
 ) -> None:
-    assert _shown(path, type(path)(r"C:\work")) == shown
+    assert _shown(path, type(path)(r"C:\code")) == shown
 
 
 def test_a_file_on_a_drive_is_a_file(folder: Path) -> None:
