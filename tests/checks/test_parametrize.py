@@ -99,7 +99,9 @@ def ends(pytester: pytest.Pytester) -> dict[str, dict[str, tuple[str, str]]]:
     if not _RUN:
         pytester.makeini("[pytest]\n")
         pytester.makepyfile(CODE)
-        result = pytester.inline_run("-p", "no:cacheprovider", "-p", "no:xdist")
+        # In the order of the file, whatever shuffles the tests around it.
+        without = [f"-pno:{one}" for one in ("cacheprovider", "xdist", "randomly")]
+        result = pytester.inline_run(*without)
         for report in result.getreports("pytest_runtest_logreport"):
             if report.when == "call":
                 test, _, name = report.nodeid.partition("::")[2].partition("[")
