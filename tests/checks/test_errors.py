@@ -18,7 +18,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headway import small_gpt
 from headway.checks import check, check_model
-from headway.checks.errors import describe, frames, owner, place
+from headway.checks.errors import describe, frames, is_ours, owner, place
 
 
 def test_an_error_is_put_into_one_line() -> None:
@@ -246,3 +246,7 @@ def test_only_errors_of_a_reader_are_caught() -> None:
                 continue
             if path.name not in kept:
                 assert not re.search(r"\b(Base)?Exception\b", caught), (path, caught)
+
+
+def test_an_error_that_was_raised_nowhere_is_not_ours() -> None:
+    assert not is_ours(IndexError("it has no traceback"))

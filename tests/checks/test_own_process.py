@@ -55,13 +55,9 @@ class Ends(nn.Linear):
             ctypes.string_at(0)
         if self.how == "killed":
             os.kill(os.getpid(), 9)
-        while True:
-            try:
-                print("begun", flush=True)
-                any(iter(int, 1))  # line 27
-            except KeyboardInterrupt:
-                if self.how != "deaf":
-                    raise
+        print("begun", flush=True)
+        while self.how == "hears": pass  # line 25
+        any(iter(int, 1))  # line 26: C hears nothing
 """
 
 
@@ -140,7 +136,14 @@ def test_an_interruption_says_at_which_line(folder: Path, how: str) -> None:
         said = process.stderr.read()
     assert process.returncode == 130
     last = said.splitlines()[-1]
-    assert re.fullmatch(r"headway check: interrupted at ends\.py:2[67]\.", last), said
+    assert re.fullmatch(r"headway check: interrupted at ends\.py:2[456]\.", last), said
+
+
+def test_what_hears_an_interruption_tells_the_line_itself(tmp_path: Path) -> None:
+    told = Reply(130, "interrupted at a.py:3.")
+    (tmp_path / "reply").write_text(json.dumps(told))
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        assert own_process._interrupted(tmp_path, process) == told
 
 
 def test_an_answer_comes_back_as_it_is(folder: Path) -> None:
