@@ -157,6 +157,16 @@ def test_an_answer_comes_back_as_it_is(folder: Path) -> None:
     assert reply.text.startswith("torch.nn must have Nothing; got no 'Nothing' in it")
 
 
+def test_warnings_that_are_ignored_here_are_ignored_there(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "warnoptions", ["ignore:known"])
+    code = "import warnings\nfor word in ('known', 'new'): warnings.warn(word)\n"
+    (folder / "warns.py").write_text(code)
+    ask(request("warns.py:Nothing"))
+    assert [line[-4:] for line in capfd.readouterr().err.splitlines()[::2]] == [" new"]
+
+
 def test_no_line_is_told_where_none_is_the_reader_s(tmp_path: Path) -> None:
     assert own_process._place(tmp_path) == ""
     lines = 'Thread 0x1 (most recent call first):\n  File "<frozen a>", line 3 in b\n'

@@ -77,9 +77,10 @@ def ask(request: Request) -> Reply:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "request").write_bytes(pickle.dumps(request))
-        # It finds what this process finds, and in the same order. What it prints goes
-        # where errors go: the report comes back in a file.
-        command = [sys.executable, "-P", "-c", _START, json.dumps(sys.path), name]
+        # It finds what this process finds, and in the same order, and ignores the same
+        # warnings. What it prints goes where errors go: the report comes in a file.
+        options = ["-P", *(f"-W{one}" for one in sys.warnoptions)]
+        command = [sys.executable, *options, "-c", _START, json.dumps(sys.path), name]
         process = subprocess.Popen(command, stdout=2)  # noqa: S603  # Python itself
         try:
             process.wait()
