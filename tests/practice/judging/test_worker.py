@@ -79,8 +79,15 @@ def test_why_python_could_not_start_is_said(folder: Folder) -> None:
 def test_a_process_may_complain_as_much_as_it_likes(folder: Folder) -> None:
     # More than any pipe takes that nobody reads.
     complains = "import sys; sys.stderr.write('much\\n' * 10**6 + 'at last')"
-    verdict = judged_by(f"{complains}; {IS_READY}; input()", folder)
+    verdict = judged_by(f"{IS_READY}; input(); {complains}", folder)
     assert verdict.sentence == "It ended Python with status 0: at last"
+
+
+def test_what_imports_complain_of_is_not_why_it_ended(folder: Folder) -> None:
+    # PyTorch warns where there is no NumPy.
+    complains = "import sys; print('no NumPy', file=sys.stderr, flush=True)"
+    verdict = judged_by(f"{complains}; {IS_READY}; input()", folder)
+    assert verdict.sentence == "It ended Python with status 0."
 
 
 @pytest.mark.slow

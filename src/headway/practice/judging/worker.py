@@ -121,6 +121,7 @@ class _Process:
     def __init__(self, command: Sequence[str]) -> None:
         # A file takes whatever is written; a pipe that nobody reads would fill up.
         self.complaints = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
+        self.of_the_start = 0  # how much of it is of what is imported
         self.process = subprocess.Popen(  # noqa: S603
             command,
             stdin=subprocess.PIPE,
@@ -152,6 +153,7 @@ class _Process:
             )
         if not line:
             raise _NoVerdictError(self._ended("Python could not start, and ended"))
+        self.of_the_start = self._complained()
 
     def judge(self, request: str, limit: float) -> Verdict:
         """Have a file judged."""
@@ -169,10 +171,13 @@ class _Process:
     def _ended(self, what: str) -> str:
         """Say its exit status, and the last line that it complained in, if any."""
         status = f"{what} with status {self.process.wait()}"
-        size = self.complaints.seek(0, os.SEEK_END)
-        self.complaints.seek(max(size - _TAIL, 0))
+        self.complaints.seek(max(self._complained() - _TAIL, self.of_the_start))
         said = self.complaints.read().decode(errors="replace").strip()
         return f"{status}: {said.splitlines()[-1]}" if said else f"{status}."
+
+    def _complained(self) -> int:
+        """Say how long its complaints are; to seek would move where it writes."""
+        return os.fstat(self.complaints.fileno()).st_size
 
     def end(self) -> None:
         """End it, if it has not ended by itself."""
