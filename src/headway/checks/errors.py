@@ -1,5 +1,6 @@
 """Errors: whose they are, and those of other people's code in one line."""
 
+import inspect
 import sys
 import sysconfig
 import traceback
@@ -106,7 +107,7 @@ def at_the_border(function: Function) -> Function:
 
     An error that is raised there is a reader's, as one that their code raises.
     """
-    _BORDER.add(function.__code__)
+    _BORDER.add(inspect.unwrap(function).__code__)
     return function
 
 
