@@ -250,3 +250,14 @@ def test_only_errors_of_a_reader_are_caught() -> None:
 
 def test_an_error_that_was_raised_nowhere_is_not_ours() -> None:
     assert not is_ours(IndexError("it has no traceback"))
+
+
+def test_what_pytorch_refuses_is_about_tensors_of_the_code() -> None:
+    def refused() -> None:
+        torch.zeros(3) + torch.zeros(5)
+
+    # As if it stood in the checks.
+    refused.__code__ = refused.__code__.replace(co_filename=check.__code__.co_filename)
+    with pytest.raises(RuntimeError) as caught:
+        refused()
+    assert not is_ours(caught.value)

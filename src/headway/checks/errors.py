@@ -114,8 +114,11 @@ def at_the_border(function: Function) -> Function:
 def is_ours(error: BaseException) -> bool:
     """Ask whether an error is one of the checks, and none of the code that they ask.
 
-    Where it was raised tells it, or what called the library that raised it.
+    Where it was raised tells it, or what called the library that raised it. What
+    PyTorch refuses, by a `RuntimeError`, is about tensors of a reader's code.
     """
+    if type(error) is RuntimeError:
+        return False
     passed = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     for code in reversed(passed):
         whose = owner(code.co_filename)
