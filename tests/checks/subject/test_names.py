@@ -217,3 +217,13 @@ def test_without_source_an_argument_counts_for_one_that_is_true() -> None:
 
     assert "is_causal" not in used_names(attend)
     assert "is_causal" in used_names(without_source(attend))
+
+
+@pytest.mark.parametrize(("causal", "counts"), [(True, True), (False, False)])
+def test_an_argument_counts_as_the_variable_around_it_says(
+    causal: bool, counts: bool
+) -> None:
+    def attend(*heads: Any) -> Any:
+        return F.scaled_dot_product_attention(*heads, is_causal=causal)
+
+    assert ("is_causal" in used_names(attend)) is counts

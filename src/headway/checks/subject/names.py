@@ -10,6 +10,7 @@ import functools
 import inspect
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -88,7 +89,18 @@ def _names(function: FunctionType) -> set[str]:
     names = {*_looked_up_or_stored(function.__code__)}
     if body is None:
         return names | {*_in_tuples(function.__code__)}
-    return names | _keywords(body)
+    return names | _keywords(body, _captured_as_off(function))
+
+
+def _captured_as_off(function: FunctionType) -> frozenset[str]:
+    """Name the variables from around a function that are False or None."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    found = set()
+    for name, cell in cells:
+        with suppress(ValueError):  # it has no value yet
+            value = cell.cell_contents
+            found |= {name} if value is False or value is None else set()
+    return frozenset(found)
 
 
 def _looked_up_or_stored(code: CodeType) -> Iterator[str]:
@@ -104,7 +116,7 @@ def _inside(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _keywords(body: ast.Module) -> frozenset[str]:
+def _keywords(body: ast.Module, off: frozenset[str]) -> frozenset[str]:
     """Collect the arguments in calls, without those that are False, None or zero.
 
     The keys of a dictionary count as well: it may be handed on as `**options`.
@@ -117,11 +129,15 @@ def _keywords(body: ast.Module) -> frozenset[str]:
             keys = [getattr(key, "value", None) for key in node.keys]
             found += zip(keys, node.values, strict=True)
     return frozenset(
-        name for name, value in found if isinstance(name, str) and not _is_off(value)
+        name
+        for name, value in found
+        if isinstance(name, str) and not _is_off(value, off)
     )
 
 
-def _is_off(value: ast.expr) -> bool:
+def _is_off(value: ast.expr, off: frozenset[str]) -> bool:
+    if isinstance(value, ast.Name):
+        return value.id in off
     return isinstance(value, ast.Constant) and value.value in (False, None)
 
 
