@@ -56,6 +56,7 @@ help:  ## list the targets
 	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
 	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
 	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
+	@echo '  SPEED=1           have Lighthouse say how fast pages are, too'
 	@echo '  QUICK=1           let `make prove` try two paths of the processor, and no order'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
@@ -132,7 +133,7 @@ browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which
 	@echo '== The site in a browser'
 	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
 
-lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL=1 does so with each page
+lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL=1 does so with each page, SPEED=1 prints speeds
 	@echo '== Scores and HTML of the site'
 	@.venv/bin/python tests/lighthouse
 
