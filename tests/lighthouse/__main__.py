@@ -7,10 +7,10 @@ package-lock.json pins is fetched into .cache/lighthouse; nothing of it is run w
 is fetched. Lighthouse stands in for a phone on a slow line. The pages that it sees are
 one of each kind and those that have changed; with ALL=1, every page.
 
-How fast a page is depends on the computer and on what else it does. So speed is printed
-and fails nothing: with SPEED=1, beside the score of the same text in Material for MkDocs
-as it comes, measured in the same run. What a page weighs does not depend on the computer,
-and has fixed limits in tests/browser/test_access_privacy_and_weight.py.
+How fast a page is depends on the computer and on what else that does. So speed is
+printed and fails nothing: with SPEED=1, beside the score of the same text in Material
+for MkDocs as it comes, measured in the same run. What a page weighs does not depend on
+the computer: tests/browser/test_access_privacy_and_weight.py holds fixed limits.
 """
 
 import json
