@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +17,34 @@ from headway.checks.tolerance import max_difference, same_order_tolerance, toler
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
 _SEEDS = range(2, 18)
-_CALLS, _COPIES = 64, 32
 _LOUD = 1e3  # then a row sees one token alone, and sees another if a score is dropped
-_IF_WIDE = 32, 4  # where a row has many numbers to tell by
+
+
+class _Draws(NamedTuple):
+    """How often dropout draws: few calls, since a call costs more than a large batch.
+
+    Attributes:
+        calls: How many calls, each with a seed of its own.
+        means: How many means each call gives.
+        copies: How many copies of the texts each mean is of.
+    """
+
+    calls: int
+    means: int
+    copies: int
+
+    @property
+    def count(self) -> int:
+        """How often it draws for each number."""
+        return self.calls * self.means * self.copies
+
+    def one_mean_a_call(self) -> "_Draws":
+        """Draw as often, with no two means of the same call."""
+        return _Draws(self.calls * self.means, 1, self.copies)
+
+
+_DRAWS = _Draws(4, 16, 32)
+_IF_WIDE = _Draws(4, 8, 4)  # where a row has many numbers to tell by
 
 
 def in_eval(evidence: Evidence) -> Outcome:
@@ -69,16 +95,17 @@ def dropout(evidence: Evidence) -> Outcome:
     x = evidence.x
     with torch.no_grad():
         expected = subject(x)
-    calls, copies = _CALLS, _COPIES
+    draws = _DRAWS
     if evidence.wide:
         x, expected = x[:1], expected[:1]
-        calls, copies = _IF_WIDE
+        draws = _IF_WIDE
+    if subject.module is None:  # `_shared` cannot ask whether texts lose the same
+        draws = draws.one_mean_a_call()
     if not subject.has_dropout:
         return not_applicable("No rate of dropout was found.")
     dropping = subject.in_training(dropout=_RATE)
     with torch.no_grad():
-        draws = [_mean(dropping, x, copies, seed) for seed in range(calls)]
-        means = torch.stack(draws)
+        means = _means(dropping, x, draws)
         few, most, none = (
             subject.in_training(dropout=rate)(x)
             for rate in (_SMALL_RATE, 1 - _SMALL_RATE, 0.0)
@@ -119,9 +146,9 @@ def dropout(evidence: Evidence) -> Outcome:
             "Training goes another way at a rate of 0 too, so that the mean says "
             "nothing of dropout."
         )
-    count = calls * copies  # a count, since what was drawn differs by platform
+    count = draws.count  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
-        if not others and not _has_mean_if_loud(subject, x, calls // 2, copies):
+        if not others and not _has_mean_if_loud(subject, x, draws):
             return failed(
                 "With large tokens, the mean of many draws in training is not the "
                 "answer of eval: dropout acts on scores as well, before the softmax.",
@@ -240,17 +267,22 @@ def _has_mean(means: Tensor, expected: Tensor, tolerance: float) -> bool:
 
 
 @torch.no_grad()
-def _has_mean_if_loud(subject: Subject, x: Tensor, calls: int, copies: int) -> bool:
+def _has_mean_if_loud(subject: Subject, x: Tensor, draws: _Draws) -> bool:
     """Ask for the same of tokens so large that a row sees one token alone."""
     loud = _LOUD * x
     expected = subject(loud)
     if not bool(expected.isfinite().all()):
         return True  # another property tells it
     dropping = subject.in_training(dropout=_RATE)
-    draws = [_mean(dropping, loud, copies, seed) for seed in range(calls)]
-    return _has_mean(torch.stack(draws), expected, tolerance(expected))
+    fewer = draws._replace(calls=draws.calls // 2)
+    return _has_mean(_means(dropping, loud, fewer), expected, tolerance(expected))
 
 
-def _mean(subject: Subject, x: Tensor, copies: int, seed: int) -> Tensor:
-    rows = subject(x.repeat(copies, 1, 1), seed=seed)
-    return rows.unflatten(0, (copies, -1)).mean(dim=0)
+def _means(subject: Subject, x: Tensor, draws: _Draws) -> Tensor:
+    """Give means of what is drawn, the first axis counting them."""
+    found: list[Tensor] = []
+    for seed in range(draws.calls):
+        rows = subject(x.repeat(draws.means * draws.copies, 1, 1), seed=seed)
+        means = rows.unflatten(0, (draws.means, draws.copies, -1)).mean(dim=1)
+        found.append(means)
+    return torch.cat(found)
