@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PIP_OPTIONS ?=
+TORCH_INDEX = $(if $(filter 1,$(CUDA)),,https://download.pytorch.org/whl/cpu)
 PORT ?= 8000
 JOBS ?= 2
 
@@ -14,7 +15,12 @@ BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN = .venv/bin/python -m
 
 PIP = $(RUN) pip --disable-pip-version-check
-CONSTRAIN = -c constraints.txt $(PIP_OPTIONS)
+CONSTRAIN = -c constraints.txt $(OPTIONS)
+
+# For pip, 2.13.0+cpu is a 2.13.0, and newer than the 2.13.0 that PyPI has. The index is
+# asked once, and only by what installs something.
+OPTIONS = $(SMALL) $(PIP_OPTIONS)
+SMALL = $(eval SMALL := $(shell $(BASE) .ci/torch_index.py $(TORCH_INDEX)))$(SMALL)
 
 # As many processes as JOBS says, with one thread each. Tests of one group share what one
 # of them has built.
@@ -40,7 +46,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port FORCE
+.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -53,16 +59,15 @@ help:  ## list the targets
 	@echo '  ALL=1             have the browser and Lighthouse try each page'
 	@echo '  SINCE=REVISION    else they try one of each kind, and those that changed since'
 	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11.5 or newer'
-	@echo '  PIP_OPTIONS=      more options for pip. On Linux this fetches the small build'
-	@echo '                    of PyTorch, for CPUs, instead of the one of several gigabytes:'
-	@echo '                    PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu"'
+	@echo '  CUDA=1            on Linux, make .venv with PyTorch for GPUs, of several gigabytes'
+	@echo '  PIP_OPTIONS=      more options for pip'
 	@echo '  SPEED=1           have Lighthouse say how fast pages are, too'
 	@echo '  QUICK=1           let `make prove` try two paths of the processor, and no order'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) proofread serve --port $(PORT)
 
-test: units book  ## run every test but the slow ones, and every program of the book
+test: duration units book  ## run every test but the slow ones, and every program of the book
 
 units: .venv/installed
 	@echo '== Tests of the package and of the tool'
@@ -118,7 +123,7 @@ takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel
 	@echo '== What a reader takes away'
 	@$(RUN) proofread reader docs site --constraints constraints.txt \
 	  --include docs/assets/figures --include generated \
-	  --pip-options='$(PIP_OPTIONS)' --ignore 'Failed to initialize NumPy'
+	  --pip-options='$(OPTIONS)' --ignore 'Failed to initialize NumPy'
 	@.venv/bin/python tests/takeaway .cache/reader/bin/python
 
 peers: .cache/peers/installed  ## check attention published by others: no false alarm
@@ -203,7 +208,7 @@ distclean: clean  ## remove .venv too
 	$(BASE) -m venv --clear .cache/lowest
 	awk -F '==' '!/^#/ && !seen[$$1]++' constraints-lowest.txt constraints.txt > .cache/lowest/constraints.txt
 	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt --upgrade pip
-	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt $(PIP_OPTIONS) \
+	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt $(OPTIONS) \
 	  --group test -e . -e tools/proofread
 	@touch $@
 
@@ -220,3 +225,7 @@ python:
 # Before anything slow: nobody should wait to hear that a port is taken.
 port: python
 	@PYTHONPATH=tools/proofread/src $(BASE) -m proofread serve --check --port $(PORT)
+
+# Or what it waits for.
+duration: python
+	@$(BASE) .ci/times.py test

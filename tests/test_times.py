@@ -1,0 +1,99 @@
+"""The minutes that CONTRIBUTING.md and make name are those that were measured."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TIMES = runpy.run_path(str(ROOT / ".ci/times.py"))
+TABLE = """
+| `src/headway` | the package |
+
+| `make lint` | checks | 1 |
+| `make book` | runs the pages | |
+| `make clean` | removes | 3 |
+| `.ci/run` | runs all | 65 |
+"""
+MEASURED = "command,seconds,cores,date\nlint,18,3,2026-11-23\n.ci/run,3900,3,\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Make a project with a table and two times, and a make that does nothing."""
+    (tmp_path / ".ci").mkdir()
+    for name in ("run", "times.py"):
+        shutil.copy(ROOT / ".ci" / name, tmp_path / ".ci")
+    (tmp_path / ".ci/times.csv").write_text(MEASURED)
+    (tmp_path / "CONTRIBUTING.md").write_text(TABLE)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    (tmp_path / "make").write_text('#!/bin/sh\necho "$@" >> made\n')
+    (tmp_path / "make").chmod(0o700)
+    return tmp_path
+
+
+def run(project: Path, *command: str, **variables: str) -> str:
+    """Run a program of the project; give what it prints."""
+    found = {"PATH": f"{project}:{os.environ['PATH']}", **variables}
+    return subprocess.run(
+        command, cwd=project, env=found, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def times(project: Path, *words: str) -> str:
+    return run(project, sys.executable, ".ci/times.py", *words)
+
+
+def test_the_table_has_the_minutes_that_were_measured() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    filled = TIMES["fill"](page, TIMES["read"]())
+    assert page.splitlines() == filled.splitlines(), (
+        "WRITE_TIMES=1 .ci/run TARGET writes both, .ci/times.csv and CONTRIBUTING.md"
+    )
+
+
+def test_a_time_is_written_into_the_file_and_the_table(project: Path) -> None:
+    times(project, "book", "151")
+    times(project, ".ci/run", "4020")
+    lines = (project / ".ci/times.csv").read_text().splitlines()
+    assert lines[:2] == MEASURED.splitlines()[:2]
+    today = rf"{os.cpu_count()},\d{{4}}-\d\d-\d\d"
+    assert re.fullmatch(rf"\.ci/run,4020,{today}", lines[2])
+    assert re.fullmatch(rf"book,151,{today}", lines[3])
+    assert (project / "CONTRIBUTING.md").read_text() == (
+        TABLE.replace("pages | |", "pages | 3 |")
+        .replace("65", "67")
+        .replace("removes | 3 |", "removes | |")
+    )
+
+
+def test_the_steps_that_one_names_are_timed_where_that_is_asked(project: Path) -> None:
+    run(project, "bash", ".ci/run", "lint", "browser SITE=built")
+    assert (project / ".ci/times.csv").read_text() == MEASURED
+    run(project, "bash", ".ci/run", "browser SITE=built", WRITE_TIMES="1")
+    made = (project / "made").read_text().splitlines()
+    again = ["install", "browser SITE=built"]
+    assert made == ["install", "lint", "browser SITE=built", *again]
+    *before, browser = (project / ".ci/times.csv").read_text().splitlines()
+    assert before == MEASURED.splitlines()
+    assert browser.startswith("browser,")
+
+
+def test_make_says_how_long_the_tests_take_before_anything_else(project: Path) -> None:
+    times(project, "test", "413")
+    assert times(project, "test") == (
+        f"make test takes about 7 minutes on {os.cpu_count()} cores, when all is "
+        "installed.\n"
+    )
+    assert "about 1 minute on 3 cores" in times(project, "lint")
+    dry = ["make", "-n", "-B", f"PYTHON={sys.executable}", "TORCH_INDEX=", "test"]
+    printed = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True)
+    before, after = printed.stdout.split(".ci/times.py test\n")
+    assert "pytest" in after
+    assert not re.search("pytest|pip install", before)
