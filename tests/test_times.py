@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "CONTRIBUTING.md").write_text(TABLE)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
-    (tmp_path / "make").write_text('#!/bin/sh\necho "$@" >> made\n')
+    (tmp_path / "make").write_text('#!/bin/sh\necho "$# $*" >> made\n')
     (tmp_path / "make").chmod(0o700)
     return tmp_path
 
@@ -78,8 +78,8 @@ def test_the_steps_that_one_names_are_timed_where_that_is_asked(project: Path) -
     assert (project / ".ci/times.csv").read_text() == MEASURED
     run(project, "bash", ".ci/run", "browser SITE=built", WRITE_TIMES="1")
     made = (project / "made").read_text().splitlines()
-    again = ["install", "browser SITE=built"]
-    assert made == ["install", "lint", "browser SITE=built", *again]
+    again = ["1 install", "2 browser SITE=built"]
+    assert made == ["1 install", "1 lint", "2 browser SITE=built", *again]
     *before, browser = (project / ".ci/times.csv").read_text().splitlines()
     assert before == MEASURED.splitlines()
     assert browser.startswith("browser,")
