@@ -25,7 +25,7 @@ SMALL = $(eval SMALL := $(shell $(BASE) .ci/torch_index.py $(TORCH_INDEX)))$(SMA
 # As many processes as JOBS says, with one thread each. Tests of one group share what one
 # of them has built.
 PARALLEL = -n $(JOBS) --dist loadgroup
-units coverage slow book lowest: export OMP_NUM_THREADS = 1
+units tool coverage slow book lowest: export OMP_NUM_THREADS = 1
 
 # What tries the site builds it first, unless SITE=built says that it stands.
 BUILT = $(if $(filter built,$(SITE)),,site)
@@ -46,7 +46,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test units book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
+.PHONY: help serve test units tool changed-tool book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -67,11 +67,19 @@ help:  ## list the targets
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) proofread serve --port $(PORT)
 
-test: duration units book  ## run every test but the slow ones, and every program of the book
+test: duration units changed-tool book  ## run every test but the slow ones, and every program of the book
 
 units: .venv/installed
-	@echo '== Tests of the package and of the tool'
-	@$(RUN) pytest -q $(PARALLEL) -m 'not slow'
+	@echo '== Tests of the package and of the book'
+	@$(RUN) pytest -q $(PARALLEL) -m 'not slow' tests
+
+tool: .venv/installed  ## run the tests of proofread, which `make test` leaves out where it has not changed
+	@echo '== Tests of the tool'
+	@$(RUN) pytest -q $(PARALLEL) -m 'not slow' tools/proofread/tests
+
+changed-tool: .venv/installed
+	@if .venv/bin/python tests/support/changed_files.py tools/proofread constraints.txt; \
+	then $(MAKE) tool; fi
 
 book: .venv/installed
 	@echo '== Programs of the book and the README'
@@ -84,9 +92,9 @@ slow: .venv/installed  ## run the slow tests: every combination that the others 
 	@SHAPE_CHECKS=everywhere $(RUN) pytest -q $(PARALLEL) -m slow
 
 coverage: .venv/installed  ## run the tests, and say which branches of the package they leave out
-	@echo '== Tests of the package and of the tool, with coverage of the package'
+	@echo '== Tests of the package and of the book, with coverage of the package'
 	@$(RUN) coverage erase
-	@$(RUN) coverage run -m pytest -q $(PARALLEL) -m 'not slow'
+	@$(RUN) coverage run -m pytest -q $(PARALLEL) -m 'not slow' tests
 	@$(RUN) coverage combine -q
 	@$(RUN) coverage report --fail-under 100
 
@@ -94,7 +102,7 @@ lowest: .cache/lowest/installed  ## test the package with the oldest PyTorch tha
 	@echo '== Tests of the package, with the oldest PyTorch and jaxtyping'
 	@.cache/lowest/bin/python -m pytest -q $(PARALLEL) -m 'not slow' @tests/package.txt tests/distributed
 
-check: lint coverage book slow takeaway browser lighthouse  ## what .ci/run runs, but for the peers and `make prove`
+check: lint coverage tool book slow takeaway browser lighthouse  ## what .ci/run runs, but for the peers and `make prove`
 
 lint: .venv/installed  ## check format, style, types, imports and docstrings
 	@echo '== Format'
@@ -108,9 +116,11 @@ lint: .venv/installed  ## check format, style, types, imports and docstrings
 	@echo '== Docstrings'
 	@.venv/bin/pydoclint --quiet src/headway
 
-site: .venv/installed  ## build the book into site/; a warning is an error
+site: .venv/installed  ## build the book into site/, where a warning is an error, and test what was built
 	@echo '== Site'
-	@$(RUN) proofread build
+	@# Nothing is fetched for it.
+	@https_proxy=http://127.0.0.1:9 http_proxy=http://127.0.0.1:9 $(RUN) proofread build
+	@$(RUN) pytest -q tests/site
 
 dist: .cache/release/installed  ## build what is published into dist/, and look into it
 	@echo '== Distributions'

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,12 @@ class Phone:
 def perfect(pages: Sequence[str]) -> Iterator[str]:
     """Print what each page scores where each can have all; say what falls short."""
     print(" " * 46, *(f"{title:>14}" for title in PERFECT))
-    with serving_pages(SITE) as address:
-        for page in pages:
-            found = report(address(page), *PERFECT, slowdown=1.0)
+    with serving_pages(SITE) as address, ThreadPoolExecutor(os.cpu_count()) as several:
+
+        def look(page: str) -> dict[str, Any]:
+            return report(address(page), *PERFECT, slowdown=1.0)
+
+        for page, found in zip(pages, several.map(look, pages), strict=True):
             got = {category: score(found, category) for category in PERFECT}
             print(f"{page:46}", *(f"{one:14}" for one in got.values()), flush=True)
             for category in (one for one in PERFECT if got[one] < 100):

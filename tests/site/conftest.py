@@ -1,26 +1,18 @@
-"""The strictly built site and its pages, for all tests of this folder."""
+"""The built site and its pages, for all tests of this folder: `make site` runs them."""
 
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
-from built_site import built_site
-
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what reads the site together: one process builds and parses it."""
-    for item in items:
-        if HERE in item.path.parents and "site" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("site"))
+from site_server import SITE
 
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """Return the folder of the site, built strictly and without labs."""
-    return built_site()
+    """Return the folder of the site."""
+    assert SITE.is_dir(), "`make site` must build it first."
+    return SITE
 
 
 @pytest.fixture(scope="session")

@@ -61,30 +61,3 @@ def test_every_page_is_tried_if_asked_or_if_git_cannot_tell(site, monkeypatch, r
         monkeypatch.setenv("ALL", "1")
         monkeypatch.setattr(chosen_pages, "changed_files", set)
     assert sorted(chosen_pages.chosen_pages(site)) == sorted([*PAGES, "404.html"])
-
-
-@pytest.mark.parametrize(
-    ("answers", "expected"),
-    [
-        ({"HEAD": "b", "merge-base": "a", "HEAD~1": "c"}, "a"),  # on a branch
-        ({"HEAD": "b", "merge-base": "b", "HEAD~1": "c"}, "c"),  # on the main one
-        ({"HEAD": "b", "HEAD~1": "c"}, "c"),  # no main branch is known
-        ({"HEAD": "b"}, None),  # nor what was before
-        ({}, None),  # no repository
-    ],
-)
-def test_changes_are_counted_from_where_a_branch_began(monkeypatch, answers, expected):
-    def git(command, *arguments):
-        asked = command if command == "merge-base" else arguments[-1]
-        return [answers[asked]] if asked in answers else None
-
-    monkeypatch.setattr(chosen_pages, "git", git)
-    monkeypatch.delenv("SINCE", raising=False)
-    assert chosen_pages.starting_point() == expected
-
-
-def test_changes_are_counted_from_where_one_says(monkeypatch):
-    monkeypatch.setenv("SINCE", "v1.0")
-    assert chosen_pages.starting_point() == "v1.0"
-    monkeypatch.setattr(chosen_pages, "git", lambda *arguments: None)
-    assert chosen_pages.changed_files() is None

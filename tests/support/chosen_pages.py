@@ -1,18 +1,16 @@
 """The pages that slow checks of the site try: one of each kind, and all that changed.
 
 With ALL=1 in the environment they try every page. A page has changed if its source, or
-what its source shows, differs from SINCE: a revision of git, by default the one where
-this branch left the main one, and on the main branch the last commit but one. Where git
-cannot tell, every page is tried. What all pages share, such as the style sheet, changes
-no page: one of each kind stands for the rest.
+what its source shows, has; where git cannot tell, every page is tried. What all pages
+share, such as the style sheet, changes no page: one of each kind stands for the rest.
 """
 
 import os
 import re
-import subprocess
 from pathlib import Path, PurePosixPath
 
 from book_nav import sources as nav_sources
+from changed_files import changed_files, starting_point
 from site_server import SITE
 
 ROOT = Path(__file__).parents[2]
@@ -48,37 +46,6 @@ def one_of_each_kind(site: Path = SITE) -> list[str]:
         one = kind(page)
         largest[one] = max(largest.get(one, (0, "")), (len(html), page))
     return sorted(page for _, page in largest.values())
-
-
-def git(*arguments: str) -> list[str] | None:
-    """Return the lines that git answers; None if it cannot answer."""
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.splitlines()
-
-
-def starting_point() -> str | None:
-    """Return the revision that pages are compared with."""
-    if given := os.environ.get("SINCE"):
-        return given
-    head = git("rev-parse", "HEAD")
-    for main in ("origin/HEAD", "origin/main", "main"):
-        if (found := git("merge-base", "HEAD", main)) and found != head:
-            return found[0]
-    before = git("rev-parse", "--verify", "--quiet", "HEAD~1")
-    return before[0] if before else None
-
-
-def changed_files() -> set[str] | None:
-    """Return the files that differ from the starting point; None if nobody knows."""
-    since = starting_point()
-    changed = git("diff", "--name-only", since, "--") if since else None
-    added = git("ls-files", "--others", "--exclude-standard")
-    return None if changed is None or added is None else {*changed, *added}
 
 
 def sources(page: str) -> list[Path]:

@@ -1,13 +1,12 @@
 """What `pyproject.toml` says of a target is found, and refused if it means nothing."""
 
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
 from checks.support.asking import refused
 from headway.checks.target.configuration import (
     Target,
-    _shown,
     all_configured,
     configured,
 )
@@ -114,21 +113,6 @@ def test_all_targets_are_listed_as_one_would_call_them(
     monkeypatch.chdir(folder / "src" / "deep")
     above = f"{folder.as_posix()}/src/mine.py:Attend"
     assert all_configured() == [MINE._replace(name=above), THEIRS]
-
-
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        (PureWindowsPath(r"C:\code\src\mine.py"), "src/mine.py"),
-        (PureWindowsPath(r"c:\Code\mine.py"), "mine.py"),
-        (PureWindowsPath(r"D:\code\mine.py"), "D:/code/mine.py"),
-        (PurePosixPath("/code/src/mine.py"), "/code/src/mine.py"),
-    ],
-)
-def test_a_file_is_named_with_slashes_everywhere(
-    path: PureWindowsPath | PurePosixPath, shown: str
-) -> None:
-    assert _shown(path, type(path)(r"C:\code")) == shown
 
 
 def test_a_file_on_a_drive_is_a_file(folder: Path) -> None:

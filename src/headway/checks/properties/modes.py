@@ -34,7 +34,7 @@ class _Draws(NamedTuple):
     copies: int
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How often it draws for each number."""
         return self.calls * self.means * self.copies
 
@@ -146,7 +146,7 @@ def dropout(evidence: Evidence) -> Outcome:
             "Training goes another way at a rate of 0 too, so that the mean says "
             "nothing of dropout."
         )
-    count = draws.count  # a count, since what was drawn differs by platform
+    count = draws.total  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
         if not others and not _has_mean_if_loud(subject, x, draws):
             return failed(

@@ -2,9 +2,10 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from headway._paths import shown
 from headway.checks.expected import nearest
 from headway.checks.target.names import FILES, split
 
@@ -123,7 +124,7 @@ def _targets(folder: Path, checks: Mapping[str, Any]) -> Iterator[Target]:
         options = dict(_table(options, f"tool.headway.checks.{name!r}", folder / _FILE))
         _refuse(name, options)
         if place.endswith(FILES):
-            place = _shown(folder / place, Path.cwd())
+            place = shown(folder / place, Path.cwd())
             name = f"{place}:{what}" if what else place
         yield Target(name, options, options.pop("arguments", {}))
 
@@ -142,12 +143,6 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
                 f"{key} must be {words} in tool.headway.checks.{name!r}; "
                 f"got {key}={value!r}."
             )
-
-
-def _shown(path: PurePath, here: PurePath) -> str:
-    """Name a file from a folder, if it stands below it; with slashes everywhere."""
-    shown = path.relative_to(here) if path.is_relative_to(here) else path
-    return shown.as_posix()
 
 
 def _resolved(name: str) -> tuple[Path | str, str]:

@@ -6,8 +6,9 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 
+from headway._paths import shown
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import Worker
 from headway.practice.task.library import Task
@@ -199,11 +200,6 @@ def page(
     elif verdict.state == "failed":
         lines += ["", f"hidden numbers from seed {verdict.seed}"]
     return "\n".join(lines)
-
-
-def shown(path: PurePath, here: PurePath) -> str:
-    """Name a file from a folder, if it stands below it; with slashes everywhere."""
-    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 def _width() -> int:

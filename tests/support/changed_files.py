@@ -1,0 +1,59 @@
+"""The files that differ from SINCE, a revision of git.
+
+By default that is the one where this branch left the main one, and on the main branch
+the last commit but one.
+
+    python tests/support/changed_files.py FOLDER ...
+
+ends with status 0 if something in these folders has changed, or if git cannot tell.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def git(*arguments: str) -> list[str] | None:
+    """Return the lines that git answers; None if it cannot answer."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.splitlines()
+
+
+def starting_point() -> str | None:
+    """Return the revision that files are compared with."""
+    if given := os.environ.get("SINCE"):
+        return given
+    head = git("rev-parse", "HEAD")
+    for main in ("origin/HEAD", "origin/main", "main"):
+        if (found := git("merge-base", "HEAD", main)) and found != head:
+            return found[0]
+    before = git("rev-parse", "--verify", "--quiet", "HEAD~1")
+    return before[0] if before else None
+
+
+def changed_files() -> set[str] | None:
+    """Return the files that differ from the starting point; None if nobody knows."""
+    since = starting_point()
+    changed = git("diff", "--name-only", since, "--") if since else None
+    added = git("ls-files", "--others", "--exclude-standard")
+    return None if changed is None or added is None else {*changed, *added}
+
+
+def has_changed(names: list[str]) -> bool:
+    """Return whether one of some files has changed, or one in some folders."""
+    files = changed_files()
+    return files is None or any(
+        file == name or file.startswith(f"{name}/") for file in files for name in names
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(not has_changed(sys.argv[1:]))
