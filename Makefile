@@ -236,6 +236,6 @@ python:
 port: python
 	@PYTHONPATH=tools/proofread/src $(BASE) -m proofread serve --check --port $(PORT)
 
-# Or what it waits for.
+# Nor should anybody wait without knowing for how long.
 duration: python
 	@$(BASE) .ci/times.py test
