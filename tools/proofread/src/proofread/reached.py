@@ -67,7 +67,7 @@ class Facts(ast.NodeVisitor):
         self.below = self.is_on_demand = self.in_getattr = False
         self.visit(tree)
 
-    def visit_If(self, node: ast.If) -> None:  # noqa: N802
+    def visit_If(self, node: ast.If) -> None:
         """Read what is under `TYPE_CHECKING` as what is on demand."""
         name = getattr(node.test, "attr", getattr(node.test, "id", ""))
         if name != "TYPE_CHECKING":
@@ -83,7 +83,7 @@ class Facts(ast.NodeVisitor):
         for node in nodes:
             self.visit(node)
 
-    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
+    def visit_Import(self, node: ast.Import) -> None:
         """Read `import a.b, c as d`."""
         bound = self.on_demand if self.is_on_demand else self.imports
         for alias in node.names:
@@ -92,7 +92,7 @@ class Facts(ast.NodeVisitor):
             module = alias.name if alias.asname else alias.name.partition(".")[0]
             bound[alias.asname or module].add(Source(0, module))
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """Read `from a import b, c as d` and `from a import *`."""
         bound = self.on_demand if self.is_on_demand else self.imports
         module = Source(node.level, node.module or "")
@@ -103,7 +103,7 @@ class Facts(ast.NodeVisitor):
                 source = module._replace(names=(alias.name,))
                 bound[alias.asname or alias.name].add(source)
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         """Read `a.b.c` as a use of `a`."""
         names: list[str] = []
         inner: ast.expr = node
@@ -115,14 +115,14 @@ class Facts(ast.NodeVisitor):
         else:
             self.visit(inner)
 
-    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> None:
         """Read a name that is used, or bound at the top."""
         if isinstance(node.ctx, ast.Load):
             self.uses[node.id].add(())
         elif not self.below:
             self.defined.add(node.id)
 
-    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> None:
         """Read a text; what `__getattr__` imports, the imports on demand tell."""
         if isinstance(node.value, str) and not self.in_getattr:
             self.texts.add(node.value)
