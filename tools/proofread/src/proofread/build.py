@@ -83,10 +83,9 @@ def set_up(config: MkDocsConfig, settings: SiteSettings, *, preview: bool) -> No
         settings: The settings of the site.
         preview: Whether to leave out what takes long and is not known from before.
     """
-    labs = config.mdx_configs.get(LABS, {})
     for name in {LABS, SHAPES} & {*config.markdown_extensions}:
         config.mdx_configs.setdefault(name, {})["preview"] = preview
-    pending = set_up_notebooks(config, labs.get("depends", []), preview=preview)
+    pending = set_up_notebooks(config, preview=preview)
     config.extra[KEY] = asdict(settings) | {
         "chapters": settings.chapter_folders(Path(config.docs_dir)),
         "environment": environment(settings.verified, build_time()),

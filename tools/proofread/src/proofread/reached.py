@@ -18,7 +18,9 @@ since all builds leave their files there.
 """
 
 import ast
+import os
 import re
+import sys
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -222,7 +224,7 @@ class Reached:
         return [
             part
             for file in sorted(files)
-            for part in (file.relative_to(self.project).as_posix(), self.content(file))
+            for part in (os.path.relpath(file, self.project), self.content(file))
         ]
 
     def content(self, file: Path) -> bytes:
@@ -384,6 +386,15 @@ class Reached:
             resolved.is_relative_to(self.project)
             and "site-packages" not in resolved.parts
         )
+
+
+def from_here(*folders: Path) -> Reached:
+    """Return what finds the files of the project in the current folder.
+
+    Args:
+        folders: Where modules are looked for besides, before all others.
+    """
+    return Reached(Path.cwd(), [*folders, "src", ".", *sys.path])
 
 
 def module_file(place: Path) -> Path | None:
