@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proofread.reached import Reached
+from proofread.reached import Reached, from_here
 
 FILES = {
     # A package that hands on names when they are asked for.
@@ -48,11 +48,33 @@ FILES = {
     "src/eager/x.py": "X = 1\n",
     "src/eager/y.py": "import eager\n\n\ndef f():\n    return eager.X\n",
     "src/eager/z.py": "from lazy import B\n",
+    "src/both/__init__.py": "from lazy import B\nfrom eager import X\n",
+    # Modules that say what they hand on.
+    "src/typed.py": """
+        from typing import TYPE_CHECKING
+
+        if TYPE_CHECKING:
+            from alone import One
+            from broken import *
+
+
+        def f():
+            inside = 1
+        """,
+    "src/late.py": """
+        def __getattr__(name):
+            raise AttributeError("typed.py")
+
+
+        OTHER = "lazy.b"
+        """,
     # Packages that read files, or start other processes.
     "src/reads/__init__.py": "",
     "src/reads/table.csv": "",
     "src/reads/data/more/numbers.bin": "",
     "src/reads/data/make.py": "",
+    "src/reads/data/package/__init__.py": "",
+    "src/reads/data/package/own.csv": "",
     "src/reads/data/.hidden": "",
     "src/reads/other/__init__.py": "",
     "src/reads/other/own.csv": "",
@@ -70,7 +92,9 @@ FILES = {
     # Packages without a file, modules alone, and what is no program.
     "src/bare/inner/module.py": "from . import beside\n",
     "src/bare/inner/beside.py": "",
-    "alone.py": "import broken\n",
+    "src/above/__init__.py": "",
+    "src/above/bare/module.py": "",
+    "alone.py": "One = 1\nimport broken\n",
     "broken.py": "def",
     "notes.txt": "",
     "scripts/tool.py": "",
@@ -131,6 +155,13 @@ USED = {
     "import eager": EAGER,
     "from eager import named\nnamed.f()": EAGER,
     "from eager import z": {*EAGER, "eager/z", *LAZY, "lazy/b"},
+    "from both import X": {"both/__init__", *EAGER, *LAZY, "lazy/b"},
+    # Modules that say what they hand on.
+    "from typed import One": {"typed", "../alone", "../broken"},
+    "from typed import f": {"typed"},
+    "from typed import inside": {"typed", "../alone", "../broken"},
+    "import typed\nprint(typed)": {"typed", "../alone", "../broken"},
+    "import late": {"late", "lazy/__init__", "lazy/b"},
     # What is read, and started.
     "import reads": set(),
     "import reads.other": {"reads/other/__init__", "reads/other/own.csv"},
@@ -141,6 +172,7 @@ USED = {
     # The rest.
     "import bare.inner.module": {"bare/inner/module", "bare/inner/beside"},
     "from bare import inner\ninner.beside": {"bare/inner/beside"},
+    "import above.bare.module": {"above/__init__", "above/bare/module"},
     "import alone": {"../alone", "../broken"},
     "def f():\n    import alone as a": {"../alone", "../broken"},
     "import tool": {
@@ -192,9 +224,28 @@ def test_a_program_with_a_file_is_in_its_packages(project: Path) -> None:
     }
 
 
+def test_the_packages_of_a_program_count(project: Path) -> None:
+    assert reached(project, "", project / "src/eager/new.py") == {
+        full(name) for name in EAGER
+    }
+
+
+def test_what_is_in_the_current_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("sys.path", [str(project / "src/bare/inner"), "/"])
+    found = from_here(Path("scripts"))
+    code = "import tool, alone, late, beside"
+    modules = {one for one in found.of(code) if one.suffix == ".py"}
+    names = {"scripts/tool", "alone", "broken", "src/late", "src/bare/inner/beside"}
+    names |= {full(name)[:-3] for name in ("lazy/__init__", "lazy/b", *TASKS)}
+    assert modules == {project / f"{name}.py" for name in names}
+
+
 def test_parts_name_what_is_in_which_file(project: Path) -> None:
     found = Reached(project, [project])
     assert found.parts(found.of("import alone")) == [
-        *("alone.py", b"import broken\n"),
+        *("alone.py", b"One = 1\nimport broken\n"),
         *("broken.py", b"def"),
     ]

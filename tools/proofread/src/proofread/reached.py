@@ -208,7 +208,7 @@ class Reached:
         found: set[Step] = set()
         waiting = {*self.running(text, file)}
         if file is not None:
-            waiting |= {*parents(file.resolve())}
+            waiting |= {*self.packages(file.resolve())}
         while waiting:
             step = waiting.pop()
             if step not in found:
@@ -240,9 +240,9 @@ class Reached:
     def next(self, step: Step) -> Iterator[Step]:
         """Yield what a step leads to."""
         file, names, runs = step
+        yield from self.packages(file)
         if names is None:
             if runs:
-                yield from parents(file)
                 yield from self.running(self.content(file), file)
             return
         facts = self.facts(file)
@@ -281,8 +281,9 @@ class Reached:
         """Yield what a program leads to when it runs."""
         facts = read(text)
         for module in facts.modules:
-            for folders, place in self.places(file, module):
-                yield from runs([*folders, place])
+            for place in self.places(file, module):
+                if found := module_file(place):
+                    yield Step(found)
         for name, sources in facts.imports.items():
             for source in sources:
                 # A name of a module is bound without that it is asked for anything.
@@ -298,10 +299,9 @@ class Reached:
     def named(self, value: str, file: Path | None) -> Iterator[Step]:
         """Yield what a text in a program leads to."""
         if MODULE.fullmatch(value):
-            for folders, place in self.places(None, Source(0, value)):
-                if module_file(place):
-                    yield from runs(folders)
-                    yield from self.asked(place, ())
+            for place in self.places(None, Source(0, value)):
+                if found := module_file(place):
+                    yield Step(found, ())
             if file and value.endswith(".py"):
                 beside = file.parent / value
                 yield from (Step(one.resolve()) for one in [beside] if one.is_file())
@@ -312,8 +312,7 @@ class Reached:
         self, file: Path | None, source: Source, names: tuple[str, ...] = ()
     ) -> Iterator[Step]:
         """Yield what it leads to that a file asks a source for names."""
-        for folders, place in self.places(file, source):
-            yield from runs(folders)
+        for place in self.places(file, source):
             yield from self.asked(place, source.names + names)
 
     def asked(self, place: Path, names: tuple[str, ...]) -> Iterator[Step]:
@@ -333,7 +332,7 @@ class Reached:
             asked: The files that are being asked already, since two can import all
                 names of each other.
         """
-        for _, place in self.places(file, star):
+        for place in self.places(file, star):
             if (found := module_file(place)) and found not in asked:
                 facts = self.facts(found)
                 if name in {*facts.imports, *facts.on_demand, *facts.defined}:
@@ -344,20 +343,22 @@ class Reached:
                     return True
         return False
 
-    def places(
-        self, file: Path | None, source: Source
-    ) -> Iterator[tuple[list[Path], Path]]:
-        """Yield where a module may be, without suffix, and the packages above it."""
-        names = source.module.split(".") if source.module else []
+    def places(self, file: Path | None, source: Source) -> Iterator[Path]:
+        """Yield where a module may be, without the suffix."""
         if source.level:
             bases = [file.parents[source.level - 1]] if file else []
         else:
             bases = self.path
         for base in bases:
-            places = [base]
-            for name in names:
-                places.append(places[-1] / name)
-            yield places[0 if source.level else 1 : -1], places[-1]
+            yield base.joinpath(*filter(None, source.module.split(".")))
+
+    def packages(self, file: Path) -> Iterator[Step]:
+        """Yield the packages that a module is in."""
+        for folder in file.parents:
+            if folder == self.project:
+                break
+            if (folder / "__init__.py").is_file():
+                yield Step(folder / "__init__.py")
 
     def files_beside(self, folder: Path) -> set[Path]:
         """Return the files that the modules of a folder may read.
@@ -403,20 +404,6 @@ def module_file(place: Path) -> Path | None:
         if file.is_file():
             return file.resolve()
     return None
-
-
-def runs(places: Iterable[Path]) -> Iterator[Step]:
-    """Yield modules that run, those of some that have a file."""
-    return (Step(file) for file in map(module_file, places) if file)
-
-
-def parents(file: Path) -> Iterator[Step]:
-    """Yield the packages that a module is in."""
-    for folder in file.parents:
-        if not (folder / "__init__.py").is_file():
-            break
-        if folder / "__init__.py" != file:
-            yield Step(folder / "__init__.py")
 
 
 def seen(folder: Path) -> Iterator[Path]:
