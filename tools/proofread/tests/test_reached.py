@@ -55,7 +55,7 @@ FILES = {
 
         if TYPE_CHECKING:
             from alone import One
-            from broken import *
+            from bare.inner.beside import *
 
 
         def f():
@@ -159,8 +159,10 @@ USED = {
     # Modules that say what they hand on.
     "from typed import One": {"typed", "../alone", "../broken"},
     "from typed import f": {"typed"},
-    "from typed import inside": {"typed", "../alone", "../broken"},
-    "import typed\nprint(typed)": {"typed", "../alone", "../broken"},
+    "from typed import inside": {"typed", "../alone", "../broken", "bare/inner/beside"},
+    "import typed\nprint(typed)": {
+        *("typed", "../alone", "../broken", "bare/inner/beside"),
+    },
     "import late": {"late", "lazy/__init__", "lazy/b"},
     # What is read, and started.
     "import reads": set(),

@@ -68,6 +68,9 @@ class Facts(ast.NodeVisitor):
         self.only_imports = all(map(is_import, tree.body))
         self.below = self.is_on_demand = self.in_getattr = False
         self.visit(tree)
+        # It is shared, so nobody may add a name by asking for it.
+        for names in (self.imports, self.on_demand, self.uses):
+            names.default_factory = None
 
     def visit_If(self, node: ast.If) -> None:
         """Read what is under `TYPE_CHECKING` as what is on demand."""
@@ -193,7 +196,8 @@ class Reached:
 
     def __init__(self, project: Path, path: Sequence[str | Path]) -> None:
         self.project = project.resolve()
-        self.path = [*dict.fromkeys(f for f in map(Path, path) if self.owns(f))]
+        folders = dict.fromkeys(Path(folder).resolve() for folder in path)
+        self.path = [folder for folder in folders if self.owns(folder)]
         self.steps: dict[Step, set[Step]] = {}
         self.beside: dict[Path, set[Path]] = {}
         self.contents: dict[Path, bytes] = {}
@@ -249,10 +253,9 @@ class Reached:
         if names == ():
             yield from self.all_of(file)
             return
-        hands_on = facts.only_imports and file.name != "__init__.py"
-        yield Step(file, runs=not hands_on)
+        yield Step(file, runs=not facts.only_imports)
         name, *rest = names
-        sources = facts.imports[name] | facts.on_demand[name]
+        sources = {*facts.imports.get(name, ()), *facts.on_demand.get(name, ())}
         inside = file.name == "__init__.py" and module_file(file.parent / name)
         if inside:
             yield from self.asked(file.parent / name, tuple(rest))
@@ -275,7 +278,7 @@ class Reached:
         for star, _ in facts.stars:
             yield from self.followed(file, star)
         if "__getattr__" in facts.defined and file.name == "__init__.py":
-            yield from (Step(one.resolve()) for one in file.parent.rglob("*.py"))
+            yield from (Step(one) for one in file.parent.rglob("*.py"))
 
     def running(self, text: str | bytes, file: Path | None) -> Iterator[Step]:
         """Yield what a program leads to when it runs."""
@@ -287,7 +290,7 @@ class Reached:
         for name, sources in facts.imports.items():
             for source in sources:
                 # A name of a module is bound without that it is asked for anything.
-                uses = facts.uses[name] or ({()} if source.names else set())
+                uses = facts.uses.get(name) or ({()} if source.names else set())
                 for names in uses:
                     yield from self.followed(file, source, names)
         for star, is_on_demand in facts.stars:
@@ -304,7 +307,7 @@ class Reached:
                     yield Step(found, ())
             if file and value.endswith(".py"):
                 beside = file.parent / value
-                yield from (Step(one.resolve()) for one in [beside] if one.is_file())
+                yield from (Step(one) for one in [beside] if one.is_file())
         elif PROGRAM.search(value):
             yield from self.running(textwrap.dedent(value), None)
 
@@ -382,11 +385,8 @@ class Reached:
 
     def owns(self, folder: Path) -> bool:
         """Say whether a folder belongs to the project and not to what is installed."""
-        resolved = folder.resolve()
-        return (
-            resolved.is_relative_to(self.project)
-            and "site-packages" not in resolved.parts
-        )
+        is_inside = folder.is_relative_to(self.project)
+        return is_inside and "site-packages" not in folder.parts
 
 
 def from_here(*folders: Path) -> Reached:
@@ -402,7 +402,7 @@ def module_file(place: Path) -> Path | None:
     """Return the file of a module, of which the path without suffix is given."""
     for file in (place / "__init__.py", place.parent / f"{place.name}.py"):
         if file.is_file():
-            return file.resolve()
+            return file
     return None
 
 

@@ -90,7 +90,7 @@ def shapes_of(found: Sequence[Program], options: dict[str, Any]) -> list[Any]:
     there is nothing for it.
     """
     file = cache_file(options)
-    reached = from_here()
+    reached = options["reached"] or from_here()
     here = {key_of(program, reached): ("this page", program) for program in found}
     with LOCK:
         made: Shapes = json.loads(file.read_text()) if file.is_file() else {}
@@ -158,6 +158,7 @@ class ShapesExtension(Extension):
             "folder": ["docs", "where the pages are"],
             "cache": [".cache/shapes", "where what has run is kept"],
             "preview": [False, "whether programs that are not known do not run"],
+            "reached": ["", "what finds the files that they reach, for all pages"],
         }
         super().__init__(**options)
 
