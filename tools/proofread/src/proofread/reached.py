@@ -68,9 +68,6 @@ class Facts(ast.NodeVisitor):
         self.only_imports = all(map(is_import, tree.body))
         self.below = self.is_on_demand = self.in_getattr = False
         self.visit(tree)
-        # It is shared, so nobody may add a name by asking for it.
-        for names in (self.imports, self.on_demand, self.uses):
-            names.default_factory = None
 
     def visit_If(self, node: ast.If) -> None:
         """Read what is under `TYPE_CHECKING` as what is on demand."""

@@ -350,7 +350,7 @@ def test_what_all_pages_miss_runs_in_one_process(
 ) -> None:
     for name in "ab":
         (tmp_path / f"docs/{name}.md").write_text(page(f"{name} = 1"))
-    for name in "bac":
+    for name in "bacabc":
         built(page(f"{name} = 1"))
     assert ran == [["b = 1", "a = 1"], ["c = 1"]]
 

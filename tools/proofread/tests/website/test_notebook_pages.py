@@ -6,6 +6,7 @@ import pytest
 
 from proofread import build
 from proofread.markdown_ext.pending import MARK
+from proofread.website.notebook_pages import reached_by
 
 CONFIG = """site_name: A site
 strict: true
@@ -96,6 +97,13 @@ def test_it_looks_like_the_others_and_runs_once(book: Path) -> None:
     assert build.main([]) == 0
     assert (book / "log").read_text() == "ran ran "
     assert len([*(book / ".cache/notebooks").iterdir()]) == 1
+
+
+def test_a_notebook_reaches_what_stands_beside_it(book: Path) -> None:
+    (book / "docs/beside.py").write_text("x = 1\n")
+    notebook = book / "docs/lab.py"
+    notebook.write_text("# %%\nimport beside\n")
+    assert reached_by([notebook]) == ["docs/beside.py", b"x = 1\n"]
 
 
 def test_what_a_page_cannot_show_fails_the_build(
