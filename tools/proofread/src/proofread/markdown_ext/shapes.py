@@ -91,7 +91,8 @@ def shapes_of(found: Sequence[Program], options: dict[str, Any]) -> list[Any]:
     """
     file = cache_file(options)
     reached = options["reached"] or from_here()
-    here = {key_of(program, reached): ("this page", program) for program in found}
+    keys = [key_of(program, reached) for program in found]
+    here = {name: ("this page", one) for name, one in zip(keys, found, strict=True)}
     with LOCK:
         made: Shapes = json.loads(file.read_text()) if file.is_file() else {}
         if not (options["preview"] or here.keys() <= made.keys()):
@@ -105,7 +106,7 @@ def shapes_of(found: Sequence[Program], options: dict[str, Any]) -> list[Any]:
             # What no page asks for any more is not kept.
             made = {name: made[name] for name in wanted if name in made} | run(missing)
             keep(file, lambda part: part.write_text(json.dumps(made)))
-    return [made.get(key_of(program, reached)) for program in found]
+    return [made.get(name) for name in keys]
 
 
 # ---- What a page shows -------------------------------------------------------------
