@@ -27,6 +27,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, MkDocsException
 
 from proofread.markdown_ext.pending import PENDING
+from proofread.reached import from_here
 from proofread.verify.site_matches_pages import site_problems
 from proofread.verify.takeaway_environment import CannotInstallError, build_wheel
 from proofread.website.build_info import build_time, environment
@@ -83,10 +84,11 @@ def set_up(config: MkDocsConfig, settings: SiteSettings, *, preview: bool) -> No
         settings: The settings of the site.
         preview: Whether to leave out what takes long and is not known from before.
     """
-    labs = config.mdx_configs.get(LABS, {})
     for name in {LABS, SHAPES} & {*config.markdown_extensions}:
         config.mdx_configs.setdefault(name, {})["preview"] = preview
-    pending = set_up_notebooks(config, labs.get("depends", []), preview=preview)
+    if SHAPES in config.markdown_extensions:
+        config.mdx_configs[SHAPES]["reached"] = from_here()
+    pending = set_up_notebooks(config, preview=preview)
     config.extra[KEY] = asdict(settings) | {
         "chapters": settings.chapter_folders(Path(config.docs_dir)),
         "environment": environment(settings.verified, build_time()),

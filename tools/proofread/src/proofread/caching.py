@@ -5,7 +5,7 @@ import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -29,16 +29,9 @@ def installed() -> list[str]:
     return [sys.version, platform.platform(), *sorted(found)]
 
 
-def key(text: str, depends: Sequence[str | Path]) -> str:
-    """Return a name for all that the outputs of a program may come from.
-
-    Args:
-        text: The program.
-        depends: The folders of the modules that it may import.
-    """
-    files = [path for folder in depends for path in Path(folder).rglob("*.py")]
-    modules = [part for path in sorted(files) for part in (str(path), path.read_text())]
-    return digest(text, *modules, "installed", *installed())
+def key(*parts: str | bytes) -> str:
+    """Return a short name for some contents and all that is installed."""
+    return digest(*parts, "installed", *installed())[:16]
 
 
 def keep(file: Path, write: Callable[[Path], object]) -> None:

@@ -10,10 +10,20 @@ from markdown import Markdown
 from nbformat.v4 import new_output
 
 from proofread import caching as keep
-from proofread.caching import key
 from proofread.markdown_ext.labs import code, output_as_markdown
 from proofread.markdown_ext.pending import PENDING
 
+MODULES = {
+    "package/__init__.py": "from typing import TYPE_CHECKING\n"
+    "if TYPE_CHECKING:\n    from package.given import f\n"
+    "def __getattr__(name):\n    from importlib import import_module\n"
+    "    return getattr(import_module('package.given'), name)\n",
+    "package/module.py": "import package.deep\n",
+    "package/deep.py": "x = 1\n",
+    "package/given.py": "f = 1\n",
+    "package/data/table.csv": "1\n",
+    "package/other.py": "hint = 1\n",
+}
 LAB = """# %% [markdown]
 # # A lab
 #
@@ -22,8 +32,13 @@ LAB = """# %% [markdown]
 # %%
 from pathlib import Path
 
+from package import f
+import package.module
+
 with open({log!r}, "a") as log:
     log.write("ran ")
+
+%time f
 
 # %%
 from IPython.display import HTML, Markdown, display
@@ -36,9 +51,11 @@ display(HTML("<figure><svg><text>*4*</text></svg></figure>"))
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Path:
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "module.py").write_text("x = 1\n")
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path.parent)
+    (tmp_path / "package" / "data").mkdir(parents=True)
+    for name, text in MODULES.items():
+        (tmp_path / name).write_text(text)
     file = tmp_path / "lab.py"
     file.write_text(LAB.format(log=str(tmp_path / "log")))
     return file
@@ -51,7 +68,6 @@ def built(lab: Path) -> Callable[..., str]:
         given = {
             "folder": str(folder),
             "cache": str(folder / "cache" / "labs"),
-            "depends": [str(folder / "package")],
         }
         extensions = [
             "pymdownx.superfences",
@@ -102,22 +118,19 @@ def test_nothing_runs_twice_until_something_has_changed(
     assert built() == first
     assert runs(lab) == 1
 
-    module = lab.parent / "package" / "module.py"
-    module.write_text("x = 2\n")
+    for name in ("other.py", "data.py"):
+        (lab.parent / "package" / name).write_text("hint = 2\n")
     built()
-    assert runs(lab) == 2
-    module.with_name("new.py").write_text("")
-    built()
-    assert runs(lab) == 3
+    assert runs(lab) == 1
 
     lab.write_text(lab.read_text() + "\n# %%\nprint('new')\n")
     assert "new" in built()
-    assert runs(lab) == 4
+    assert runs(lab) == 2
 
     monkeypatch.setattr(keep, "installed", lambda: ["torch==9"])
     built()
     built()
-    assert runs(lab) == 5
+    assert runs(lab) == 3
     # Of each lab only what ran last is kept.
     (one,) = (lab.parent / "cache" / "labs").iterdir()
     assert one.suffix == ".ipynb"
@@ -182,11 +195,24 @@ def test_a_preview_runs_nothing_and_says_where_something_is_missing(
     assert runs(lab) == 1
 
 
-def test_a_key_knows_the_names_of_modules(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("x")
-    one = key("", [str(tmp_path)])
-    (tmp_path / "a.py").rename(tmp_path / "b.py")
-    assert len({one, key("", [str(tmp_path)]), key("x", []), key("", [])}) == 4
+@pytest.mark.parametrize(
+    "name",
+    [
+        "package/__init__.py",
+        "package/module.py",
+        "package/deep.py",
+        "package/given.py",
+        "package/data/table.csv",
+    ],
+)
+def test_it_runs_again_when_what_it_reaches_has_changed(
+    name: str, lab: Path, built: Callable[..., str]
+) -> None:
+    built()
+    with (lab.parent / name).open("a") as file:
+        file.write("# new\n")
+    built()
+    assert runs(lab) == 2
 
 
 def test_the_code_of_the_cells() -> None:

@@ -152,6 +152,17 @@ print()
 
 The end.
 """
+MODULES = {
+    "package/__init__.py": "from typing import TYPE_CHECKING\n"
+    "if TYPE_CHECKING:\n    from package.given import f\n"
+    "def __getattr__(name):\n    from importlib import import_module\n"
+    "    return getattr(import_module('package.given'), name)\n",
+    "package/module.py": "import package.deep\n",
+    "package/deep.py": "x = 1\n",
+    "package/given.py": "f = 1\n",
+    "package/data/table.csv": "1\n",
+    "package/other.py": "hint = 1\n",
+}
 START = (
     '<details class="hw-shapes" data-search-exclude><summary>Shapes</summary><dl><dt>'
 )
@@ -161,12 +172,13 @@ START = (
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
-    Path("package").mkdir()
-    Path("package/module.py").write_text("x = 1\n")
+    for name, text in MODULES.items():
+        Path(name).parent.mkdir(exist_ok=True, parents=True)
+        Path(name).write_text(text)
 
     def build(text: str = PAGE, *, preview: bool = False) -> str:
         names = ["admonition", "pymdownx.superfences", "proofread.markdown_ext.shapes"]
-        given = {"depends": ["package"], "preview": preview}
+        given = {"preview": preview}
         options = {"proofread.markdown_ext.shapes": given}
         return Markdown(extensions=names, extension_configs=options).convert(text)
 
@@ -273,17 +285,51 @@ def test_nothing_runs_twice_until_something_has_changed(
     built(page("a = 2"))
     assert ran[1:] == [["a = 2"]]
 
-    (tmp_path / "package/module.py").write_text("x = 2\n")
-    built(page("a = 1"))
-    assert ran[2:] == [["a = 1"]]
+    def kept() -> int:
+        (one,) = (tmp_path / ".cache/shapes").iterdir()
+        return len(json.loads(one.read_text()))
 
-    monkeypatch.setattr(keep, "installed", lambda: ["torch==9"])
-    built(page("a = 1"))
-    built(page("a = 1"))
-    assert ran[3:] == [["a = 1"]]
     # What no page can ask for any more is gone.
-    (one,) = (tmp_path / ".cache/shapes").iterdir()
-    assert one.suffix == ".json"
+    assert kept() == 1
+    monkeypatch.setattr(keep, "installed", lambda: ["torch==9"])
+    built(page("a = 2"))
+    built(page("a = 2"))
+    assert ran[2:] == [["a = 2"]]
+    assert kept() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "again"),
+    [
+        ("package/__init__.py", ["a = 1", "b = 1"]),
+        ("package/module.py", ["a = 1"]),
+        ("package/deep.py", ["a = 1"]),
+        ("package/given.py", ["b = 1"]),
+        ("package/data/table.csv", ["a = 1", "b = 1"]),
+        ("package/other.py", []),
+    ],
+)
+def test_those_run_again_that_reach_what_has_changed(
+    name: str,
+    again: list[str],
+    built: Callable[..., str],
+    ran: list[list[str]],
+    tmp_path: Path,
+) -> None:
+    path = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+    text = "".join(
+        [
+            page(f"a = 1\n{path}import package.module"),
+            page(f"b = 1\n{path}from package import f"),
+            page("c = 1"),
+        ]
+    )
+    (tmp_path / "docs/page.md").write_text(text)
+    built(text)
+    with (tmp_path / name).open("a") as file:
+        file.write("# new\n")
+    built(text)
+    assert ran == [["a = 1", "b = 1", "c = 1"], *([again] if again else [])]
 
 
 def test_a_preview_runs_nothing_and_says_where_something_is_missing(
@@ -304,7 +350,7 @@ def test_what_all_pages_miss_runs_in_one_process(
 ) -> None:
     for name in "ab":
         (tmp_path / f"docs/{name}.md").write_text(page(f"{name} = 1"))
-    for name in "bac":
+    for name in "bacabc":
         built(page(f"{name} = 1"))
     assert ran == [["b = 1", "a = 1"], ["c = 1"]]
 
@@ -345,8 +391,7 @@ def test_who_builds_a_page_does_not_load_pytorch(
         "import json, sys\nfrom markdown import Markdown\n"
         "names = ['admonition', 'pymdownx.superfences']\n"
         "names += ['proofread.markdown_ext.shapes']\n"
-        "options = {'proofread.markdown_ext.shapes': {'depends': ['package']}}\n"
-        "md = Markdown(extensions=names, extension_configs=options)\n"
+        "md = Markdown(extensions=names)\n"
         "print(json.dumps([md.convert(sys.stdin.read()), 'torch' in sys.modules]))"
     )
     done = subprocess.run(

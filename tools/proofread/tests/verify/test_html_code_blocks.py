@@ -37,6 +37,15 @@ def test_what_is_copied_is_what_is_seen(inside: str, text: str) -> None:
     assert code(inside) == text
 
 
+def test_a_block_has_the_text_of_its_colours_and_of_nothing_hidden() -> None:
+    text = (
+        '<span class="kn">import</span> <span class="n">x</span>'
+        '<span class="md-annotation">(1)</span><span class="k" hidden>y</span>'
+    )
+    (found,) = blocks(block(text))
+    assert found.text == "import x"
+
+
 def test_what_is_given_to_copy_goes_first() -> None:
     around = '<div data-copy="far"><pre data-copy="near &lt;\n">{}</pre></div>'
     assert code("seen", around) == "near <"

@@ -6,6 +6,7 @@ import pytest
 
 from proofread import build
 from proofread.markdown_ext.pending import MARK
+from proofread.website.notebook_pages import reached_by
 
 CONFIG = """site_name: A site
 strict: true
@@ -17,7 +18,7 @@ markdown_extensions:
   - md_in_html
   - pymdownx.highlight: {pygments_lang_class: true}
   - pymdownx.superfences
-  - proofread.markdown_ext.labs: {folder: docs, depends: [package]}
+  - proofread.markdown_ext.labs: {folder: docs}
   - proofread.markdown_ext.shapes
 """
 MAIN = """{% extends "base.html" %}
@@ -32,6 +33,10 @@ LAB = """# %% [markdown]
 
 # %%
 from IPython.display import HTML, Markdown, display
+
+import sys
+sys.path.insert(0, {folder!r})
+import package.module
 
 with open({log!r}, "a") as log:
     _ = log.write("ran ")
@@ -50,7 +55,11 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mkdocs.yml").write_text(CONFIG)
     (tmp_path / "parts/main.html").write_text(MAIN)
     (tmp_path / "docs/index.md").write_text("# Home\n")
-    (tmp_path / "docs/lab.py").write_text(LAB.format(log=str(tmp_path / "log")))
+    (tmp_path / "docs/lab.py").write_text(
+        LAB.format(log=str(tmp_path / "log"), folder=str(tmp_path))
+    )
+    (tmp_path / "package/module.py").write_text("import package.deep\n")
+    (tmp_path / "package/deep.py").write_text("x = 1\n")
     return tmp_path
 
 
@@ -81,10 +90,20 @@ def test_it_looks_like_the_others_and_runs_once(book: Path) -> None:
     assert "<script" not in html
     assert "<style" not in html
 
-    (book / "package/module.py").write_text("x = 1\n")
+    (book / "package/other.py").write_text("x = 1\n")
+    assert build.main([]) == 0
+    assert (book / "log").read_text() == "ran "
+    (book / "package/deep.py").write_text("x = 2\n")
     assert build.main([]) == 0
     assert (book / "log").read_text() == "ran ran "
     assert len([*(book / ".cache/notebooks").iterdir()]) == 1
+
+
+def test_a_notebook_reaches_what_stands_beside_it(book: Path) -> None:
+    (book / "docs/beside.py").write_text("x = 1\n")
+    notebook = book / "docs/lab.py"
+    notebook.write_text("# %%\nimport beside\n")
+    assert reached_by([notebook])[:2] == ["docs/beside.py", b"x = 1\n"]
 
 
 def test_what_a_page_cannot_show_fails_the_build(

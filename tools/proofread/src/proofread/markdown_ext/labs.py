@@ -7,8 +7,8 @@ holds a line
 
 and in the place of it come the cells of that program (in the percent format), each
 followed by what it showed when it ran. A cell that fails fails the build. What has run
-is kept, and runs anew only if the program, the modules that it depends on, or anything
-installed has changed. The program can import modules that stand beside it.
+is kept, and runs anew only if the program, what it reaches through its imports, or
+anything installed has changed. The program can import modules that stand beside it.
 
 mkdocs-jupyter can make such pages too, but MkDocs neither resolves nor checks the links
 in them, and their cells are read by another Markdown.
@@ -30,12 +30,18 @@ from nbformat import NotebookNode
 from proofread.caching import keep, key
 from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import LAB, as_fence
+from proofread.reached import from_here
 from proofread.run.jupyter import execute
 
 
 def read(text: str) -> NotebookNode:
     """Return a program in cells as a notebook that has not run."""
     return jupytext.reads(text, fmt="py:percent")
+
+
+def as_program(notebook: NotebookNode) -> str:
+    """Return a notebook as a program; what Jupyter alone understands is a comment."""
+    return jupytext.writes(notebook, fmt="py:percent")
 
 
 def code(text: str) -> list[str]:
@@ -67,8 +73,9 @@ def executed(file: Path, options: dict[str, Any]) -> NotebookNode:
     text = file.read_text(encoding="utf-8")
     if not options["execute"]:
         return read(text)
-    name = f"{file.stem}-{key(text, options['depends'])[:16]}.ipynb"
-    made = Path(options["cache"], name)
+    reached = from_here(file.parent)
+    modules = reached.parts(reached.of(as_program(read(text))))
+    made = Path(options["cache"], f"{file.stem}-{key(text, *modules)}.ipynb")
     if not made.is_file():
         if options["preview"]:
             return pending(read(text))
@@ -151,7 +158,6 @@ class Labs(Extension):
         self.config = {
             "folder": ["docs", "where the programs are"],
             "cache": [".cache/labs", "where what has run is kept"],
-            "depends": [[], "folders of the modules that they import"],
             "execute": [True, "whether they run at all"],
             "preview": [False, "whether one that has not run yet is shown without"],
             "limit": [600, "the seconds that a cell may take"],

@@ -7,9 +7,10 @@ of the search; below, those that its functions bind while they run.
 ends in its error it is what was made until then; one that is skipped, or makes no
 tensor, has no list.
 
-What has run is kept, and runs anew only if the program, the modules that it depends on,
-or anything installed has changed. If one is missing, those of all pages run, from one
-server, so that PyTorch is loaded once, and not at all if none has changed.
+What has run is kept, and runs anew only if the program, what it reaches through its
+imports, or anything installed has changed. If one is missing, all that are missing on
+any page run, from one server, so that PyTorch is loaded once, and not at all if none
+has changed.
 """
 
 import json
@@ -27,21 +28,23 @@ from markdown.preprocessors import Preprocessor
 from proofread.caching import digest, keep, key
 from proofread.markdown_ext.pending import PENDING
 from proofread.page.markdown import Program, last, pages, programs, skipped
+from proofread.reached import Reached, from_here
 from proofread.run import bound_names, tensor_shapes
 from proofread.run.protocol import Row
 from proofread.run.runner import Python, job, run_jobs
 
 # A generator may make several pages at once; what one runs, the next one finds.
 LOCK = Lock()
-Shapes = dict[str, list[Row]]  # by the name of a program
+Shapes = dict[str, list[Row]]  # by the key of a program
 
 
 # ---- Running programs --------------------------------------------------------------
 
 
-def name_of(program: Program) -> str:
-    """Return a name for a program and how it ends."""
-    return digest(program.code, program.recorded[1])
+def key_of(program: Program, reached: Reached) -> str:
+    """Return a key for a program, what it reaches and how it ends."""
+    modules = reached.parts(reached.of(program.code))
+    return digest(program.code, program.recorded[1], *modules)
 
 
 def running(text: str) -> list[Program]:
@@ -49,16 +52,19 @@ def running(text: str) -> list[Program]:
     return [program for program in programs(text) if not skipped(program)]
 
 
-def run(found: Sequence[tuple[str, Program]]) -> Shapes:
-    """Run programs, each with the name of its page; return what they made.
+def run(found: dict[str, tuple[str, Program]]) -> Shapes:
+    """Run programs; return what they made.
+
+    Args:
+        found: By its key each program, with the name of its page.
 
     Raises:
         ValueError: If one does not end as its page says.
     """
-    jobs = [job(page, program, shapes=True) for page, program in found]
+    jobs = [job(page, program, shapes=True) for page, program in found.values()]
     results = run_jobs(Python(Path(sys.executable)), jobs)
     made: Shapes = {}
-    for (page, program), result in zip(found, results, strict=True):
+    for (name, (page, program)), result in zip(found.items(), results, strict=True):
         if not result.finished or bool(result.error) != bool(program.error):
             said = result.traceback or "\n".join(result.problems)
             raise ValueError(
@@ -66,39 +72,41 @@ def run(found: Sequence[tuple[str, Program]]) -> Shapes:
                 f"{page}, {program.name} does not:\n"
                 f"{said.rstrip() or 'it ends without its error'}"
             )
-        made[name_of(program)] = result.shapes
+        made[name] = result.shapes
     return made
 
 
 def cache_file(options: dict[str, Any]) -> Path:
-    """Return the file for the shapes of all programs, as long as nothing changes."""
+    """Return the file for the shapes of all programs, as long as all is installed."""
     files = [Path(tensor_shapes.__file__), Path(bound_names.__file__)]
     lister = "".join(file.read_text(encoding="utf-8") for file in files)
-    return Path(options["cache"], f"shapes-{key(lister, options['depends'])[:16]}.json")
+    return Path(options["cache"], f"shapes-{key(lister)}.json")
 
 
-def shapes_of(text: str, options: dict[str, Any]) -> Shapes:
+def shapes_of(found: Sequence[Program], options: dict[str, Any]) -> list[Any]:
     """Return what the programs of a page have made, now or before.
 
-    If one is not known, all programs of all pages run, unless this is a preview.
+    If one is not known, all programs of all pages run, unless this is a preview: then
+    there is nothing for it.
     """
     file = cache_file(options)
+    reached = options["reached"] or from_here()
+    keys = [key_of(program, reached) for program in found]
+    here = {name: ("this page", one) for name, one in zip(keys, found, strict=True)}
     with LOCK:
         made: Shapes = json.loads(file.read_text()) if file.is_file() else {}
-        here = [("this page", program) for program in running(text)]
-        is_known = all(name_of(program) in made for _, program in here)
-        if is_known or options["preview"]:
-            return made
-        everywhere = [
-            (str(path), program)
-            for path in pages([Path(options["folder"])])
-            for program in running(path.read_text(encoding="utf-8"))
-        ]
-        # Once, and with the name of its page if that is known.
-        wanted = {name_of(one): (page, one) for page, one in [*here, *everywhere]}
-        made |= run([wanted[name] for name in wanted if name not in made])
-        keep(file, lambda part: part.write_text(json.dumps(made)))
-    return made
+        if not (options["preview"] or here.keys() <= made.keys()):
+            # Once, and with the name of its page if that is known.
+            wanted = here | {
+                key_of(program, reached): (str(path), program)
+                for path in pages([Path(options["folder"])])
+                for program in running(path.read_text(encoding="utf-8"))
+            }
+            missing = {name: wanted[name] for name in wanted if name not in made}
+            # What no page asks for any more is not kept.
+            made = {name: made[name] for name in wanted if name in made} | run(missing)
+            keep(file, lambda part: part.write_text(json.dumps(made)))
+    return [made.get(name) for name in keys]
 
 
 # ---- What a page shows -------------------------------------------------------------
@@ -133,10 +141,9 @@ class _Shapes(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         if found := running(text):
-            made = shapes_of(text, self.options)
+            made = shapes_of(found, self.options)
             # From the bottom, so that the line numbers above stay true.
-            for program in reversed(found):
-                rows = made.get(name_of(program))
+            for program, rows in reversed([*zip(found, made, strict=True)]):
                 if rows != []:
                     below = last(program)
                     part = self.md.htmlStash.store(details(rows))
@@ -151,8 +158,8 @@ class ShapesExtension(Extension):
         self.config = {
             "folder": ["docs", "where the pages are"],
             "cache": [".cache/shapes", "where what has run is kept"],
-            "depends": [[], "folders of the modules that they import"],
             "preview": [False, "whether programs that are not known do not run"],
+            "reached": ["", "what finds the files that they reach, for all pages"],
         }
         super().__init__(**options)
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from bs4 import BeautifulSoup, Tag
 
+# Colours only, and most of what there is to parse.
+COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
 PYTHON = re.compile(r"(language|hl)-(i?python\d?|py\d?|pyi|pycon3?)")
 
 
@@ -75,7 +77,7 @@ def blocks(html: str, known: str | None = None) -> list[Block]:
     # Menus take longer to parse than the page.
     start, end = html.find("<article"), html.rfind("</article>")
     whole = html if start < 0 else html[start:end]
-    page = BeautifulSoup(whole, "html.parser")
+    page = BeautifulSoup(COLOURED.sub(r"\1", whole), "html.parser")
     passed = {
         id(tag) for tag in page.select(", ".join(filter(None, (".linenos pre", known))))
     }

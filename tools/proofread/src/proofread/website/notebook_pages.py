@@ -3,8 +3,8 @@
 Its template has styles and scripts of its own, which a strict content security policy
 refuses. It takes ours instead: cells of prose are read as the pages are, and programs
 and outputs have the same elements and classes as there. It keeps what it has made until
-the notebook changes; here also until a module that the labs depend on, or anything
-installed, has changed.
+the notebook changes; here also until what the notebooks reach through their imports,
+or anything installed, has changed.
 """
 
 import shutil
@@ -13,13 +13,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import jupytext
 from markdown import Markdown
 from mkdocs.config.defaults import MkDocsConfig
 from nbformat import NotebookNode
 
 from proofread.caching import key
-from proofread.markdown_ext.labs import output_as_markdown
+from proofread.markdown_ext.labs import as_program, output_as_markdown
 from proofread.page.markdown import as_fence
+from proofread.reached import from_here
 
 TEMPLATES = Path(__file__).with_name("notebook_templates")
 CACHE = Path(".cache/notebooks")
@@ -62,14 +64,20 @@ class CellsAsHtml:
         return self.prose(output_as_markdown(output, str))
 
 
-def set_up_notebooks(
-    config: MkDocsConfig, depends: Sequence[str], *, preview: bool
-) -> bool:
+def reached_by(notebooks: Sequence[Path]) -> list[str | bytes]:
+    """Return the names and contents of the files that notebooks reach."""
+    reached = from_here(*{path.parent for path in notebooks})
+    files: set[Path] = set()
+    for path in notebooks:
+        files |= reached.of(as_program(jupytext.read(path)))
+    return reached.parts(files)
+
+
+def set_up_notebooks(config: MkDocsConfig, *, preview: bool) -> bool:
     """Set up mkdocs-jupyter, if a site uses it.
 
     Args:
         config: The configuration of the site.
-        depends: Folders of the modules that notebooks import.
         preview: Whether a notebook that has not run yet is shown without outputs.
 
     Returns:
@@ -89,7 +97,15 @@ def set_up_notebooks(
     if not plugin.config["execute"]:
         return False
     templates = "".join(path.read_text() for path in sorted(TEMPLATES.rglob("*.j2")))
-    kept = CACHE / key(templates, [*depends, Path(__file__).parent])[:16]
+    own = [path.read_text() for path in sorted(Path(__file__).parent.rglob("*.py"))]
+    files = sorted(Path(config.docs_dir).rglob("*.*"))
+    notebooks = [
+        path
+        for path in files
+        if path.suffix in {".py", ".ipynb"}
+        and any(path.match(pattern) for pattern in plugin.config["include"])
+    ]
+    kept = CACHE / key(templates, *own, *reached_by(notebooks))
     if preview and not kept.is_dir():
         plugin.config.update(execute=False, cache=False)
         return True
