@@ -20,6 +20,17 @@ MODULES = {
     "ours/f.py": "",
     "ours/broken.py": "def",
     "alone.py": "",
+    "hands/__init__.py": (
+        "from hands.left import left\nfrom hands.right import right as other\n"
+        "from hands.used import used\nimport hands.runs\n"
+        "from hands.all import *\nmade = used()\n"
+    ),
+    "hands/left.py": "left = 1\n",
+    "hands/right.py": "from hands import left\nright = 2\n",
+    "hands/used.py": "def used(): pass\n",
+    "hands/runs.py": "",
+    "hands/all.py": "from hands.far import far\ndef near(): pass\n",
+    "hands/far.py": "far = 3\n",
 }
 
 
@@ -53,6 +64,19 @@ USED = {
     "import ours.broken": {"__init__", "broken"},
     "import torch, nothing.of.this.name": set(),
     "def": set(),
+    "from hands import left": {"left"},
+    "from hands import other": {"left", "right"},
+    "from hands import far": {"all", "far"},
+    "from hands import near": {"all", "far"},
+    "from hands import made": {"left", "right", "all", "far"},
+    "from hands import unknown": {"left", "right", "all", "far"},
+    "from hands import *": {"left", "right", "all", "far"},
+    "from hands.left import left": {"left"},
+    "import hands\nhands.left": {"left"},
+    "import hands as h\nh.far": {"all", "far"},
+    "import hands\nprint(hands)": {"left", "right", "all", "far"},
+    "import hands.left\nhands.left.left": {"left"},
+    "import hands.left\nhands.other": {"left", "right"},
     "from . import f": set(),
 }
 
@@ -70,8 +94,12 @@ def test_the_modules_of_the_project_that_count(
         if key(project, code) != before:
             counted.add(name)
         path.write_text(MODULES[name])
+    folder = "hands" if "hands" in code else "ours"
+    # These run whatever is asked for.
+    always = {"__init__", "used", "runs"} if folder == "hands" else set()
     assert counted == {
-        "alone.py" if name == "../alone" else f"ours/{name}.py" for name in used
+        "alone.py" if name == "../alone" else f"{folder}/{name}.py"
+        for name in used | always
     }
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -90,6 +89,7 @@ FILES = {
                 list(threads.map(Path.read_text, [Path("data/more.txt")]))
         """,
 }
+KEPT = ".pytest_cache/v/proofread/modules"
 TESTS = {name[5:-3] for name in FILES if name.startswith("test_")}
 
 
@@ -147,20 +147,24 @@ REACHED = {
 }
 
 
-@pytest.mark.parametrize(("name", "modules"), REACHED.items())
 def test_what_reaches_a_change_runs_again(
-    project: pytest.Pytester,
-    run: Callable[..., set[str]],
-    name: str,
-    modules: set[str],
+    project: pytest.Pytester, run: Callable[..., set[str]]
 ) -> None:
     assert run() == TESTS
     assert run() == set()
-    old = FILES.get(name, "") if name != "pyproject.toml" else SETTINGS
-    write(project, name, old.replace("\n        ", "\n").lstrip() + "\n# new\n")
-    # It starts a process inside the project, which may read whatever is there.
-    assert run() == modules | {"all"}
-    assert run() == set()
+    kept = project.path / KEPT
+    passed = kept.read_text()
+    ran = {}
+    for name in REACHED:
+        path = project.path / name
+        old = path.read_text() if path.exists() else None
+        write(project, name, f"{old or ''}\n# new\n")
+        ran[name] = run()
+        assert run() == set()
+        path.unlink() if old is None else path.write_text(old)
+        kept.write_text(passed)
+    # One starts a process inside the project, which may read whatever is there.
+    assert ran == {name: modules | {"all"} for name, modules in REACHED.items()}
 
 
 @pytest.mark.parametrize("name", ["made/page.txt", "a.log", ".git/HEAD"])
@@ -178,12 +182,11 @@ def test_what_is_left_out_is_counted_and_not_imported(
     run()
     text = "with open('a.log', 'a') as log: log.write('imported ')\n"
     write(project, "test_nothing.py", text + "def test_it(): pass\n")
-    assert run() == {"nothing"}
+    assert run() == {"nothing", "all"}
     said = project.runpytest_inprocess("--changed", "test_nothing.py", "test_first.py")
     said.stdout.fnmatch_lines("proofread: 2 modules of tests left out, which passed*")
     assert (project.path / "a.log").read_text() == "imported "
-    # Nothing of one module was asked for, so nothing is known of it.
-    assert said.ret == 0
+    assert said.ret == 0  # though no test ran
 
 
 def test_what_failed_runs_again(
@@ -196,7 +199,7 @@ def test_what_failed_runs_again(
     assert run(ret=2) == set()
     assert run(ret=2) == set()
     write(project, "test_nothing.py", "def test_it(): pass")
-    assert run() == {"nothing"}
+    assert run() == {"nothing", "all"}
     assert run() == set()
 
 
@@ -268,6 +271,24 @@ def test_what_changes_as_it_runs_runs_again(
     assert run() == {"nothing", "all"}
 
 
+def test_what_is_written_or_removed_is_not_read(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(
+        project,
+        "test_nothing.py",
+        "import shutil\n"
+        "def test_it(tmp_path):\n"
+        "    (tmp_path / 'below').mkdir()\n"
+        "    shutil.rmtree(tmp_path)\n"
+        "    with open('written.txt', 'a') as file: file.write('x')\n",
+    )
+    assert run() == TESTS
+    assert run("--deselect=test_all.py") == TESTS - {"all"}
+    assert run("--deselect=test_all.py") == set()
+    assert '"below"' not in (project.path / KEPT).read_text()
+
+
 def test_several_processes(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,4 +322,4 @@ def test_the_rest_of_the_tests_is_not_touched(project: pytest.Pytester) -> None:
     plain = project.runpytest_inprocess()
     plain.assert_outcomes(passed=len(TESTS))
     assert "left out" not in plain.stdout.str()
-    assert not Path(project.path, ".pytest_cache/v/proofread").exists()
+    assert not (project.path / KEPT).exists()

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from proofread.caching import digest, installed
 from proofread.page.markdown import Program
@@ -58,7 +58,7 @@ class Text:
             return
         self.walk(tree, file, in_function=False)
 
-    def walk(self, node: ast.AST, file: Path | None, *, in_function: bool) -> None:
+    def walk(self, node: Any, file: Path | None, *, in_function: bool) -> None:
         """Take note of a part of the text and of all within it."""
         kind = type(node)
         if kind is ast.Name:
@@ -182,13 +182,11 @@ class Keys:
         inner = f"{one.module}.{one.name}".strip(".")
         if inner_module := self.module(one.base, inner):
             yield from self.used(inner_module, one.bound, text)
-        if module and one.name == "*":
-            yield module, ALL
-        elif module and module.name != "__init__.py":
+        if module and (one.name == "*" or module.name != "__init__.py"):
             yield module, ALL
         elif module:
             handed = {each.bound for each in self.text(module).imports}
-            known = one.name in handed | self.text(module).defined
+            known = {one.name, "*"} & (handed | self.text(module).defined)
             yield module, one.name if known or not inner_module else PASSED
 
     def used(

@@ -22,7 +22,6 @@ from proofread.pytest_plugin.reads import (
     IMPORTS,
     LISTS,
     READS,
-    Files,
     Recorder,
     absolute,
     importable,
@@ -106,9 +105,7 @@ class Reach:
         """Return a path from the project's folder."""
         return file.relative_to(self.root).as_posix()
 
-    def key(
-        self, reached: Sequence[tuple[str, str]], contents: dict[str, str]
-    ) -> str:
+    def key(self, reached: Sequence[tuple[str, str]], contents: dict[str, str]) -> str:
         """Return the key of all this with some contents."""
         parts = [self.settings]
         for what, name in reached:
@@ -125,7 +122,6 @@ class Reach:
         return digest(*parts)
 
 
-
 class Modules:
     """Leaves modules out, sees what the others reach, and keeps those that pass.
 
@@ -140,17 +136,20 @@ class Modules:
     def __init__(self, config: pytest.Config, recorder: Recorder) -> None:
         self.config = config
         self.recorder = recorder
-        self.worker = hasattr(config, "workerinput")
+        # What a worker of pytest-xdist is told, and what it tells in the end.
+        self.told: dict[str, Any] | None = getattr(config, "workerinput", None)
         self.options = options(config)
         self.left_out: set[str] = set()
         self.collected: set[str] = set()
         self.waiting: dict[str, set[str]] = defaultdict(set)
         # Of these, only some tests were asked for.
         start = config.invocation_params.dir
-        named = [start / text.partition("::")[0] for text in config.args if "::" in text]
+        named = [
+            start / text.partition("::")[0] for text in config.args if "::" in text
+        ]
         self.wrong = {recorder.files.name(absolute(path)) or "" for path in named}
-        if self.worker:
-            self.same = {*config.workerinput[SAME]}
+        if self.told is not None:
+            self.same = {*self.told[SAME]}
             return
         kept = config.cache.get(CACHE, {})
         self.seen = {tuple(one) for one in kept.get("seen", ())}
@@ -211,7 +210,7 @@ class Modules:
         report = yield
         if report.when == "teardown":
             self.recorder.test = None
-            report.proofread_seen = self.recorder.new()
+            vars(report)["proofread_seen"] = self.recorder.new()
         return report
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -224,7 +223,7 @@ class Modules:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take note of a test."""
-        if self.worker:
+        if self.told is not None:
             return
         module = report.nodeid.partition("::")[0]
         if report.failed:
@@ -247,12 +246,10 @@ class Modules:
         """Keep which modules have passed whole, and all that was seen."""
         self.recorder.stop()
         seen = self.recorder.new()
-        if self.worker:
-            self.config.workeroutput[SAME] = (
-                sorted(self.left_out),
-                sorted(self.collected),
-                seen,
-            )
+        if self.told is not None:
+            left_out, collected = sorted(self.left_out), sorted(self.collected)
+            tell: dict[str, Any] = vars(self.config)["workeroutput"]
+            tell[SAME] = (left_out, collected, seen)
             return
         self.seen.update(seen)
         after = self.recorder.files.contents()

@@ -5,6 +5,7 @@ Once installed it is there in each run, and does nothing until it is asked to:
     pytest --proofread docs     runs each program and compares what it prints
     pytest --record docs        rewrites what is recorded
     pytest --changed docs       leaves out what has passed and cannot have changed
+    pytest --changed tests      does so with modules of tests
 """
 
 import os

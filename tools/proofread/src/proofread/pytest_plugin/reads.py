@@ -118,9 +118,9 @@ class Recorder:
             self.add(STARTS, self.reach_of_process(event, arguments), frame)
         elif event == "exec":
             code = arguments[0]
-            if isinstance(code, CodeType) and code.co_name == "<module>":
-                if name := self.name_of(code.co_filename):
-                    self.add(IMPORTS, name, frame)
+            whole = isinstance(code, CodeType) and code.co_name == "<module>"
+            if whole and (name := self.name_of(code.co_filename)):
+                self.add(IMPORTS, name, frame)
         elif event == "open" and str(arguments[1])[:1] in {*"wxa"}:
             return
         elif frame.f_code.co_name != "_rmtree_safe_fd":  # its names are from elsewhere
@@ -140,10 +140,10 @@ class Recorder:
         askers, depth, statement = self.asking(frame)
         if depth and what in {READS, LISTS}:  # Python itself, to import a module
             return
-        if what == IMPORTS and name.endswith("__init__.py"):
-            # On the way to another module, or for a name that the text tells.
-            if depth > 1 or statement:
-                what = READS
+        # On the way to another module, or for a name that the text tells.
+        in_passing = depth > 1 or statement
+        if what == IMPORTS and in_passing and name.endswith("__init__.py"):
+            what = READS
         # A warning shows the line that it is about.
         if what == READS and name.endswith(".py") and name in askers:
             return
