@@ -24,6 +24,8 @@ MODULES = {
         "from hands.left import left\nfrom hands.right import right as other\n"
         "from hands.used import used\nimport hands.runs\n"
         "from hands.all import *\nmade = used()\n"
+        "try:\n    from hands.left import both\nexcept ImportError:\n"
+        "    def both(): pass\n"
     ),
     "hands/left.py": "left = 1\n",
     "hands/right.py": "from hands import left\nright = 2\n",
@@ -68,6 +70,7 @@ USED = {
     "from hands import other": {"left", "right"},
     "from hands import far": {"all", "far"},
     "from hands import near": {"all", "far"},
+    "from hands import both": {"left", "right", "all", "far"},
     "from hands import made": {"left", "right", "all", "far"},
     "from hands import unknown": {"left", "right", "all", "far"},
     "from hands import *": {"left", "right", "all", "far"},

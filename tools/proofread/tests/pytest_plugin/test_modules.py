@@ -37,7 +37,14 @@ FILES = {
             return deep
         """,
     "src/ours/deep.py": "deep = 1",
-    "src/ours/two.py": "def second(): pass",
+    "src/ours/two.py": """
+        from pathlib import Path
+
+        TEXT = Path("data/two.txt").read_text()
+
+        def second(): pass
+        """,
+    "data/two.txt": "",
     "src/found.py": "",
     "data/words.txt": "some words",
     "data/more.txt": "more words",
@@ -138,6 +145,7 @@ REACHED = {
     "src/found.py": {"cached", "caches", "starts"},
     "loads.py": {"cached", "caches"},
     "data/words.txt": {"cached", "caches"},
+    "data/two.txt": {"second"},
     "data/more.txt": {"thread"},
     "pages/one.txt": set(),
     "pages/two.txt": {"lists"},
