@@ -23,7 +23,7 @@ import re
 import sys
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -189,10 +189,17 @@ class Reached:
         project: The folder of the files that may change.
         path: The folders that modules are looked for in; what lies outside of the
             project or is installed is passed over.
+        imported: For files, others that they were seen to import.
     """
 
-    def __init__(self, project: Path, path: Sequence[str | Path]) -> None:
+    def __init__(
+        self,
+        project: Path,
+        path: Sequence[str | Path],
+        imported: Mapping[Path, Iterable[Path]] | None = None,
+    ) -> None:
         self.project = project.resolve()
+        self.imported = imported or {}
         folders = dict.fromkeys(Path(folder).resolve() for folder in path)
         self.path = [folder for folder in folders if self.owns(folder)]
         self.steps: dict[Step, set[Step]] = {}
@@ -206,10 +213,22 @@ class Reached:
             text: The program.
             file: Its file, if it has one, for what it imports relatively.
         """
-        found: set[Step] = set()
         waiting = {*self.running(text, file)}
         if file is not None:
             waiting |= {*self.packages(file.resolve())}
+        modules = self.reached_from(waiting)
+        return modules.union(*(self.files_beside(one.parent) for one in modules))
+
+    def modules_of(self, files: Iterable[Path]) -> set[Path]:
+        """Return some files that run, and the modules that they reach.
+
+        What lies beside them is not among these.
+        """
+        return self.reached_from({Step(file) for file in files if file.is_file()})
+
+    def reached_from(self, waiting: set[Step]) -> set[Path]:
+        """Return the files of some steps, and of all that these lead to."""
+        found: set[Step] = set()
         while waiting:
             step = waiting.pop()
             if step not in found:
@@ -217,8 +236,7 @@ class Reached:
                 if step not in self.steps:
                     self.steps[step] = {*self.next(step)}
                 waiting |= self.steps[step]
-        modules = {step.file for step in found}
-        return modules.union(*(self.files_beside(one.parent) for one in modules))
+        return {step.file for step in found}
 
     def parts(self, files: Iterable[Path]) -> list[str | bytes]:
         """Return the names and contents of files, in order, to make a key of."""
@@ -241,12 +259,16 @@ class Reached:
     def next(self, step: Step) -> Iterator[Step]:
         """Yield what a step leads to."""
         file, names, runs = step
+        facts = self.facts(file)
         yield from self.packages(file)
         if names is None:
             if runs:
                 yield from self.running(self.content(file), file)
+                # What it imports when it is asked for a name counts for the name.
+                if "__getattr__" not in facts.defined:
+                    others = self.imported.get(file, ())
+                    yield from (Step(other) for other in others if other.is_file())
             return
-        facts = self.facts(file)
         if names == ():
             yield from self.all_of(file)
             return

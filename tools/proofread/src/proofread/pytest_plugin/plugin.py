@@ -5,6 +5,7 @@ Once installed it is there in each run, and does nothing until it is asked to:
     pytest --proofread docs     runs each program and compares what it prints
     pytest --record docs        rewrites what is recorded
     pytest --changed docs       leaves out what has passed and cannot have changed
+    pytest --changed tests      does so with modules of tests
 """
 
 import os
@@ -17,9 +18,13 @@ import pytest
 
 from proofread.pytest_plugin.changed import Keys
 from proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
+from proofread.pytest_plugin.modules import Modules
+from proofread.pytest_plugin.reads import Files, Recorder, modules_of
 from proofread.pytest_plugin.settings import inexact, wanted
 from proofread.pytest_plugin.summary import CACHE, Account
 from proofread.run import NO_WINDOWS, runner
+
+RECORDER = pytest.StashKey[Recorder]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,7 +50,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("proofread_kinds", "what a fence may say that is not run", "args")
     parser.addini("proofread_reference", "where outputs are exact", "linelist")
     parser.addini("proofread_limit", "seconds that a program may run", default="")
+    parser.addini("proofread_variables", "what tests take from outside", "args")
     parser.addini("proofread_width", "characters in a line of code", default="0")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """See what tests reach, from the first module of the project that is imported."""
+    if early_config.known_args_namespace.changed and sys.platform != "win32":
+        files = Files(early_config.rootpath)
+        # What pytest alone adds is not there for a process that a test starts.
+        added = {*map(str, early_config.getini("pythonpath"))}
+        path = [folder for folder in sys.path if folder not in added]
+        early_config.stash[RECORDER] = Recorder(files, modules_of(files, path))
+        early_config.stash[RECORDER].start()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,6 +83,9 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             "--pdb must not be used for pages: a program has a process of its own."
         )
+    if config.option.changed:
+        modules = Modules(config, config.stash[RECORDER])
+        config.pluginmanager.register(modules, "proofread-modules")
     # They start with the first program.
     config.stash[WORKER] = runner.Lookahead(
         *(runner.current_interpreter() for _ in range(workers(config)))
@@ -98,6 +119,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """End the process that programs are started from."""
     if worker := config.stash.get(WORKER, None):
         worker.close()
+    if recorder := config.stash.get(RECORDER, None):
+        recorder.stop()
 
 
 @pytest.hookimpl(tryfirst=True)
