@@ -25,7 +25,10 @@ SMALL = $(eval SMALL := $(shell $(BASE) .ci/torch_index.py $(TORCH_INDEX)))$(SMA
 # As many processes as JOBS says, with one thread each. Tests of one group share what one
 # of them has built.
 PARALLEL = -n $(JOBS) --dist loadgroup
-units tool coverage slow book lowest: export OMP_NUM_THREADS = 1
+units tool coverage slow pages codeblocks lowest: export OMP_NUM_THREADS = 1
+
+# What passed is left out until something changes that it reaches.
+CHANGED ?= $(if $(ALL),,--changed)
 
 # What tries the site builds it first, unless SITE=built says that it stands.
 BUILT = $(if $(filter built,$(SITE)),,site)
@@ -46,7 +49,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test units tool changed-tool book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
+.PHONY: help serve test quick units tool changed-tool book pages codeblocks slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -56,7 +59,8 @@ help:  ## list the targets
 	@echo 'variables:'
 	@echo '  PORT=8000         where `make serve` shows the book'
 	@echo '  JOBS=2            how many processes run tests at once'
-	@echo '  ALL=1             have the browser and Lighthouse try each page'
+	@echo '  ALL=1             have the tests run what passed and has not changed since,'
+	@echo '                    and the browser and Lighthouse try each page'
 	@echo '  SINCE=REVISION    else they try one of each kind, and those that changed since'
 	@echo '  PYTHON=python3    the Python that .venv is made with, 3.11.5 or newer'
 	@echo '  CUDA=1            on Linux, make .venv with PyTorch for GPUs, of several gigabytes'
@@ -67,23 +71,29 @@ help:  ## list the targets
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) proofread serve --port $(PORT)
 
-test: duration units changed-tool book  ## run every test but the slow ones, and every program of the book
+test: duration units changed-tool pages codeblocks  ## run every test but the slow ones, and every program of the book
+
+quick: units pages  ## run those tests and programs that what changed since the last run can affect
 
 units: .venv/installed
 	@echo '== Tests of the package and of the book'
-	@$(RUN) pytest -q $(PARALLEL) -m 'not slow' tests
+	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' --ignore-glob='*.md' tests
 
 tool: .venv/installed  ## run the tests of proofread, which `make test` leaves out where it has not changed
 	@echo '== Tests of the tool'
-	@$(RUN) pytest -q $(PARALLEL) -m 'not slow' tools/proofread/tests
+	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' tools/proofread/tests
 
 changed-tool: .venv/installed
 	@if .venv/bin/python tests/support/changed_files.py tools/proofread constraints.txt; \
 	then $(MAKE) tool; fi
 
-book: .venv/installed
+book: pages codeblocks
+
+pages: .venv/installed
 	@echo '== Programs of the book and the README'
-	@$(RUN) pytest -q $(PARALLEL) --proofread docs README.md
+	@$(RUN) pytest -q $(PARALLEL) --proofread $(CHANGED) docs README.md
+
+codeblocks: .venv/installed
 	@echo '== The same by pytest-codeblocks alone'
 	@$(RUN) pytest -q $(PARALLEL) --codeblocks docs README.md
 

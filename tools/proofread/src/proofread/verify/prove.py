@@ -128,13 +128,22 @@ class Proof:
     def run(
         self, name: str, options: Sequence[str], path: CodePath, commands: Sequence[str]
     ) -> None:
-        """Run the pages with options of pytest, and commands, on a code path."""
+        """Run the pages with options of pytest, and commands, on a code path.
+
+        The commands run one after another, beside the pages.
+        """
         environment = path.environment(os.environ)
-        found = run_pages(self.pages, options, environment)
+
+        def run_commands() -> list[str]:
+            said = (command_problems(command, environment) for command in commands)
+            return [problem for problems in said for problem in problems]
+
+        with ThreadPoolExecutor(1) as beside:
+            commands_ran = beside.submit(run_commands)
+            found = run_pages(self.pages, options, environment)
         self.expected = self.expected or found
         problems = [*failures(found), *differences(self.expected, found)]
-        for command in commands:
-            problems += command_problems(command, environment)
+        problems += commands_ran.result()
         self.keep(Leg(name, len(found), len(commands), sorted(problems)))
 
     def run_path(self, path: CodePath) -> None:
