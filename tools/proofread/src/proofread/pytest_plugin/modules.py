@@ -278,6 +278,8 @@ class Modules:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say how many modules were left out."""
+        if not self.left_out:
+            return
         terminalreporter.write_line(
             f"proofread: {len(self.left_out)} modules of tests left out, which passed "
             "and reach nothing that has changed"

@@ -71,6 +71,8 @@ class Account:
         write = terminalreporter.write_line
         for line in self.recorder.said:
             write(line)
+        if not (self.results or self.skipped or self.config.option.proofread):
+            return  # only modules of tests were asked for
         ran = [result for result in self.results.values() if not result["again"]]
         refused = sum(
             bool(result["error"]) and result["outcome"] == "passed" for result in ran
