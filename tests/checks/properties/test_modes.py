@@ -49,6 +49,13 @@ def test_functions_are_asked_about_dropout_too() -> None:
     assert said(function(causal=False), DROPOUT)[0] == "not applicable"
 
 
+def test_a_function_that_drops_the_same_in_all_texts_keeps_the_mean() -> None:
+    def drops(weights: Tensor, p: float) -> Tensor:
+        return weights * dropout(torch.ones_like(weights[:1]), p)
+
+    assert said(of_functions(drops), DROPOUT)[0] == "passed"
+
+
 def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
     class Normed(nn.Module):
         def __init__(self) -> None:
