@@ -1,19 +1,17 @@
 """The site as a reader gets it: whole, linked, readable, and from nowhere else."""
 
-import importlib.util
 import json
 import re
 import zipfile
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 
-from book_nav import CONFIG, chapters, sources
+from book_nav import chapters, sources
 from proofread.markdown_ext.labs import code
 from proofread.page.markdown import fences, programs
 from proofread.verify.links import broken_links
@@ -24,17 +22,8 @@ from proofread.website.takeaway.cells import whole
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-SOURCE = ROOT / "src/headway"
 # Where pages include files from.
 INCLUDED = [DOCS / "assets/figures", ROOT / "generated"]
-PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,34 +16,9 @@ from headway.checks.tolerance import max_difference, same_order_tolerance, toler
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
 _SEEDS = range(2, 18)
+_CALLS, _COPIES = 64, 32
 _LOUD = 1e3  # then a row sees one token alone, and sees another if a score is dropped
-
-
-class _Draws(NamedTuple):
-    """How often dropout draws: few calls, since a call costs more than a large batch.
-
-    Attributes:
-        calls: How many calls, each with a seed of its own.
-        means: How many means each call gives.
-        copies: How many copies of the texts each mean is of.
-    """
-
-    calls: int
-    means: int
-    copies: int
-
-    @property
-    def total(self) -> int:
-        """How often it draws for each number."""
-        return self.calls * self.means * self.copies
-
-    def one_mean_a_call(self) -> "_Draws":
-        """Draw as often, with no two means of the same call."""
-        return _Draws(self.calls * self.means, 1, self.copies)
-
-
-_DRAWS = _Draws(4, 16, 32)
-_IF_WIDE = _Draws(4, 8, 4)  # where a row has many numbers to tell by
+_IF_WIDE = 32, 4  # where a row has many numbers to tell by
 
 
 def in_eval(evidence: Evidence) -> Outcome:
@@ -95,17 +69,16 @@ def dropout(evidence: Evidence) -> Outcome:
     x = evidence.x
     with torch.no_grad():
         expected = subject(x)
-    draws = _DRAWS
+    calls, copies = _CALLS, _COPIES
     if evidence.wide:
         x, expected = x[:1], expected[:1]
-        draws = _IF_WIDE
-    if subject.module is None:  # `_shared` cannot ask whether texts lose the same
-        draws = draws.one_mean_a_call()
+        calls, copies = _IF_WIDE
     if not subject.has_dropout:
         return not_applicable("No rate of dropout was found.")
     dropping = subject.in_training(dropout=_RATE)
     with torch.no_grad():
-        means = _means(dropping, x, draws)
+        draws = [_mean(dropping, x, copies, seed) for seed in range(calls)]
+        means = torch.stack(draws)
         few, most, none = (
             subject.in_training(dropout=rate)(x)
             for rate in (_SMALL_RATE, 1 - _SMALL_RATE, 0.0)
@@ -146,9 +119,9 @@ def dropout(evidence: Evidence) -> Outcome:
             "Training goes another way at a rate of 0 too, so that the mean says "
             "nothing of dropout."
         )
-    count = draws.total  # a count, since what was drawn differs by platform
+    count = calls * copies  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
-        if not others and not _has_mean_if_loud(subject, x, draws):
+        if not others and not _has_mean_if_loud(subject, x, calls // 2, copies):
             return failed(
                 "With large tokens, the mean of many draws in training is not the "
                 "answer of eval: dropout acts on scores as well, before the softmax.",
@@ -267,22 +240,17 @@ def _has_mean(means: Tensor, expected: Tensor, tolerance: float) -> bool:
 
 
 @torch.no_grad()
-def _has_mean_if_loud(subject: Subject, x: Tensor, draws: _Draws) -> bool:
+def _has_mean_if_loud(subject: Subject, x: Tensor, calls: int, copies: int) -> bool:
     """Ask for the same of tokens so large that a row sees one token alone."""
     loud = _LOUD * x
     expected = subject(loud)
     if not bool(expected.isfinite().all()):
         return True  # another property tells it
     dropping = subject.in_training(dropout=_RATE)
-    fewer = draws._replace(calls=draws.calls // 2)
-    return _has_mean(_means(dropping, loud, fewer), expected, tolerance(expected))
+    draws = [_mean(dropping, loud, copies, seed) for seed in range(calls)]
+    return _has_mean(torch.stack(draws), expected, tolerance(expected))
 
 
-def _means(subject: Subject, x: Tensor, draws: _Draws) -> Tensor:
-    """Give means of what is drawn, the first axis counting them."""
-    found: list[Tensor] = []
-    for seed in range(draws.calls):
-        rows = subject(x.repeat(draws.means * draws.copies, 1, 1), seed=seed)
-        means = rows.unflatten(0, (draws.means, draws.copies, -1)).mean(dim=1)
-        found.append(means)
-    return torch.cat(found)
+def _mean(subject: Subject, x: Tensor, copies: int, seed: int) -> Tensor:
+    rows = subject(x.repeat(copies, 1, 1), seed=seed)
+    return rows.unflatten(0, (copies, -1)).mean(dim=0)

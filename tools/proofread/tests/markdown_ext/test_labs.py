@@ -13,17 +13,6 @@ from proofread import caching as keep
 from proofread.markdown_ext.labs import code, output_as_markdown
 from proofread.markdown_ext.pending import PENDING
 
-MODULES = {
-    "package/__init__.py": "from typing import TYPE_CHECKING\n"
-    "if TYPE_CHECKING:\n    from package.given import f\n"
-    "def __getattr__(name):\n    from importlib import import_module\n"
-    "    return getattr(import_module('package.given'), name)\n",
-    "package/module.py": "import package.deep\n",
-    "package/deep.py": "x = 1\n",
-    "package/given.py": "f = 1\n",
-    "package/data/table.csv": "1\n",
-    "package/other.py": "hint = 1\n",
-}
 LAB = """# %% [markdown]
 # # A lab
 #
@@ -51,11 +40,13 @@ display(HTML("<figure><svg><text>*4*</text></svg></figure>"))
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def lab(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write_package: Callable[[Path], None],
+) -> Path:
     monkeypatch.chdir(tmp_path.parent)
-    (tmp_path / "package" / "data").mkdir(parents=True)
-    for name, text in MODULES.items():
-        (tmp_path / name).write_text(text)
+    write_package(tmp_path)
     file = tmp_path / "lab.py"
     file.write_text(LAB.format(log=str(tmp_path / "log")))
     return file

@@ -152,29 +152,20 @@ print()
 
 The end.
 """
-MODULES = {
-    "package/__init__.py": "from typing import TYPE_CHECKING\n"
-    "if TYPE_CHECKING:\n    from package.given import f\n"
-    "def __getattr__(name):\n    from importlib import import_module\n"
-    "    return getattr(import_module('package.given'), name)\n",
-    "package/module.py": "import package.deep\n",
-    "package/deep.py": "x = 1\n",
-    "package/given.py": "f = 1\n",
-    "package/data/table.csv": "1\n",
-    "package/other.py": "hint = 1\n",
-}
 START = (
     '<details class="hw-shapes" data-search-exclude><summary>Shapes</summary><dl><dt>'
 )
 
 
 @pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def built(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write_package: Callable[[Path], None],
+) -> Callable[..., str]:
     monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
-    for name, text in MODULES.items():
-        Path(name).parent.mkdir(exist_ok=True, parents=True)
-        Path(name).write_text(text)
+    write_package(tmp_path)
 
     def build(text: str = PAGE, *, preview: bool = False) -> str:
         names = ["admonition", "pymdownx.superfences", "proofread.markdown_ext.shapes"]
