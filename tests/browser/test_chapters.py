@@ -249,13 +249,27 @@ def test_paper_shows_every_output(chapter_in: Callable[..., "Page"]) -> None:
     assert page.locator(".hw-way").is_hidden()
 
 
-@pytest.mark.parametrize("alone", [True, False])
+# A browser that does not look into what is hidden.
+LOOKS_NOT = "delete Document.prototype.onbeforematch"
+# As the theme does while one scrolls, which may come first.
+FORGETS = (
+    "const forgets = () => history.replaceState({}, '', '#');"
+    "addEventListener('hashchange', forgets);"
+    "addEventListener('click', () => setTimeout(forgets))"
+)
+
+
+@pytest.mark.parametrize(
+    "alone",
+    ["", LOOKS_NOT, f"{LOOKS_NOT};{FORGETS}"],
+    ids=["looks", "looks_not", "forgets_address"],
+)
 def test_a_link_into_an_output_opens_it(
-    chapter_in: Callable[..., "Page"], alone: bool
+    chapter_in: Callable[..., "Page"], alone: str
 ) -> None:
     page = chapter_in()
-    if not alone:  # a browser that does not look into what is hidden
-        page.add_init_script("delete Document.prototype.onbeforematch")
+    if alone:
+        page.add_init_script(alone)
         page.reload()
     switch(page).click()
     page.evaluate(

@@ -45,8 +45,9 @@
       if (shows) pre.removeAttribute("hidden")
       else pre.setAttribute("hidden", HIDDEN)
     }
-    const openTarget = () => {
-      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+    // The theme changes the address while one scrolls, so it is not asked afterwards.
+    const openTarget = ({ hash }) => {
+      const target = document.getElementById(decodeURIComponent(hash.slice(1)))
       const one = target && outputs.find(({ box }) => box.contains(target))
       if (!one?.pre.hidden) return
       show(one, true)
@@ -80,10 +81,11 @@
       const text = one.pre.textContent.toLowerCase()
       if (words.every((word) => text.includes(word))) show(one, true)
     }
-    openTarget()
-    addEventListener("hashchange", openTarget)
+    openTarget(location)
+    addEventListener("hashchange", ({ newURL }) => openTarget(new URL(newURL)))
     addEventListener("click", ({ target }) => {
-      if (target.closest?.("a[href*='#']")) setTimeout(openTarget)
+      const link = target.closest?.("a[href*='#']")
+      if (link) setTimeout(openTarget, 0, link)
     })
     // Who comes back finds the page as it was left, and the switch may have changed.
     addEventListener("pageshow", ({ persisted }) => {
