@@ -211,8 +211,8 @@ distclean: clean  ## remove .venv too
 
 # Written anew only where it differs, so that nothing is installed again for less.
 .venv/needs: .venv/pyvenv.cfg FORCE
-	@.venv/bin/python -c "$$NEEDS" > $@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@.venv/bin/python -c "$$NEEDS" > $@.$$$$ && \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 # What others have made would slow down each run of pytest, so it has environments of its
 # own, one a dependency group, which borrow all else.

@@ -85,6 +85,81 @@ def test_the_steps_that_one_names_are_timed_where_that_is_asked(project: Path) -
     assert browser.startswith("browser,")
 
 
+def lanes(project: Path, make: str, **variables: str) -> subprocess.CompletedProcess:
+    """Run all of .ci/run, with a make that does `make` where that names its target."""
+    for name in ("chromium", "node", "npm", "java"):
+        (project / name).symlink_to("/bin/true")
+    for name in ("asks", "answers", "nobody"):
+        os.mkfifo(project / name)
+    (project / "make").write_text(
+        f'#!/bin/sh\necho "$1 begins"\ncase $1 in\n{make}\nesac\necho "$*" >> made\n'
+    )
+    (project / "make").chmod(0o700)
+    return subprocess.run(
+        ["bash", ".ci/run"],
+        cwd=project,
+        env={"PATH": f"{project}:{os.environ['PATH']}", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+FIRST = ["install", "lint"]
+TESTS = ["coverage", "tool", "book", "slow", "prove QUICK=1", "peers"]
+BUILT = [
+    "site",
+    *(f"{one} SITE=built" for one in ("takeaway", "browser", "lighthouse")),
+]
+NIGHTLY = ["slow", "peers", "lighthouse SITE=built"]
+
+
+@pytest.mark.parametrize("nightly", ["0", "1"])
+def test_what_needs_the_site_runs_beside_the_rest(project: Path, nightly: str) -> None:
+    # Each waits for the other: one after another they would never end.
+    meet = "tool) echo > asks; cat answers;; takeaway) cat asks; echo > answers;;"
+    done = lanes(project, meet, NIGHTLY=nightly, WRITE_TIMES="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    left_out = NIGHTLY if nightly == "0" else []
+    made = (project / "made").read_text().splitlines()
+    assert made[:2] == FIRST
+    for steps in (TESTS, BUILT):
+        expected = [one for one in steps if one not in left_out]
+        assert [one for one in made if one in steps] == expected
+    assert len(made) == len({*FIRST, *TESTS, *BUILT}) - len(left_out)
+    printed, table = done.stdout.split("Step             Seconds    Busy\n")
+    assert printed.count(" begins\n") == len(made)
+    rows = [row[:16].rstrip() for row in table.splitlines()]
+    assert sorted(rows[:-1]) == sorted(one.removesuffix(" SITE=built") for one in made)
+    assert rows[-1] == "all"
+    assert (project / ".ci/times.csv").read_text().count("\nlint,18,") == 1
+    assert (project / ".ci/times.csv").read_text().count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("fails", "hangs"), [("slow", "browser"), ("browser", "slow"), ("peers", "nothing")]
+)
+def test_what_fails_ends_all(project: Path, fails: str, hangs: str) -> None:
+    # What hangs holds the output open: the run is only over when it has been ended.
+    done = lanes(
+        project,
+        f"{hangs}) echo > asks; cat nobody;;"
+        f"{fails}) [ {hangs} = nothing ] || cat asks; echo it is broken; exit 3;;",
+    )
+    name = f"{fails} SITE=built" if fails == "browser" else fails
+    assert (done.returncode, done.stderr) == (2, f"FAILED: make {name}\n")
+    assert "\nit is broken\n" in done.stdout
+    made = (project / "made").read_text().splitlines()
+    assert made[:2] == FIRST
+    assert not {fails, hangs} & {one.removesuffix(" SITE=built") for one in made}
+
+
+def test_nothing_begins_after_the_first_steps_have_failed(project: Path) -> None:
+    done = lanes(project, "lint) exit 3;;")
+    assert (done.returncode, done.stderr) == (2, "FAILED: make lint\n")
+    assert (project / "made").read_text() == "install\n"
+
+
 def test_make_says_how_long_the_tests_take_before_anything_else(project: Path) -> None:
     times(project, "test", "413")
     assert times(project, "test") == (
