@@ -25,7 +25,7 @@ SMALL = $(eval SMALL := $(shell $(BASE) .ci/torch_index.py $(TORCH_INDEX)))$(SMA
 # As many processes as JOBS says, with one thread each. Tests of one group share what one
 # of them has built.
 PARALLEL = -n $(JOBS) --dist loadgroup
-units tool coverage slow pages codeblocks lowest: export OMP_NUM_THREADS = 1
+units tool coverage slow book lowest: export OMP_NUM_THREADS = 1
 
 # What passed is left out until something changes that it reaches.
 CHANGED ?= $(if $(ALL),,--changed)
@@ -49,7 +49,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test quick units tool changed-tool book pages codeblocks slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
+.PHONY: help serve test quick units tool changed-tool book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -71,9 +71,9 @@ help:  ## list the targets
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) proofread serve --port $(PORT)
 
-test: duration units changed-tool pages codeblocks  ## run every test but the slow ones, and every program of the book
+test: duration units changed-tool book  ## run every test but the slow ones, and every program of the book
 
-quick: units pages  ## run those tests and programs that what changed since the last run can affect
+quick: units book  ## run those tests and programs that what changed since the last run can affect
 
 units: .venv/installed
 	@echo '== Tests of the package and of the book'
@@ -87,15 +87,9 @@ changed-tool: .venv/installed
 	@if .venv/bin/python tests/support/changed_files.py tools/proofread constraints.txt; \
 	then $(MAKE) tool; fi
 
-book: pages codeblocks
-
-pages: .venv/installed
-	@echo '== Programs of the book and the README'
-	@$(RUN) pytest -q $(PARALLEL) --proofread $(CHANGED) docs README.md
-
-codeblocks: .venv/installed
-	@echo '== The same by pytest-codeblocks alone'
-	@$(RUN) pytest -q $(PARALLEL) --codeblocks docs README.md
+book: .venv/installed
+	@echo '== Programs of the book and the README, and the same by pytest-codeblocks alone'
+	@$(RUN) pytest -q $(PARALLEL) --proofread --codeblocks $(CHANGED) docs README.md
 
 slow: .venv/installed  ## run the slow tests: every combination that the others try in turn
 	@echo '== Slow tests'

@@ -34,6 +34,9 @@ class Keys:
 
     def of(self, program: Program) -> str:
         """Return the key of a program."""
-        modules = self.reached.parts(self.reached.of(program.code))
-        marks = [*program.marks, *program.recorded]
-        return digest(self.settings, program.code, *marks, "modules", *modules)
+        return self.of_code(program.code, [*program.marks, *program.recorded])
+
+    def of_code(self, code: str, rest: Sequence[str]) -> str:
+        """Return the key of code, and of what else its result depends on."""
+        modules = self.reached.parts(self.reached.of(code))
+        return digest(self.settings, code, *rest, "modules", *modules)

@@ -70,7 +70,6 @@ class Run(pytest.Item):
         super().__init__(**rest)
         self.program = program
         self.again = again
-        self.key = ""
         for mark in program.marks:
             if "xfail" not in mark:
                 self.add_marker(eval(mark, {"sys": sys, "pytest": pytest}))  # noqa: S307
@@ -134,7 +133,6 @@ class Run(pytest.Item):
             "output": result.output,
             "error": result.error,
             "again": self.again,
-            "key": self.key,
         }
 
     def changes_between_runs(self, result: Result) -> Iterator[str]:

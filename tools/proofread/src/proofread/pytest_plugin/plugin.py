@@ -6,6 +6,8 @@ Once installed it is there in each run, and does nothing until it is asked to:
     pytest --record docs        rewrites what is recorded
     pytest --changed docs       leaves out what has passed and cannot have changed
     pytest --changed tests      does so with modules of tests
+    pytest --changed --codeblocks docs
+                                does so with what pytest-codeblocks runs, too
 """
 
 import os
@@ -17,11 +19,12 @@ from pathlib import Path
 import pytest
 
 from proofread.pytest_plugin.changed import Keys
+from proofread.pytest_plugin.codeblocks import is_codeblock, key_of_codeblock
 from proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
 from proofread.pytest_plugin.modules import Modules
 from proofread.pytest_plugin.reads import Files, Recorder, modules_of
 from proofread.pytest_plugin.settings import inexact, wanted
-from proofread.pytest_plugin.summary import CACHE, Account
+from proofread.pytest_plugin.summary import CACHE, KEY, Account
 from proofread.run import NO_WINDOWS, runner
 
 RECORDER = pytest.StashKey[Recorder]()
@@ -165,9 +168,16 @@ def pytest_collection_modifyitems(
             config.rootpath, (inexact(config), config.getini("proofread_limit"))
         )
         passed = set(config.cache.get(CACHE, []))
+        same = []
         for item in items:
             if isinstance(item, Run):
-                item.key = keys.of(item.program)
-        same = [i for i in items if isinstance(i, Run) and i.key in passed]
+                key = keys.of(item.program)
+            elif is_codeblock(item):
+                key = key_of_codeblock(keys, item)
+            else:
+                continue
+            item.user_properties.append((KEY, key))
+            if key in passed:
+                same.append(item)
         config.hook.pytest_deselected(items=same)
         items[:] = [item for item in items if item not in {*same}]

@@ -13,6 +13,7 @@ from proofread.pytest_plugin.settings import fences, inexact
 from proofread.run.code_paths import NoProgramRanError, another, run_pages
 
 CACHE = "proofread/passed"
+KEY = "proofread_key"
 
 
 class Account:
@@ -22,6 +23,7 @@ class Account:
         self.config = config
         self.results: dict[str, dict[str, Any]] = {}
         self.skipped: list[str] = []
+        self.passed: set[str] = set()
         self.recorder = Recorder(
             config.rootpath, lambda text: fences(config, text), self.run_elsewhere
         )
@@ -46,7 +48,10 @@ class Account:
             if ".md::" in report.nodeid and not report.nodeid.endswith("-again]"):
                 self.skipped.append(f"{report.nodeid}: {report.longrepr[2]}")
         elif report.when == "call":
-            account: Any = dict(report.user_properties).get("proofread")
+            properties: dict[str, Any] = dict(report.user_properties)
+            if report.passed and KEY in properties:
+                self.passed.add(properties[KEY])
+            account = properties.get("proofread")
             if account is not None:
                 self.results[report.nodeid] = {**account, "outcome": report.outcome}
                 self.recorder.add(account, passed=report.passed)
@@ -57,10 +62,7 @@ class Account:
         if option.record and not self.recorder.write():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if option.changed:
-            passed = set(self.config.cache.get(CACHE, []))
-            for result in self.results.values():
-                if result["outcome"] == "passed":
-                    passed.add(result["key"])
+            passed = {*self.config.cache.get(CACHE, []), *self.passed}
             self.config.cache.set(CACHE, sorted(passed))
         if option.results:
             text = json.dumps(self.results, indent=1, sort_keys=True)
