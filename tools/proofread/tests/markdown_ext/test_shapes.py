@@ -255,9 +255,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """List the programs that run, by their first line, once for each process."""
     started: list[list[str]] = []
 
-    def run_jobs(reader: Reader, jobs: list[Job]) -> list[Result]:
+    def run_jobs(reader: Reader, jobs: list[Job], at_once: int) -> list[Result]:
         started.append([job.code.partition("\n")[0] for job in jobs])
-        return real(reader, jobs)
+        return real(reader, jobs, at_once)
 
     real = shapes.run_jobs
     monkeypatch.setattr(shapes, "run_jobs", run_jobs)

@@ -268,6 +268,16 @@ def test_programs_of_a_reader_run_in_an_interpreter_without_settings(
     assert results[1].error == "ZeroDivisionError: division by zero"
 
 
+def test_programs_run_at_once_and_answer_in_their_order(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    # Who opens a pipe waits until another one opens its other end.
+    reads = Job(f"print(open({str(tmp_path / 'pipe')!r}).read())", limit=LIMIT)
+    writes = Job(f"print(open({str(tmp_path / 'pipe')!r}, 'w').write('met'))")
+    python = Python(Path(sys.executable))
+    results = run_jobs(python, [reads, writes, Job("print(4)")], at_once=2)
+    assert [result.output for result in results] == ["met\n", "3\n", "4\n"]
+
+
 def test_a_message_is_a_line() -> None:
     result = Result("a\nb\u2028", "E", "T\n", ["p"], [("x", "(2,)")], finished=False)
     assert read_result(line(result)) == result

@@ -9,11 +9,12 @@ tensor, has no list.
 
 What has run is kept, and runs anew only if the program, what it reaches through its
 imports, or anything installed has changed. If one is missing, all that are missing on
-any page run, from one server, so that PyTorch is loaded once, and not at all if none
-has changed.
+any page run, as many at once as there are cores, so that PyTorch is loaded once a core,
+and not at all if none has changed.
 """
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from html import escape
@@ -62,7 +63,8 @@ def run(found: dict[str, tuple[str, Program]]) -> Shapes:
         ValueError: If one does not end as its page says.
     """
     jobs = [job(page, program, shapes=True) for page, program in found.values()]
-    results = run_jobs(Python(Path(sys.executable)), jobs)
+    cores = min(os.cpu_count() or 1, len(jobs))
+    results = run_jobs(Python(Path(sys.executable)), jobs, at_once=cores)
     made: Shapes = {}
     for (name, (page, program)), result in zip(found.items(), results, strict=True):
         if not result.finished or bool(result.error) != bool(program.error):

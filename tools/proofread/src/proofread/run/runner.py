@@ -6,8 +6,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 
 from proofread.page.markdown import TIMEOUT, Program
@@ -213,7 +215,27 @@ def job(page: str, program: Program, code: str = "", *, shapes: bool = False) ->
     return replace(about, limit=limits[0]) if limits else about
 
 
-def run_jobs(python: Python, jobs: Sequence[Job]) -> list[Result]:
-    """Run programs one after the other, each in a process of its own."""
-    with python.worker() as worker:
-        return [worker.run(job) for job in jobs]
+def run_jobs(python: Python, jobs: Sequence[Job], at_once: int = 1) -> list[Result]:
+    """Run programs, each in a process of its own.
+
+    Args:
+        python: Where they run.
+        jobs: The programs.
+        at_once: How many may run at the same time; each has a worker that starts it.
+
+    Returns:
+        What they did, in their order.
+    """
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(at_once) as pool:
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        for _ in range(at_once):
+            idle.put(stack.enter_context(python.worker()))
+
+        def run(job: Job) -> Result:
+            worker = idle.get()
+            try:
+                return worker.run(job)
+            finally:
+                idle.put(worker)
+
+        return [*pool.map(run, jobs)]

@@ -36,7 +36,8 @@ from proofread.verify.takeaway_runs import (
     read_site,
 )
 
-WHEEL = re.compile(r"[^\s\"]+\.whl\b")
+# From where a word begins: else each letter of a picture would be tried.
+WHEEL = re.compile(r"(?<![^\s\"])[^\s\"]+\.whl\b")
 Check = Callable[[], list[str]]
 
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from bs4 import BeautifulSoup, Tag
 
+from proofread.verify.start_tags import start_tags
+
 # Colours only, and most of what there is to parse.
 COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
 PYTHON = re.compile(r"(language|hl)-(i?python\d?|py\d?|pyi|pycon3?)")
@@ -97,5 +99,6 @@ def blocks(html: str, known: str | None = None) -> list[Block]:
 
 def offered(html: str) -> list[str]:
     """Return the names of the files that a page offers for download next to it."""
-    links = BeautifulSoup(html, "html.parser").select("a[download][href]")
-    return [str(link["href"]) for link in links if "/" not in str(link["href"])]
+    links = [tag.attributes for tag in start_tags(html) if tag.name == "a"]
+    files = [link["href"] for link in links if link.keys() >= {"download", "href"}]
+    return [file for file in files if "/" not in file]

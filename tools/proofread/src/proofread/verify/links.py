@@ -6,9 +6,9 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from bs4 import BeautifulSoup, Tag
+from proofread.verify.start_tags import StartTag, start_tags
 
-TAGS = ["a", "link", "script", "img", "use", "form"]
+TAGS = {"a", "link", "script", "img", "use", "form"}
 ATTRIBUTES = ("href", "src", "xlink:href", "action")
 
 
@@ -29,42 +29,34 @@ def target_of(page: str, path: str) -> str:
     return normpath(join(file, "index.html")) if is_folder else file
 
 
-def parse_pages(site: Path) -> dict[str, BeautifulSoup]:
-    """Parse the pages of a site, by their paths in it."""
-    return {
-        path.relative_to(site).as_posix(): BeautifulSoup(
-            path.read_text(encoding="utf-8"), "html.parser"
-        )
-        for path in sorted(site.rglob("*.html"))
-    }
-
-
-def broken_links(
-    site: Path, pages: Mapping[str, BeautifulSoup] | None = None
-) -> list[Link]:
+def broken_links(site: Path) -> list[Link]:
     """List the links within a site that lead to no file or to no anchor.
 
     Args:
         site: The folder of the site.
-        pages: Its pages by their paths in it, if they are parsed already.
     """
-    pages = parse_pages(site) if pages is None else pages
+    pages = {
+        path.relative_to(site).as_posix(): start_tags(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
+    }
     anchors = {
-        page: {str(tag["id"]) for tag in soup.find_all(id=True)}
-        for page, soup in pages.items()
+        page: {tag.attributes["id"] for tag in tags if "id" in tag.attributes}
+        for page, tags in pages.items()
     }
     return [
         Link(page, url)
-        for page, soup in pages.items()
-        for tag in soup.find_all(TAGS)
+        for page, tags in pages.items()
+        for tag in tags
+        if tag.name in TAGS
         for url in urls_of(tag)
         if leads_nowhere(site, page, url, anchors)
     ]
 
 
-def urls_of(tag: Tag) -> list[str]:
+def urls_of(tag: StartTag) -> list[str]:
     """Return the addresses that an element names."""
-    return [str(tag[name]) for name in ATTRIBUTES if tag.get(name) is not None]
+    given = tag.attributes
+    return [given[name] for name in ATTRIBUTES if name in given]
 
 
 def leads_nowhere(
