@@ -31,8 +31,9 @@ def sinusoidal_positions(
         positions: Where tokens stand, as integers.
         width: Width $E$ of the tokens; must be even.
         base: The number $b$.
-        halves: Whether all sines come first and then all cosines, as in the authors'
-            own code, instead of in turn, as in their paper.
+        halves: Whether all sines come first and then all cosines, instead of in turn,
+            as in the paper. The authors' own code has this order, too, but other
+            speeds: $b^{-i/(E/2-1)}$.
         dtype: Type of the result; `None` means torch's default.
 
     Returns:
