@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -267,17 +268,39 @@ def test_a_limit_is_handed_on(configured: Path) -> None:
     assert limits == [LIMIT, 300, 300, 7]
 
 
+@pytest.mark.parametrize(
+    "where",
+    ["run.gather", "target.imports._free_name", "target.load.build"],
+)
 def test_a_mistake_of_headway_is_told_as_one(
-    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(run_of_checks, "PROPERTIES", 5)
+    def accident(*_: object) -> None:
+        _one, _other = [1]
+
+    # As if it stood in the checks. A refusal is a ValueError, too.
+    code = accident.__code__.replace(co_filename=run_of_checks.__file__)
+    monkeypatch.setattr(f"headway.checks.{where}", FunctionType(code, {}))
     assert run("code_of_mine.py:built") == 2
     said = capsys.readouterr().err
     assert "Traceback (most recent call last):" in said
     assert said.splitlines()[-1] == (
         "headway check: code_of_mine.py:built could not be checked, by a mistake in "
-        "Headway: TypeError: 'int' object is not iterable. Please report it, with what "
-        "stands above."
+        "Headway: ValueError: not enough values to unpack (expected 2, got 1). Please "
+        "report it, with what stands above."
+    )
+
+
+def test_what_else_leaves_a_check_is_no_mistake_of_headway(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise SystemExit(3)
+
+    monkeypatch.setattr(run_of_checks, "gather", stopped)
+    assert run("code_of_mine.py:built") == 2
+    assert capsys.readouterr().err.endswith(
+        "headway check: code_of_mine.py:built could not be checked: SystemExit: 3.\n"
     )
 
 
