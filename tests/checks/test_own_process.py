@@ -13,7 +13,7 @@ import pytest
 from headway.checks import own_process
 from headway.checks.own_process import Reply, Request, ask
 from headway.checks.target.configuration import Target
-from processes import PATIENCE
+from processes import PATIENCE, left
 
 HEADWAY = [sys.executable, "-m", "headway.cli"]
 ATTENTION = """
@@ -57,7 +57,7 @@ class Ends(nn.Linear):
             os.kill(os.getpid(), 9)
         while True:
             try:
-                print("begun", flush=True)
+                print("begun", os.getpid(), flush=True)
                 while self.how == "hears": pass
                 any(iter(int, 1))  # C hears nothing
             except KeyboardInterrupt:
@@ -65,7 +65,10 @@ class Ends(nn.Linear):
                     raise
 """
 
-
+# Windows has no such signals, and ends a process without asking it.
+on_posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="it sends a signal, which Windows does not have"
+)
 pytestmark = pytest.mark.usefixtures("coverage_of_processes")
 
 
@@ -136,12 +139,43 @@ def test_an_interruption_says_at_which_line(folder: Path, how: str) -> None:
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == "begun\n"
+        assert process.stderr.readline().startswith("begun ")
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         said = process.stderr.read()
     assert process.returncode == 130
     last = said.splitlines()[-1]
     assert re.fullmatch(r"headway check: interrupted at ends\.py:2[678]\.", last), said
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        (signal.SIGTERM, 143),
+        pytest.param(
+            getattr(signal, "SIGKILL", None),
+            -9,
+            marks=pytest.mark.skipif(
+                sys.platform != "linux", reason="only Linux ends what was left behind"
+            ),
+        ),
+    ],
+)
+@on_posix
+def test_nothing_survives_a_command_that_is_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals, status: int
+) -> None:
+    (folder / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
+    command = [*HEADWAY, "check", "ends.py:Ends", "deaf", "--limit", "3000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        begun, child = process.stderr.readline().split()
+        process.send_signal(how)
+        process.wait()
+        assert not left([int(child)])
+    assert (begun, process.returncode) == ("begun", status)
+    # What is killed outright tidies nothing up.
+    assert status < 0 or not [*(folder / "temporary").iterdir()]
 
 
 def test_what_hears_an_interruption_tells_the_line_itself(tmp_path: Path) -> None:

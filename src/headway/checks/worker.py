@@ -1,6 +1,7 @@
 """Check one target, in a process that was started for it."""
 
 import contextlib
+import ctypes
 import faulthandler
 import json
 import os
@@ -22,6 +23,8 @@ from headway.checks.target.configuration import OF_CONSTRUCTORS
 from headway.checks.target.load import explain_target, load_target
 from headway.checks.target.place import place_of
 
+_PARENT_DEATH = 1  # PR_SET_PDEATHSIG of Linux
+
 
 def main(name: str) -> NoReturn:
     """Read a request in a folder, and write the answer there.
@@ -29,6 +32,7 @@ def main(name: str) -> NoReturn:
     Args:
         name: The folder.
     """
+    _end_with_parent()
     folder = Path(name)
     request = pickle.loads((folder / "request").read_bytes())  # noqa: S301  # our own
     # What ends Python leaves the lines that it was at.
@@ -42,6 +46,12 @@ def main(name: str) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)  # threads that the code has left behind would keep it
+
+
+def _end_with_parent() -> None:
+    """Have the system end this process when the one that waits for it is killed."""
+    with contextlib.suppress(AttributeError, TypeError):  # Linux alone can
+        ctypes.CDLL(None).prctl(_PARENT_DEATH, int(signal.SIGKILL))
 
 
 def _record_ends(lines: IO[str]) -> None:
