@@ -724,26 +724,26 @@ def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None
 # In a process of its own
 
 
-def command(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Run a line in a shell, with nothing of this process but the interpreter."""
+def command(
+    folder: Path, *words: str, stdout: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """Run the command with nothing of this process but the interpreter."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        ["bash", "-c", line.replace("headway", f"{sys.executable} -m {MODULE}", 1)],
+        [sys.executable, "-m", "headway.cli", *words],
         cwd=folder,
         env=environment,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
 
 
-MODULE = "headway.cli"
-
-
 def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
-    line = "headway check torch.nn:MultiheadAttention --embed-dim 12 --num-heads 4"
-    done = command(tmp_path, line)
+    words = ["torch.nn:MultiheadAttention", "--embed-dim", "12", "--num-heads", "4"]
+    done = command(tmp_path, "check", *words)
     assert done.returncode == 1
     assert done.stdout.startswith("Checked MultiheadAttention\n")
     assert "FAILED  fully masked rows harm nobody" in done.stdout
@@ -753,8 +753,9 @@ def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_it_ends_quietly_if_nobody_reads_on(tmp_path: Path) -> None:
-    """The reader is gone before the report is written: `true` reads nothing."""
-    line = "headway check torch.nn:Identity --d-in 13"
-    done = command(tmp_path, f"set -o pipefail; {line} | true")
-    assert done.stdout == done.stderr == ""
-    assert done.returncode == NOBODY_READS
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ["check", "torch.nn:Identity", "--d-in", "13"]
+    done = command(tmp_path, *words, stdout=writer)
+    os.close(writer)
+    assert (done.stderr, done.returncode) == ("", NOBODY_READS)

@@ -3,7 +3,6 @@
 import ast
 import contextlib
 import copy
-import os
 import re
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway import small_gpt
+from headway._paths import shown
 from headway.checks import check, check_model
 from headway.checks.errors import describe, frames, is_ours, owner, place
 
@@ -43,7 +43,7 @@ def test_the_place_is_the_last_line_of_a_readers_own() -> None:
     with pytest.raises(RuntimeError) as caught:
         fails()
     line = fails.__code__.co_firstlineno + 1
-    assert place(caught.value) == f" at {os.path.relpath(__file__)}:{line}"
+    assert place(caught.value) == f" at {shown(Path(__file__), Path.cwd())}:{line}"
     with pytest.raises(RuntimeError) as raised:
         torch.nn.Linear(2, 3)(torch.zeros(5))
     assert [frame.name for frame in frames(raised.value)] == [
@@ -109,11 +109,11 @@ def test_whose_a_line_is_elsewhere(filename: str, expected: str) -> None:
     assert owner(filename, standard=standard) == expected
 
 
-def test_a_place_on_another_drive_is_shown_whole() -> None:
+def test_a_place_on_another_drive_is_shown_whole_with_slashes() -> None:
     code = compile("1 / 0", "D:\\code\\mine.py", "exec")
     with pytest.raises(ZeroDivisionError) as caught:
         exec(code)  # noqa: S102
-    assert place(caught.value) == " at D:\\code\\mine.py:1"
+    assert place(caught.value) == " at D:/code/mine.py:1"
 
 
 # An error of ours is raised; one of the code that is checked is told.

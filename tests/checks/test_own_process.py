@@ -121,8 +121,12 @@ def test_what_is_printed_below_python_is_no_part_of_the_report(folder: Path) -> 
             "never end; if it only takes long, --limit SECONDS gives it longer.",
         ),
         ("exit", "it ended Python with status 9 at ends.py:19."),
-        ("crash", "it ended Python by a signal, Segmentation fault at ends.py:21."),
-        ("killed", "it ended Python by a signal, Killed."),
+        pytest.param(
+            "crash",
+            "it ended Python by a signal, Segmentation fault at ends.py:21.",
+            marks=on_posix,
+        ),
+        pytest.param("killed", "it ended Python by a signal, Killed.", marks=on_posix),
     ],
 )
 def test_code_that_ends_python_is_told_with_its_line(
@@ -132,6 +136,7 @@ def test_code_that_ends_python_is_told_with_its_line(
     assert reply == Reply(2, f"ends.py:Ends could not be checked: {sentence}")
 
 
+@on_posix
 @pytest.mark.parametrize("how", ["hears", "deaf"])
 def test_an_interruption_says_at_which_line(folder: Path, how: str) -> None:
     command = [*HEADWAY, "check", "ends.py:Ends", how, "--limit", "3000"]
