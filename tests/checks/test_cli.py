@@ -563,9 +563,22 @@ class Model(nn.Sequential):
 """
 
 
-def test_what_cannot_be_checked_is_no_json(folder: Path, capsys: Output) -> None:
+def test_json_says_what_could_not_be_checked(configured: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:tells", "--json") == 2
-    assert capsys.readouterr().out == ""
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    assert [*told] == ["ok", "subject", "error"]
+    assert not told["ok"]
+    assert told["subject"] == "code_of_mine.py:tells"
+    assert told["error"].startswith("d_in must be given for tells")
+    assert captured.err.endswith(f"headway check: {told['error']}\n")
+
+    table = '[tool.headway.checks."code_of_mine.py:tells"]\n'
+    (configured / "pyproject.toml").write_text(table + TABLES)
+    assert run("--json") == 2
+    first, *others = json.loads(capsys.readouterr().out)
+    assert first == told
+    assert [one["subject"] for one in others] == ["Attend", "leaks"]
 
 
 def test_arguments_of_a_constructor_need_a_target(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.checks.cannot_check import CannotCheckError
-from headway.checks.formats import FORMATS, to_github_error
+from headway.checks.formats import FORMATS, to_github_error, to_json_error
 from headway.checks.own_process import INTERRUPTED, LIMIT, Ask, Request, ask
 from headway.checks.target.configuration import (
     OF_CONSTRUCTORS,
@@ -140,21 +140,17 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
             _complain(known, *reply)
             if reply.status == INTERRUPTED:
                 return INTERRUPTED
+            if known.format == "json":
+                reports.append(to_json_error(request.target.name, reply.text))
             continue
         if known.format != "json":
             apart = known.format == "text" and reports
             print(f"\n{reply.text}" if apart else reply.text, flush=True)
         reports.append(reply.text)
     if known.format == "json":
-        _print_json(reports, one=known.target is not None)
+        objects = ", ".join(reports)
+        print(f"[{objects}]" if known.target is None else objects)
     return status
-
-
-def _print_json(reports: Sequence[str], *, one: bool) -> None:
-    """Print one object, or a list of all if no target was named."""
-    objects = ", ".join(reports)
-    if reports or not one:
-        print(objects if one else f"[{objects}]")
 
 
 def _complain(known: argparse.Namespace | None, status: int, sentence: str) -> int:
