@@ -12,6 +12,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_name("real_time.toml")
 MODULES = {
@@ -21,9 +23,14 @@ MODULES = {
 NAMES = {"alarm", "now", "setitimer", "sigtimedwait", "today", "utcnow"}
 LIMITS = {"deadline", "limit", "patience", "seconds", "startup_timeout", "timeout"}
 WAITS = {"join", "set_default_timeout", "wait", "wait_for_timeout"}
+# What takes a limit without its name, and at which place.
+POSITIONAL = {"dump_traceback_later": 0, "pressed": 0, "_end_after": 0, "_status": 2}
+CONSTANTS = re.compile(
+    r"(?:^|[._])(?:AFTER|DEADLINE|GRACE|LIMIT|PATIENCE|TIMEOUT)(?:_|$)"
+)
 IN_PROGRAMS = re.compile(
-    r"\b(?:alarm|sleep)\([^)]*\)?|\bsleep\b|monotonic|perf_counter|process_time"
-    r"|setitimer|\btime\.time\b"
+    r"\b(?:alarm|sleep|dump_traceback_later)\([^)]*\)?|\bsleep\b|monotonic"
+    r"|perf_counter|process_time|setitimer|\btime\.time\b"
 )
 
 
@@ -47,10 +54,34 @@ def brings_time(source: str) -> Iterator[str]:
                 name in WAITS and not _net(value) and not _joins_words(name, value)
             ):
                 yield f".{name}({ast.unparse(value)})"
+            case ast.Call(func=function, args=given) if (
+                (name := _name(function)) in POSITIONAL
+                and (value := dict(enumerate(given)).get(POSITIONAL[name]))
+                and not _net(value)
+            ):
+                yield f"{name}({ast.unparse(value)})"
+            case ast.Call(func=function, args=[*_, ast.Constant(str(name)), value]) if (
+                _name(function) == "setattr" and _is_limit(name, value)
+            ):
+                yield f"{name}={ast.unparse(value)}"
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=value) if (
+                _is_limit(name, value)
+            ):
+                yield f"{name}={ast.unparse(value)}"
             case ast.Assign(targets=[ast.Name(id="PATIENCE")]):
                 yield "PATIENCE"
             case ast.Constant(value=str(text)) if id(node) not in documentation:
                 yield from IN_PROGRAMS.findall(text)
+
+
+def _name(function: ast.expr) -> str:
+    """Give the last name of what is called."""
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _is_limit(name: str, value: ast.expr) -> bool:
+    """Say whether a constant of the package is set to a limit of its own."""
+    return bool(CONSTANTS.search(name)) and not _net(value)
 
 
 def _timed(module: str) -> bool:
@@ -77,6 +108,38 @@ def _net(value: ast.expr) -> bool:
 def _joins_words(name: str, value: ast.expr) -> bool:
     """Say whether it is the `join` of words, as wherever it is given no number."""
     return name == "join" and not isinstance(value, ast.Constant | ast.BinOp)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import time, math", ["import time"]),
+        ("from concurrent.futures import wait", ["import concurrent.futures"]),
+        ("datetime.now()", ["datetime.now"]),
+        ("run(limit=3)", ["limit=3"]),
+        ("run(limit=PATIENCE / 2, timeout=None)", []),
+        ("def run(a, limit=3, *, timeout=5): pass", ["limit=3", "timeout=5"]),
+        ("def run(a, limit, *, timeout): pass", []),
+        ("one.wait(3); one.wait(); one.wait(PATIENCE)", [".wait(3)"]),
+        ("thread.join(3); ', '.join(words)", [".join(3)"]),
+        ("pressed(0.05); pressed(PATIENCE)", ["pressed(0.05)"]),
+        ("faulthandler.dump_traceback_later(1)", ["dump_traceback_later(1)"]),
+        ("launch._status(command, folder, 0.1)", ["_status(0.1)"]),
+        ("launch._status(0.1)", []),
+        ("patch.setattr(launch, 'GRACE', 0.2)", ["GRACE=0.2"]),
+        ("setattr(launch, '_START_LIMIT', 0.2)", ["_START_LIMIT=0.2"]),
+        ("patch.setattr('launch._LIMIT_OF_START', 3)", ["launch._LIMIT_OF_START=3"]),
+        ("patch.setattr(launch, 'GRACE', PATIENCE)", []),
+        ("patch.setattr(launch, 'UNLIMITED', 3)", []),
+        ("launch.AFTER = 3", ["AFTER=3"]),
+        ("PATIENCE = 3", ["PATIENCE"]),
+        ("'time.sleep(3)'", []),
+        ("run('time.sleep(3)')", ["sleep(3)"]),
+        ("run('dump_traceback_later(3)')", ["dump_traceback_later(3)"]),
+    ],
+)
+def test_what_brings_time(source: str, found: list[str]) -> None:
+    assert [*brings_time(source)] == found
 
 
 def test_what_brings_real_time_is_listed_with_its_reason() -> None:

@@ -183,6 +183,48 @@ def test_what_the_home_page_adds_to_its_command_is_taken(run: Run) -> None:
     assert status == 0, out
 
 
+PYTEST = r"(?:`|^ *\$ )(pytest --(?:proofread|record|changed)\b[^`\n]*)"
+OF_PYTEST = sorted(
+    {
+        one
+        for path in PLACES
+        for one in re.findall(PYTEST, path.read_text("utf-8"), re.MULTILINE)
+    }
+)
+PAGE = """```python
+print(1 + 1)
+```
+
+<!--pytest-codeblocks:expected-output-->
+
+```text
+2
+```
+"""
+
+
+@pytest.mark.parametrize("command", OF_PYTEST)
+def test_the_programs_of_pages_are_run_as_printed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyprojecttoml(
+        "[tool.pytest.ini_options]\n"
+        'addopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+    )
+    for page in (pytester.mkdir("docs") / "page.md", pytester.path / "README.md"):
+        page.write_text(PAGE, "utf-8")
+    (pytester.mkdir("tests") / "test_nothing.py").write_text("def test(): pass\n")
+    done = pytester.runpytest_inprocess(*shlex.split(command)[1:])
+    assert done.ret == 0
+    if "docs" in command:
+        done.stdout.fnmatch_lines("proofread: [12] programs ran, 0 of them refused *")
+
+
+def test_commands_of_pytest_are_found() -> None:
+    assert {"pytest --proofread docs", "pytest --record docs"} <= {*OF_PYTEST}
+
+
 def test_the_targets_of_make_exist() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))

@@ -1,7 +1,7 @@
 """What a check leaves alone, what one can say to it, and what it says of errors."""
 
 import copy
-import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from attention_in_steps import SIZES, Attention, function, past
 from checks.support.asking import evidence_of, refused, row, said
 from checks.support.right import MASKED, NAMED, OfThree
 from headway import MultiHeadAttention
+from headway._paths import shown
 from headway.checks import check
 from headway.checks.run import facts
 from mistakes.mistake import EQUATION, LEAK, SUM
@@ -219,6 +220,7 @@ class Refusing(nn.Module):
         raise RuntimeError("it does not want to")
 
 
+HERE = shown(Path(__file__), Path.cwd())
 LINE = Refusing.forward.__code__.co_firstlineno + 1
 
 
@@ -244,7 +246,7 @@ class Single(Attention):
             Refusing(),
             "Refusing must take tokens of shape (3, 7, 5), called as m(x); got "
             "RuntimeError: it does not want to at "
-            f"{os.path.relpath(__file__)}:{LINE}. If it takes another width, say d_in; "
+            f"{HERE}:{LINE}. If it takes another width, say d_in; "
             "if it wants another call, say call.",
         ),
         (

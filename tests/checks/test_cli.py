@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -267,17 +268,39 @@ def test_a_limit_is_handed_on(configured: Path) -> None:
     assert limits == [LIMIT, 300, 300, 7]
 
 
+@pytest.mark.parametrize(
+    "where",
+    ["run.gather", "target.imports._free_name", "target.load.build"],
+)
 def test_a_mistake_of_headway_is_told_as_one(
-    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(run_of_checks, "PROPERTIES", 5)
+    def accident(*_: object) -> None:
+        _one, _other = [1]
+
+    # As if it stood in the checks. A refusal is a ValueError, too.
+    code = accident.__code__.replace(co_filename=run_of_checks.__file__)
+    monkeypatch.setattr(f"headway.checks.{where}", FunctionType(code, {}))
     assert run("code_of_mine.py:built") == 2
     said = capsys.readouterr().err
     assert "Traceback (most recent call last):" in said
     assert said.splitlines()[-1] == (
         "headway check: code_of_mine.py:built could not be checked, by a mistake in "
-        "Headway: TypeError: 'int' object is not iterable. Please report it, with what "
-        "stands above."
+        "Headway: ValueError: not enough values to unpack (expected 2, got 1). Please "
+        "report it, with what stands above."
+    )
+
+
+def test_what_else_leaves_a_check_is_no_mistake_of_headway(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise SystemExit(3)
+
+    monkeypatch.setattr(run_of_checks, "gather", stopped)
+    assert run("code_of_mine.py:built") == 2
+    assert capsys.readouterr().err.endswith(
+        "headway check: code_of_mine.py:built could not be checked: SystemExit: 3.\n"
     )
 
 
@@ -540,9 +563,22 @@ class Model(nn.Sequential):
 """
 
 
-def test_what_cannot_be_checked_is_no_json(folder: Path, capsys: Output) -> None:
+def test_json_says_what_could_not_be_checked(configured: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:tells", "--json") == 2
-    assert capsys.readouterr().out == ""
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    assert [*told] == ["ok", "subject", "error"]
+    assert not told["ok"]
+    assert told["subject"] == "code_of_mine.py:tells"
+    assert told["error"].startswith("d_in must be given for tells")
+    assert captured.err.endswith(f"headway check: {told['error']}\n")
+
+    table = '[tool.headway.checks."code_of_mine.py:tells"]\n'
+    (configured / "pyproject.toml").write_text(table + TABLES)
+    assert run("--json") == 2
+    first, *others = json.loads(capsys.readouterr().out)
+    assert first == told
+    assert [one["subject"] for one in others] == ["Attend", "leaks"]
 
 
 def test_arguments_of_a_constructor_need_a_target(
@@ -701,26 +737,26 @@ def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None
 # In a process of its own
 
 
-def command(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Run a line in a shell, with nothing of this process but the interpreter."""
+def command(
+    folder: Path, *words: str, stdout: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """Run the command with nothing of this process but the interpreter."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        ["bash", "-c", line.replace("headway", f"{sys.executable} -m {MODULE}", 1)],
+        [sys.executable, "-m", "headway.cli", *words],
         cwd=folder,
         env=environment,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
 
 
-MODULE = "headway.cli"
-
-
 def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
-    line = "headway check torch.nn:MultiheadAttention --embed-dim 12 --num-heads 4"
-    done = command(tmp_path, line)
+    words = ["torch.nn:MultiheadAttention", "--embed-dim", "12", "--num-heads", "4"]
+    done = command(tmp_path, "check", *words)
     assert done.returncode == 1
     assert done.stdout.startswith("Checked MultiheadAttention\n")
     assert "FAILED  fully masked rows harm nobody" in done.stdout
@@ -730,8 +766,9 @@ def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_it_ends_quietly_if_nobody_reads_on(tmp_path: Path) -> None:
-    """The reader is gone before the report is written: `true` reads nothing."""
-    line = "headway check torch.nn:Identity --d-in 13"
-    done = command(tmp_path, f"set -o pipefail; {line} | true")
-    assert done.stdout == done.stderr == ""
-    assert done.returncode == NOBODY_READS
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ["check", "torch.nn:Identity", "--d-in", "13"]
+    done = command(tmp_path, *words, stdout=writer)
+    os.close(writer)
+    assert (done.stderr, done.returncode) == ("", NOBODY_READS)

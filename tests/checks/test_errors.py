@@ -3,10 +3,9 @@
 import ast
 import contextlib
 import copy
-import os
 import re
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway import small_gpt
+from headway._paths import shown
 from headway.checks import check, check_model
 from headway.checks.errors import describe, frames, is_ours, owner, place
 
@@ -43,7 +43,7 @@ def test_the_place_is_the_last_line_of_a_readers_own() -> None:
     with pytest.raises(RuntimeError) as caught:
         fails()
     line = fails.__code__.co_firstlineno + 1
-    assert place(caught.value) == f" at {os.path.relpath(__file__)}:{line}"
+    assert place(caught.value) == f" at {shown(Path(__file__), Path.cwd())}:{line}"
     with pytest.raises(RuntimeError) as raised:
         torch.nn.Linear(2, 3)(torch.zeros(5))
     assert [frame.name for frame in frames(raised.value)] == [
@@ -109,11 +109,11 @@ def test_whose_a_line_is_elsewhere(filename: str, expected: str) -> None:
     assert owner(filename, standard=standard) == expected
 
 
-def test_a_place_on_another_drive_is_shown_whole() -> None:
+def test_a_place_on_another_drive_is_shown_whole_with_slashes() -> None:
     code = compile("1 / 0", "D:\\code\\mine.py", "exec")
     with pytest.raises(ZeroDivisionError) as caught:
         exec(code)  # noqa: S102
-    assert place(caught.value) == " at D:\\code\\mine.py:1"
+    assert place(caught.value) == " at D:/code/mine.py:1"
 
 
 # An error of ours is raised; one of the code that is checked is told.
@@ -228,24 +228,51 @@ def test_odd_results_are_told_and_raise_nothing_of_ours(name: str) -> None:
         check(Tokens())
 
 
+# Where any error is caught: what is done with one of ours.
+CAUGHT = {
+    "checks/parametrize.py:kept": "it is raised again",
+    "checks/worker.py:answer": "it is told as one",
+    "checks/target/imports.py:_import_file": "it is raised again",
+    "checks/target/imports.py:import_place": "it is raised again",
+    "checks/target/imports.py:_run_cell": "there is none, the cell alone is run",
+    "checks/target/constructor.py:_call": "there is none, the constructor is called",
+    "practice/judging/judge.py:example": "there is none, the example is run",
+    "practice/judging/judge.py:_result": "there is none, edits are put together",
+    "practice/judging/run_file.py:_run": "there is none, the file is run",
+    "practice/judging/worker.py:judge": "it is raised again",
+    "practice/judging/worker.py:_answer": "it is told as one",
+    "practice/proof/prove.py:prove": "it is told as one of the exercise",
+    "practice/proof/prove.py:_defined": "there is none, an edit is run",
+}
+
+
+def everything_caught(node: ast.AST, function: str = "") -> Iterator[str]:
+    """Name the functions that catch whatever is raised."""
+    for child in ast.iter_child_nodes(node):
+        inside = child.name if isinstance(child, ast.FunctionDef) else function
+        caught = ""
+        if isinstance(child, ast.ExceptHandler):
+            caught = ast.unparse(child.type) if child.type else "BaseException"
+        elif isinstance(child, ast.Call) and ast.unparse(child.func) in SUPPRESS:
+            caught = ast.unparse(child)
+        if re.search(r"\b(Base)?Exception\b", caught):
+            yield inside
+        yield from everything_caught(child, inside)
+
+
+SUPPRESS = ("suppress", "contextlib.suppress")
+
+
 def test_only_errors_of_a_reader_are_caught() -> None:
-    # One raises what it keeps; the others load code, and tell what it raised.
-    kept = {
-        *("parametrize.py", "worker.py", "constructor.py", "imports.py", "load.py"),
+    package = Path(check.__code__.co_filename).parents[1]
+    found = {
+        f"{path.relative_to(package).as_posix()}:{function}"
+        for folder in ("checks", "practice")
+        for path in (package / folder).rglob("*.py")
+        if "exercises" not in path.parts
+        for function in everything_caught(ast.parse(path.read_text(encoding="utf-8")))
     }
-    folder = Path(check.__code__.co_filename).parent
-    for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ExceptHandler):
-                caught = ast.unparse(node.type) if node.type else "BaseException"
-            elif isinstance(node, ast.Call):
-                caught = ast.unparse(node)
-                if not caught.startswith(("suppress(", "contextlib.suppress(")):
-                    continue
-            else:
-                continue
-            if path.name not in kept:
-                assert not re.search(r"\b(Base)?Exception\b", caught), (path, caught)
+    assert found == {*CAUGHT}
 
 
 def test_an_error_that_was_raised_nowhere_is_not_ours() -> None:

@@ -13,7 +13,7 @@ import pytest
 from headway.checks import own_process
 from headway.checks.own_process import Reply, Request, ask
 from headway.checks.target.configuration import Target
-from processes import PATIENCE
+from processes import PATIENCE, left, wait_for
 
 HEADWAY = [sys.executable, "-m", "headway.cli"]
 ATTENTION = """
@@ -33,13 +33,10 @@ class MyAttention(nn.Module):
 """
 SCALED = "def scaled(scores): return scores / 5 ** 0.5"
 ENDS = """
-import ctypes, faulthandler, os, sys
+import ctypes, os, sys
+from faulthandler import dump_traceback_later
 from torch import nn
 from headway.checks import limit
-
-def soon():
-    # The limit is over as soon as the loop has begun, however fast the machine is.
-    faulthandler.dump_traceback_later(1e-3, exit=True, file=limit._state.lines)
 
 class Ends(nn.Linear):
     def __init__(self, how):
@@ -48,7 +45,9 @@ class Ends(nn.Linear):
 
     def forward(self, x):
         if self.how == "loop":
-            soon(); any(iter(int, 1))  # line 17
+            lines = limit._state.lines
+            # On one line, wherever the limit is over. After which time says nothing.
+            dump_traceback_later(1e-3, exit=True, file=lines); any(iter(int, 1))
         if self.how == "exit":
             os._exit(9)
         if self.how == "crash":
@@ -57,7 +56,7 @@ class Ends(nn.Linear):
             os.kill(os.getpid(), 9)
         while True:
             try:
-                print("begun", flush=True)
+                print("begun", os.getpid(), flush=True)
                 while self.how == "hears": pass
                 any(iter(int, 1))  # C hears nothing
             except KeyboardInterrupt:
@@ -65,7 +64,17 @@ class Ends(nn.Linear):
                     raise
 """
 
-
+WITH_GRACE = """
+import sys
+from headway import cli
+from headway.checks import own_process
+own_process._GRACE = {}
+sys.exit(cli.main())
+"""
+# Windows has no such signals, and ends a process without asking it.
+on_posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="it sends a signal, which Windows does not have"
+)
 pytestmark = pytest.mark.usefixtures("coverage_of_processes")
 
 
@@ -114,12 +123,16 @@ def test_what_is_printed_below_python_is_no_part_of_the_report(folder: Path) -> 
     [
         (
             "loop",
-            f"one call took longer than {PATIENCE:g} seconds at ends.py:17. A loop may "
+            f"one call took longer than {PATIENCE:g} seconds at ends.py:16. A loop may "
             "never end; if it only takes long, --limit SECONDS gives it longer.",
         ),
-        ("exit", "it ended Python with status 9 at ends.py:19."),
-        ("crash", "it ended Python by a signal, Segmentation fault at ends.py:21."),
-        ("killed", "it ended Python by a signal, Killed."),
+        ("exit", "it ended Python with status 9 at ends.py:18."),
+        pytest.param(
+            "crash",
+            "it ended Python by a signal, Segmentation fault at ends.py:20.",
+            marks=on_posix,
+        ),
+        pytest.param("killed", "it ended Python by a signal, Killed.", marks=on_posix),
     ],
 )
 def test_code_that_ends_python_is_told_with_its_line(
@@ -129,19 +142,63 @@ def test_code_that_ends_python_is_told_with_its_line(
     assert reply == Reply(2, f"ends.py:Ends could not be checked: {sentence}")
 
 
+@on_posix
 @pytest.mark.parametrize("how", ["hears", "deaf"])
-def test_an_interruption_says_at_which_line(folder: Path, how: str) -> None:
-    command = [*HEADWAY, "check", "ends.py:Ends", how, "--limit", "3000"]
+def test_an_interruption_says_at_which_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    # A terminal interrupts both. What hears it has all the time to say where; of what
+    # is deaf, the lines are there before it is waited for.
+    grace = PATIENCE if how == "hears" else 0.0
+    command = [sys.executable, "-c", WITH_GRACE.format(grace)]
+    command += ["check", "ends.py:Ends", how, "--limit", "3000"]
+    monkeypatch.setenv("TMPDIR", str(folder))
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == "begun\n"
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, child = process.stderr.readline().split()
+        if how == "deaf":
+            os.kill(int(child), signal.SIGINT)
+            wait_for(lambda: any(one.stat().st_size for one in folder.glob("*/lines")))
+            process.send_signal(signal.SIGINT)
+        else:
+            os.killpg(process.pid, signal.SIGINT)
         said = process.stderr.read()
     assert process.returncode == 130
     last = said.splitlines()[-1]
-    assert re.fullmatch(r"headway check: interrupted at ends\.py:2[678]\.", last), said
+    assert re.fullmatch(r"headway check: interrupted at ends\.py:2[567]\.", last), said
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        (signal.SIGTERM, 143),
+        pytest.param(
+            getattr(signal, "SIGKILL", None),
+            -9,
+            marks=pytest.mark.skipif(
+                sys.platform != "linux", reason="only Linux ends what was left behind"
+            ),
+        ),
+    ],
+)
+@on_posix
+def test_nothing_survives_a_command_that_is_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals, status: int
+) -> None:
+    (folder / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
+    command = [*HEADWAY, "check", "ends.py:Ends", "deaf", "--limit", "3000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        begun, child = process.stderr.readline().split()
+        process.send_signal(how)
+        process.wait()
+        assert not left([int(child)])
+    assert (begun, process.returncode) == ("begun", status)
+    # What is killed outright tidies nothing up.
+    assert status < 0 or not [*(folder / "temporary").iterdir()]
 
 
 def test_what_hears_an_interruption_tells_the_line_itself(tmp_path: Path) -> None:

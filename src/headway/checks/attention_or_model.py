@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.model import check_model
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
@@ -41,14 +42,14 @@ def check_attention_or_model(
     if not is_model(options):
         for name in _OF_A_MODEL:
             if name in options:
-                raise ValueError(
+                raise CannotCheckError(
                     f"vocab_size must be given with {name}, which is of a whole model; "
                     f"got {name}={options[name]!r}."
                 )
         return check(code, **options)
     for name in _OF_ATTENTION:
         if name in options:
-            raise ValueError(
+            raise CannotCheckError(
                 f"{name} must be left out for a whole model; "
                 f"got {name}={options[name]!r}."
             )

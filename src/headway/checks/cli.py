@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from headway.checks.formats import FORMATS, to_github_error
+from headway.checks.cannot_check import CannotCheckError
+from headway.checks.formats import FORMATS, to_github_error, to_json_error
 from headway.checks.own_process import INTERRUPTED, LIMIT, Ask, Request, ask
 from headway.checks.target.configuration import (
     OF_CONSTRUCTORS,
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
         if known.help:
             return _help(parser, known.target, ask)
         return _check_all(known, _requests(known, rest), ask)
-    except ValueError as error:
+    except CannotCheckError as error:
         return _complain(known, 2, str(error))
     except KeyboardInterrupt:
         return _complain(known, INTERRUPTED, "interrupted.")
@@ -97,7 +98,7 @@ def _requests(known: argparse.Namespace, rest: Sequence[str]) -> list[Request]:
 
 def _limit(seconds: float) -> float:
     if not 0 < seconds < math.inf:
-        raise ValueError(
+        raise CannotCheckError(
             f"limit must be a positive number of seconds; got limit={seconds}."
         )
     return seconds
@@ -107,7 +108,7 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
     """List what is to be checked; the command line goes before pyproject.toml."""
     arguments, by_place = _constructor_arguments(rest)
     if known.target is None and arguments:
-        raise ValueError(
+        raise CannotCheckError(
             "target must be given with arguments of its constructor; "
             f"got --{next(iter(arguments)).replace('_', '-')}."
         )
@@ -139,21 +140,17 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
             _complain(known, *reply)
             if reply.status == INTERRUPTED:
                 return INTERRUPTED
+            if known.format == "json":
+                reports.append(to_json_error(request.target.name, reply.text))
             continue
         if known.format != "json":
             apart = known.format == "text" and reports
             print(f"\n{reply.text}" if apart else reply.text, flush=True)
         reports.append(reply.text)
     if known.format == "json":
-        _print_json(reports, one=known.target is not None)
+        objects = ", ".join(reports)
+        print(f"[{objects}]" if known.target is None else objects)
     return status
-
-
-def _print_json(reports: Sequence[str], *, one: bool) -> None:
-    """Print one object, or a list of all if no target was named."""
-    objects = ", ".join(reports)
-    if reports or not one:
-        print(objects if one else f"[{objects}]")
 
 
 def _complain(known: argparse.Namespace | None, status: int, sentence: str) -> int:
@@ -245,7 +242,7 @@ def _pairs(option: str, form: str, words: Sequence[str]) -> dict[str, str]:
     """Read pairs such as `ROLE=NAME`."""
     for word in words:
         if "=" not in word:
-            raise ValueError(f"{option} must be {form}; got {word!r}.")
+            raise CannotCheckError(f"{option} must be {form}; got {word!r}.")
     return dict(word.split("=", 1) for word in words)
 
 

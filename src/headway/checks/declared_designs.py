@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.subject import Options
 
 _NORMALIZE = ("softmax", "sigmoid", "softmax plus one")
@@ -48,7 +49,7 @@ def refuse_impossible(options: Options) -> None:
     for name, (holds, condition) in _CONDITIONS.items():
         value = getattr(options, name)
         if value is not None and not holds(value):
-            raise ValueError(f"{name} must {condition}; got {name}={value!r}.")
+            raise CannotCheckError(f"{name} must {condition}; got {name}={value!r}.")
 
 
 def facts_of_design(options: Options) -> dict[str, str]:

@@ -13,6 +13,8 @@ from typing import Literal, TypeVar
 
 import torch
 
+from headway._paths import shown
+
 Function = TypeVar("Function", bound=Callable[..., object])
 Owner = Literal["checks", "library", "call", "reader"]
 _CHECKS, _TORCH = str(Path(__file__).parent), str(Path(torch.__file__).parent)
@@ -56,10 +58,7 @@ def innermost(lines: Iterable[tuple[str, int]]) -> str:
     """
     for filename, number in lines:
         if owner(filename) == "reader":
-            path = _path(filename)
-            if path.is_relative_to(Path.cwd()):
-                path = path.relative_to(Path.cwd())
-            return f" at {path}:{number}"
+            return f" at {shown(_path(filename), Path.cwd())}:{number}"
     return ""
 
 

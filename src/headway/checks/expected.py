@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.report import Row
 
 
@@ -20,12 +21,12 @@ def refuse_unknown(expected: Mapping[str, str] | None, names: Iterable[str]) -> 
     known = [*names]
     for name, reason in (expected or {}).items():
         if name not in known:
-            raise ValueError(
+            raise CannotCheckError(
                 f"expected must name a property, {nearest(name, known)}; "
                 f"got expected={{{name!r}: ...}}."
             )
         if not isinstance(reason, str) or not reason.strip():
-            raise ValueError(
+            raise CannotCheckError(
                 f"expected must give a reason; got expected={{{name!r}: {reason!r}}}."
             )
 

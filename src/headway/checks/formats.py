@@ -1,5 +1,6 @@
 """A report as text, as JSON, or as what GitHub shows in a pull request."""
 
+import json
 from typing import NamedTuple
 
 from headway.checks.report import Report, Row
@@ -38,6 +39,12 @@ def to_github(report: Report, place: Place | None) -> str:
 def to_github_error(sentence: str) -> str:
     """Write a line for what could not be checked at all."""
     return f"::error::{_escape(sentence)}"
+
+
+def to_json_error(target: str, sentence: str) -> str:
+    """Write an object for what could not be checked at all, in place of its report."""
+    content = {"ok": False, "subject": target, "error": sentence}
+    return json.dumps(content, indent=2)
 
 
 def _annotation(row: Row, subject: str, place: Place | None) -> str:

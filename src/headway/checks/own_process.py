@@ -5,6 +5,7 @@ below it, is taken for the report, and code that never ends, or ends Python, is 
 with the line that it was at.
 """
 
+import contextlib
 import json
 import pickle
 import re
@@ -12,14 +13,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from headway.checks.target.configuration import Target
 
 LIMIT = 60.0  # seconds that one call may take
 INTERRUPTED = 130  # the exit status of what somebody ended from the keyboard
+_TERMINATED = 128 + signal.SIGTERM  # and of what `timeout` or a cancelled job ended
 _GRACE = 2.0  # seconds that a process has to end by itself when it is interrupted
 _START = """\
 import json, sys
@@ -74,7 +76,7 @@ def ask(request: Request) -> Reply:
     Args:
         request: What is asked.
     """
-    with tempfile.TemporaryDirectory() as name:
+    with _ended_in_order(), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "request").write_bytes(pickle.dumps(request))
         # It finds what this process finds, and in the same order, and ignores the same
@@ -90,6 +92,20 @@ def ask(request: Request) -> Reply:
             process.kill()
             process.wait()
         return _reply(folder) or _ended(folder, request, process.returncode)
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a signal to terminate end the process that was started, too."""
+
+    def end(*_: object) -> NoReturn:
+        sys.exit(_TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _reply(folder: Path) -> Reply | None:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headway.checks.attention_or_model import is_model, property_names
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.expected import refuse_unknown
 from headway.checks.model import check_model
 from headway.checks.report import Report
@@ -92,7 +93,7 @@ def _ask(run: Callable[[], Report], name: str) -> None:
     __tracebackhide__ = True
     try:
         report = run()
-    except ValueError as error:  # it could not be checked
+    except CannotCheckError as error:  # it could not be checked
         pytest.fail(str(error), pytrace=False)
     [row] = [one for one in report.rows if one.name == name]
     if row.verdict == "expected":

@@ -1,6 +1,7 @@
 """Check one target, in a process that was started for it."""
 
 import contextlib
+import ctypes
 import faulthandler
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from headway.checks.attention_or_model import check_attention_or_model
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import describe, is_ours, place
 from headway.checks.formats import to_github
 from headway.checks.limit import set_limit
@@ -21,6 +23,8 @@ from headway.checks.target.configuration import OF_CONSTRUCTORS
 from headway.checks.target.load import explain_target, load_target
 from headway.checks.target.place import place_of
 
+_PARENT_DEATH = 1  # PR_SET_PDEATHSIG of Linux
+
 
 def main(name: str) -> NoReturn:
     """Read a request in a folder, and write the answer there.
@@ -28,6 +32,7 @@ def main(name: str) -> NoReturn:
     Args:
         name: The folder.
     """
+    _end_with_parent()
     folder = Path(name)
     request = pickle.loads((folder / "request").read_bytes())  # noqa: S301  # our own
     # What ends Python leaves the lines that it was at.
@@ -41,6 +46,12 @@ def main(name: str) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)  # threads that the code has left behind would keep it
+
+
+def _end_with_parent() -> None:
+    """Have the system end this process when the one that waits for it is killed."""
+    with contextlib.suppress(AttributeError, TypeError):  # Linux alone can
+        ctypes.CDLL(None).prctl(_PARENT_DEATH, int(signal.SIGKILL))
 
 
 def _record_ends(lines: IO[str]) -> None:
@@ -68,10 +79,20 @@ def answer(request: Request) -> Reply:
         # What the code itself prints is no part of the report.
         with contextlib.redirect_stdout(sys.stderr):
             return _explained(request) if request.explain else _checked(request)
-    except ValueError as error:
+    except CannotCheckError as error:
         return Reply(2, str(error))
     except KeyboardInterrupt as raised:
         return Reply(INTERRUPTED, f"interrupted{place(raised)}.")
+    except (Exception, SystemExit) as raised:
+        said = f"{request.target.name} could not be checked"
+        if not is_ours(raised):
+            return Reply(2, f"{said}: {describe(raised)}.")
+        traceback.print_exc()
+        return Reply(
+            2,
+            f"{said}, by a mistake in Headway: {describe(raised)}. Please report it, "
+            "with what stands above.",
+        )
 
 
 def _explained(request: Request) -> Reply:
@@ -82,21 +103,8 @@ def _checked(request: Request) -> Reply:
     name, options, arguments, by_place = request.target
     shared = {key: one for key, one in options.items() if key in OF_CONSTRUCTORS}
     with load_target(name, shared, arguments, by_place) as code:
-        try:
-            with shown_if_slow(sys.stderr):
-                report = check_attention_or_model(code, options)
-        except ValueError:
-            raise
-        except (Exception, SystemExit) as raised:
-            if is_ours(raised):
-                traceback.print_exc()
-                raise ValueError(
-                    f"{name} could not be checked, by a mistake in Headway: "
-                    f"{describe(raised)}. Please report it, with what stands above."
-                ) from raised
-            raise ValueError(
-                f"{name} could not be checked: {describe(raised)}."
-            ) from raised
+        with shown_if_slow(sys.stderr):
+            report = check_attention_or_model(code, options)
         status = 0 if report.ok else 1
         if request.format == "github":
             return Reply(status, to_github(report, place_of(code)))

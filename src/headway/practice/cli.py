@@ -11,6 +11,7 @@ from pathlib import Path
 from headway.practice.judging.worker import Worker
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import BOOK, Library
+from headway.practice.task.refused import RefusedError
 from headway.practice.terminal.folder import NAME, Folder
 from headway.practice.terminal.session import Session, judged, page
 from headway.practice.terminal.texts import hint_text, list_text, solution_text
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         return _run(known)
-    except ValueError as error:
+    except RefusedError as error:
         print(f"headway practice: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -101,7 +102,7 @@ def _act(known: argparse.Namespace, folder: Folder) -> int:
     if action in _ACTIONS[1:]:
         return _about(folder, action, known.name)
     if known.name is not None:
-        raise ValueError(f"NAME must follow hint, solution or reset; got {action!r}.")
+        raise RefusedError(f"NAME must follow hint, solution or reset; got {action!r}.")
     if action:
         folder.current = folder.library.find(action)
     with Worker(ahead=watches) as worker:
@@ -131,7 +132,7 @@ def _made(folder: Folder, written: Sequence[Path]) -> str:
 def _about(folder: Folder, action: str, name: str | None) -> int:
     """Show a hint or the solution of an exercise, or begin it anew."""
     if name is None and action == "reset":
-        raise ValueError("reset must be given the name of an exercise.")
+        raise RefusedError("reset must be given the name of an exercise.")
     task = folder.current if name is None else folder.library.find(name)
     if action == "hint":
         print(hint_text(folder, task, None))

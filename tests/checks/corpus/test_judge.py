@@ -73,7 +73,7 @@ def test_a_call_that_must_be_told_counts_as_no_plain_one():
 
     odd = Style("odd", "", "few", Odd, False, options={"call": "m({'tokens': x})"})
     judged = judge_style(odd)
-    assert judged.by_default.startswith("ValueError")
+    assert judged.by_default.startswith("CannotCheckError")
     assert not judged.asked.raised or exceptions(judged)["the check"] == "raises"
 
 

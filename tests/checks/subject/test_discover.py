@@ -1,7 +1,7 @@
 """A subject is made of what is handed over, or it is refused in a sentence."""
 
 import math
-import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from checks.support.asking import refused
 from checks.support.callers import WIDTH, OfTokens, discovered
+from headway._paths import shown
 from headway.checks.subject import Options, discover
 from headway.checks.subject.discover import draw_weights
 from sizes import H
@@ -33,7 +34,7 @@ def test_what_cannot_be_copied_is_refused() -> None:
     line = Stubborn.__deepcopy__.__code__.co_firstlineno + 1
     with refused(
         "Stubborn must be copied to be checked; got RuntimeError: I am the only one "
-        f"at {os.path.relpath(__file__)}:{line}."
+        f"at {shown(Path(__file__), Path.cwd())}:{line}."
     ):
         discovered(Stubborn())
 

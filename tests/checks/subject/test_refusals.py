@@ -1,6 +1,6 @@
 """Where a call cannot be found, one sentence says why and what to say instead."""
 
-import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from checks.support.asking import refused
+from headway._paths import shown
 from headway.checks.subject import Options, discover
 
-HERE = os.path.relpath(__file__)
+HERE = shown(Path(__file__), Path.cwd())
 
 
 def line(function: Any, after: int = 1) -> str:

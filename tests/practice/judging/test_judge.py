@@ -141,7 +141,7 @@ def test_small_sizes_that_do_not_fit_are_left_out(tmp_path: Path, draw: str) -> 
 
 def test_small_sizes_that_the_solution_refuses_are_left_out(tmp_path: Path) -> None:
     other = HALF.replace(
-        "return x / 2", "y = x[:, 1:].view(-1, 1)[1]; return x / 2"
+        "return x / 2", "y = x[:, 1:].reshape(-1, 1)[1]; return x / 2"
     ).replace('"x / 2", "x / 3"', '"x / 2", "x / 3"')
     library = small_set(tmp_path / "other", half=other)
     case = of(library, "half", lambda x: x * 7).case
@@ -166,15 +166,46 @@ def test_an_error_where_the_solution_raises_none_may_have_a_name(
     assert verdict.mistakes == ("it is a third",)
 
 
-def test_what_must_be_refused_must_be_refused(tmp_path: Path) -> None:
-    refusing = HALF.replace("return x / 2", "raise ValueError(str(2)) if x / 2 else 0")
-    refusing = refusing.replace(
-        "raise ValueError(str(2)) if x / 2 else 0", "x /= 2; raise ValueError"
-    )
-    refusing = refusing.replace('Wrong("x / 2"', 'Wrong("x /= 2"')
-    library = small_set(tmp_path / "other", half=refusing)
-    verdict = of(library, "half", lambda x: x)
-    assert verdict.sentence.startswith("It must raise ValueError.")
+# What the exercise itself is to blame for is told of no answer, but raised.
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "answer", "raised"),
+    [
+        ("return x / 2", "x / 2; return [][2]", 2, IndexError),
+        ("    covers=", "    ask=lambda f, x: f(x)[9999],\n    covers=", 2, IndexError),
+        ("not f(0 * x).any()", "[][f(x)]", 2, TypeError),
+        ("not f(0 * x).any()", "[][f(x)]", 7, TypeError),
+        (
+            "    covers=",
+            "    report=lambda f: f.failed,\n    covers=",
+            7,
+            AttributeError,
+        ),
+        # The solution does not come there.
+        ("not f(0 * x).any()", "not f(0 * x).any() or missing", 7, NameError),
+        (
+            "(d.normal(d.T, d.D),)",
+            "(d.normal(d.T * 1) if d.S > 3 else no,)",
+            7,
+            NameError,
+        ),
+    ],
+)
+def test_a_mistake_in_an_exercise_is_raised(
+    tmp_path: Path, old: str, new: str, answer: int, raised: type[Exception]
+) -> None:
+    assert old in HALF
+    library = small_set(tmp_path / "broken", half=HALF.replace(old, new))
+    with pytest.raises(raised):
+        # With one more, what has no half has one.
+        of(library, "half", lambda x: x / answer + answer // 7)
+
+
+def test_an_answer_may_make_an_exercise_raise(tmp_path: Path) -> None:
+    asked = HALF.replace("    covers=", "    ask=lambda f, x: f(x)[0],\n    covers=")
+    verdict = of(small_set(tmp_path / "set", half=asked), "half", lambda x: None)
+    assert verdict.sentence.startswith("It raised TypeError: 'NoneType' object is not")
 
 
 def test_the_hole_may_still_be_open(library: Library) -> None:
@@ -227,10 +258,15 @@ def test_a_report_of_check_names_what_the_exercise_does_not(tmp_path: Path) -> N
     library = small_set(tmp_path / "nothing", half=nothing)
     assert "headway check" not in of(library, "half", lambda x: x * 3).sentence
 
-    def stops(x: torch.Tensor) -> torch.Tensor:
-        raise KeyError(x)
 
-    assert "headway check" not in of(library, "half", stops).sentence
+def test_what_cannot_be_checked_is_judged_without_a_check(tmp_path: Path) -> None:
+    reporting = HALF.replace(
+        "    covers=", "    report=lambda f: checks.check(f, d_in=5),\n    covers="
+    ).replace("# --- your", "from headway import checks\n\n# --- your")
+    library = small_set(tmp_path / "other", half=reporting)
+    verdict = of(library, "half", lambda x: x * 3 if x.ndim == 2 else [])
+    assert "It must hold that half of nothing" not in verdict.sentence
+    assert verdict.sentence.endswith("No mistake known here explains it.")
 
 
 def test_the_readers_random_numbers_stay(library: Library) -> None:

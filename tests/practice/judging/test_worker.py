@@ -106,6 +106,21 @@ def test_a_file_that_ends_python_is_told(
     assert verdict.sentence == "It ended Python with status 3."
 
 
+@pytest.mark.usefixtures("coverage_of_processes")
+def test_a_mistake_in_an_exercise_is_told_as_one(folder: Folder) -> None:
+    double = folder.library["double"]
+    broken = double.path.read_text(encoding="utf-8").replace("d.normal(", "d.normals(")
+    double.path.write_text(broken, encoding="utf-8")
+    verdict = of(folder, "return x + x")
+    assert (verdict.state, verdict.seed) == ("failed", 3)
+    assert verdict.sentence == (
+        "It could not be judged, by a mistake in the exercise or in Headway. Please "
+        "report it, with what stands below."
+    )
+    assert verdict.traceback.startswith("Traceback (most recent call last):")
+    assert "draw=lambda d: (d.normals(d.T, d.D),)" in verdict.traceback
+
+
 def test_an_interruption_ends_the_process(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,11 @@ RIGHT = '    right=["return 0.5 * x"],\n'
         ("# tensor(1.5000)", "# tensor(2.5000)", "The solution fails: half  FAILED"),
         ("    # tensor(1.5000)\n", "", "must have a worked example"),
         ("Write `half", r"Write \\\\ `half", "must have no backslash"),
-        ("EXERCISE = ", "OTHER = ", "It could not be read: ValueError: half.py must"),
+        (
+            "EXERCISE = ",
+            "OTHER = ",
+            "It could not be read: half.py must define EXERCISE, an Exe",
+        ),
         (
             'third")]',
             'third"), Wrong("x / 2", "x / 3 * 1", "it is one of three")]',
@@ -49,7 +53,13 @@ RIGHT = '    right=["return 0.5 * x"],\n'
         (
             "return x / 2",
             'raise ValueError("too many") if x.numel() > 20 else 0\n    return x / 2',
-            "In trial 0 the solution raises ValueError: too many",
+            "In trial 0 the solution raises ValueError: too many at <half>:6.",
+        ),
+        (
+            "lambda d: (d.normal(d.T, d.D),)",
+            "lambda d: d.normals(d.T)",
+            "It could not be read: AttributeError: 'Draw' object has no attribute "
+            "'normals' at ",
         ),
         (
             "    # --- write ---",

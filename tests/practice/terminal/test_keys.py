@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from headway.practice.terminal.keys import pressed, single_keys
+from processes import PATIENCE
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="reads a pipe as POSIX does")
 
@@ -29,7 +30,7 @@ def test_a_key_comes_without_the_end_of_a_line(master: int) -> None:
     before = termios.tcgetattr(sys.stdin.fileno())
     with single_keys():
         os.write(master, b"H")
-        assert pressed(5.0) == "h"
+        assert pressed(PATIENCE) == "h"
         assert pressed(0.0) == ""
     assert termios.tcgetattr(sys.stdin.fileno()) == before
 
@@ -38,9 +39,9 @@ def test_a_key_comes_without_the_end_of_a_line(master: int) -> None:
 def test_arrows_and_the_like_are_no_letters(master: int, keys: bytes) -> None:
     with single_keys():
         os.write(master, keys)
-        assert pressed(5.0) == ""
+        assert pressed(PATIENCE) == ""
         os.write(master, b"n")
-        assert pressed(5.0) == "n"
+        assert pressed(PATIENCE) == "n"
 
 
 class Console(types.ModuleType):
@@ -49,9 +50,12 @@ class Console(types.ModuleType):
     def __init__(self, keys: str) -> None:
         super().__init__("msvcrt")
         self.keys = [*keys]
+        self.asked = False
 
     def kbhit(self) -> bool:
-        return bool(self.keys)
+        """Say whether there is a key; the first comes when it is asked for again."""
+        asked, self.asked = self.asked, True
+        return asked and bool(self.keys)
 
     def getwch(self) -> str:
         return self.keys.pop(0)
@@ -63,7 +67,7 @@ def test_keys_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "system", commands.append)
     monkeypatch.setitem(sys.modules, "msvcrt", Console("N\xe0Hq\x00Pp\x03"))
     with single_keys():
-        got = [pressed(0.05) for _ in range(7)]
+        got = [pressed(PATIENCE), *(pressed(0.0) for _ in range(6))]
     assert got == ["n", "", "q", "", "p", "\x03", ""]
     assert commands == [""]
 
@@ -75,7 +79,7 @@ def test_the_end_of_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with os.fdopen(reading, "r") as ended:
         monkeypatch.setattr(sys, "stdin", ended)
         with pytest.raises(EOFError):
-            pressed(1.0)
+            pressed(PATIENCE)
 
 
 def test_a_terminal_that_is_gone_is_the_end(
@@ -87,4 +91,4 @@ def test_a_terminal_that_is_gone_is_the_end(
     os.write(master, b"x\n")
     monkeypatch.setattr(os, "read", gone)
     with pytest.raises(EOFError):
-        pressed(5.0)
+        pressed(PATIENCE)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import at_the_border, describe, theirs
 from headway.checks.limit import limited
 from headway.checks.model.calls import CallOption, logits_of
@@ -94,7 +95,7 @@ def _of_expression(text: str) -> Protocol:
     try:
         code = compile(text.strip(), "<cached>", "eval")
     except SyntaxError as error:
-        raise ValueError(
+        raise CannotCheckError(
             f"cached must be an expression; got cached={text!r}."
         ) from error
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import at_the_border
 from headway.checks.limit import limited
 from headway.checks.subject.signature import Target, arguments
@@ -130,7 +131,9 @@ def _of_expression(text: str) -> Call:
     try:
         code = compile(text.strip(), "<call>", "eval")
     except SyntaxError as error:
-        raise ValueError(f"call must be an expression; got call={text!r}.") from error
+        raise CannotCheckError(
+            f"call must be an expression; got call={text!r}."
+        ) from error
     used = [name for name in ("mask", "positions") if name in code.co_names]
 
     @at_the_border

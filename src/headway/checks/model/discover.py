@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import describe, theirs
 from headway.checks.model.calls import LastOnlyError, possible_calls
 from headway.checks.model.subject import Options, Subject, config_value
@@ -46,7 +47,7 @@ def discover(target: Target, options: Options) -> Subject:
             if isinstance(working, Subject):
                 return working
             errors.append(f"{subject.call.text} raised {working}")
-    raise ValueError(
+    raise CannotCheckError(
         f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
         f"for each token; got call={options.call!r}, and {errors[0]}."
     )
@@ -55,13 +56,13 @@ def discover(target: Target, options: Options) -> Subject:
 def _refuse(target: object, options: Options) -> None:
     if not callable(target) or isinstance(target, type):
         shown = " ".join(repr(target).split())[:80]
-        raise ValueError(
+        raise CannotCheckError(
             f"model must be a function, or a module that is built; got model={shown}."
         )
     for name in ("vocab_size", "context_length"):
         value = getattr(options, name)
         if value is not None and (not isinstance(value, int) or value < 2):
-            raise ValueError(
+            raise CannotCheckError(
                 f"{name} must be a whole number of at least 2; got {name}={value!r}."
             )
 
@@ -72,14 +73,16 @@ def _vocabulary(target: Target, name: str, options: Options) -> int:
     rows = _rows(target)
     if told is not None:
         if rows and told > max(rows):
-            raise ValueError(
+            raise CannotCheckError(
                 f"vocab_size must be at most {max(rows)}, the rows of the embedding of "
                 f"{name}; got vocab_size={told}."
             )
         return told
     found = config_value(target, "vocab_size") or next(iter(rows), None)
     if not isinstance(found, int) or found < 2:
-        raise ValueError(f"vocab_size must be given for {name}; got vocab_size=None.")
+        raise CannotCheckError(
+            f"vocab_size must be given for {name}; got vocab_size=None."
+        )
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import at_the_border
 from headway.checks.limit import limited
 from headway.checks.subject import intent
@@ -437,7 +438,9 @@ def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
     try:
         code = compile(option.strip(), "<call>", "eval")
     except SyntaxError as error:
-        raise ValueError(f"call must be an expression; got call={option!r}.") from error
+        raise CannotCheckError(
+            f"call must be an expression; got call={option!r}."
+        ) from error
     takes_tokens = "x" in code.co_names
     widened = _with_others(option)
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 from torch.nn.utils import prune
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import at_the_border
 from headway.checks.limit import limited
 from headway.checks.subject.signature import Target
@@ -28,9 +29,9 @@ def refuse_empty(target: Target, name: str) -> None:
     """
     for tensor in target.parameters() if isinstance(target, nn.Module) else ():
         if is_lazy(tensor):
-            raise ValueError(f"{name} must be called once, for its lazy layers.")
+            raise CannotCheckError(f"{name} must be called once, for its lazy layers.")
         if tensor.is_meta:
-            raise ValueError(f"{name} must be on a device; got the meta device.")
+            raise CannotCheckError(f"{name} must be on a device; got the meta device.")
 
 
 @at_the_border

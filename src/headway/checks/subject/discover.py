@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import at_the_border, theirs
 from headway.checks.subject import intent
 from headway.checks.subject.calls import Call, Packing, first_tensor, possible_calls
@@ -53,7 +54,7 @@ def discover(target: Target, options: Options) -> Subject:
         ]
         if found := _first_that_works(ways, failures):
             return _with_axes_in_order(found)
-    raise ValueError(explain(target, options, failures))
+    raise CannotCheckError(explain(target, options, failures))
 
 
 def _first_that_works(
@@ -86,7 +87,7 @@ def _refuse_numbers(options: Options) -> None:
     for name in ("d_in", "context_length", "num_heads"):
         value = getattr(options, name)
         if value is not None and (not isinstance(value, int) or value < 1):
-            raise ValueError(
+            raise CannotCheckError(
                 f"{name} must be a positive whole number; got {name}={value!r}."
             )
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import describe, frames, place, theirs
 from headway.checks.limit import limited
 from headway.checks.subject import intent
@@ -68,7 +69,7 @@ def what_is_called(target: Any) -> Target:
     shown = " ".join(repr(target).split())
     if len(shown) >= 80:
         shown = f"a {type(target).__name__}"
-    raise ValueError(
+    raise CannotCheckError(
         "module_or_function must be a function, or a module that is built; "
         f"got module_or_function={shown}."
     )

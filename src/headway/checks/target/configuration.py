@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway._paths import shown
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.expected import nearest
 from headway.checks.target.names import FILES, split
 
@@ -88,7 +89,7 @@ def all_configured() -> list[Target]:
         checks = _checks(folder / _FILE)
         if checks:
             return [*_targets(folder, checks)]
-    raise ValueError(
+    raise CannotCheckError(
         "target must be given, file.py:Name or package.module:Name, or configured in "
         f"{_FILE} below [tool.headway.checks]; got none."
     )
@@ -101,20 +102,20 @@ def _checks(file: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{file} must be TOML; got {error}.") from error
+        raise CannotCheckError(f"{file} must be TOML; got {error}.") from error
     ours = content.get("tool", {}).get("headway")
     if ours is None:
         return None
     table = _table(ours, "tool.headway", file)
     for key in table:
         if key != "checks":
-            raise ValueError(f"tool.headway must have checks alone; got {key!r}.")
+            raise CannotCheckError(f"tool.headway must have checks alone; got {key!r}.")
     return _table(table.get("checks", {}), "tool.headway.checks", file)
 
 
 def _table(value: Any, name: str, file: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{name} must be a table in {file}; got {value!r}.")
+        raise CannotCheckError(f"{name} must be a table in {file}; got {value!r}.")
     return value
 
 
@@ -133,13 +134,13 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
     """Refuse keys that are not known, and values of another kind."""
     for key, value in options.items():
         if key not in _KEYS:
-            raise ValueError(
+            raise CannotCheckError(
                 f"tool.headway.checks.{name!r} must have known keys, "
                 f"{nearest(key, [*_KEYS])}; got {key!r}."
             )
         kinds, words = _KEYS[key]
         if not isinstance(value, kinds) or (type(value) is bool and bool not in kinds):
-            raise ValueError(
+            raise CannotCheckError(
                 f"{key} must be {words} in tool.headway.checks.{name!r}; "
                 f"got {key}={value!r}."
             )

@@ -11,7 +11,8 @@ from typing import Any
 
 from torch import nn
 
-from headway.checks.errors import describe, place
+from headway.checks.cannot_check import CannotCheckError
+from headway.checks.errors import at_the_border, describe, place, theirs
 from headway.checks.limit import limited
 from headway.checks.subject.intent import synonyms
 from headway.checks.subject.signature import arguments as arguments_of
@@ -59,7 +60,7 @@ def build(
     if isinstance(found, nn.Module) or not callable(found):
         if arguments or by_place:
             given = [*map(option, arguments), *map(repr, by_place)]
-            raise ValueError(f"{name} is built already; got {given[0]}.")
+            raise CannotCheckError(f"{name} is built already; got {given[0]}.")
         return found
     known = arguments_of(found)
     arguments = {**_placed(name, known, by_place), **arguments}
@@ -113,7 +114,9 @@ def _placed(name: str, known: Parameters, words: Sequence[Any]) -> dict[str, Any
     names = [n for n, one in _plain(known) if one.kind is not one.KEYWORD_ONLY]
     if len(words) > len(names):
         shown = ", ".join(map(option, names)) or "no option"
-        raise ValueError(f"{name} must be given {shown}; got {words[len(names)]!r}.")
+        raise CannotCheckError(
+            f"{name} must be given {shown}; got {words[len(names)]!r}."
+        )
     return dict(zip(names, words, strict=False))
 
 
@@ -171,11 +174,12 @@ def _function(found: Any) -> Any:
     return found
 
 
+@at_the_border
 def _annotated(found: Any, name: str) -> Any:
     """Give the class that an argument is annotated with, if it can be told."""
     try:
         return typing.get_type_hints(_function(found)).get(name)
-    except Exception:  # a name in it may stand nowhere, and all else may happen
+    except theirs():  # a name in it may stand nowhere, and all else may happen
         return None
 
 
@@ -236,7 +240,7 @@ def _given(
             inside.setdefault(there, value)
         elif key in arguments:
             if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
-                raise ValueError(_unknown(name, key, [*plain, *fields.every]))
+                raise CannotCheckError(_unknown(name, key, [*plain, *fields.every]))
             values[key] = value
     if fields.name and (inside or known[fields.name].default is _EMPTY):
         _refuse_missing_fields(name, fields, inside)
@@ -267,7 +271,7 @@ def _refuse_missing_fields(
 ) -> None:
     missing = [one for one in fields.needed if one not in inside]
     if missing:
-        raise ValueError(
+        raise CannotCheckError(
             f"{name} must be given {_listed(missing)} for its {fields.name}; got "
             f"{_listed([*inside]) or 'none of them'}. A function in the file that "
             "builds it will do as well: file.py:make."
@@ -301,11 +305,11 @@ def _call(
     if missing:
         others = [key for key, _ in _plain(known) if key not in {*missing, *values}]
         also = f"; it also takes {_listed(others)}" if others else ""
-        raise ValueError(f"{name} must be given {_listed(missing)}{also}.")
+        raise CannotCheckError(f"{name} must be given {_listed(missing)}{also}.")
     try:
         with limited():
             return make(**values)
     except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
-        raise ValueError(
+        raise CannotCheckError(
             f"{name} could not be built: {describe(raised)}{place(raised)}."
         ) from raised

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from headway.checks.errors import describe, place
+from headway.checks.cannot_check import CannotCheckError
+from headway.checks.errors import at_the_border, describe, is_ours, place
 from headway.checks.limit import limited
 from headway.checks.target.names import FILES
 
@@ -49,6 +50,8 @@ def import_place(where: str) -> ModuleType:
         with limited():
             return _import(where)
     except (Exception, SystemExit) as raised:  # whatever a reader's code may raise
+        if is_ours(raised):
+            raise
         hint = ""
         ran = place(raised)
         if ran and not isinstance(raised, _CLEAR):
@@ -56,7 +59,7 @@ def import_place(where: str) -> ModuleType:
                 f"{ran}. It is run when it is imported: what trains belongs under "
                 'if __name__ == "__main__"'
             )
-        raise ValueError(
+        raise CannotCheckError(
             f"{where} could not be imported: {describe(raised)}{hint}."
         ) from raised
 
@@ -76,9 +79,12 @@ def _import(where: str) -> ModuleType:
     path = Path(where)
     if path.suffix == ".ipynb":
         return _import_notebook(path)
-    return (
-        _import_file(path) if path.suffix == ".py" else importlib.import_module(where)
-    )
+    return _import_file(path) if path.suffix == ".py" else _import_module(where)
+
+
+@at_the_border
+def _import_module(name: str) -> ModuleType:
+    return importlib.import_module(name)
 
 
 def _root(where: str) -> Path:
@@ -96,7 +102,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def _import_file(path: Path) -> ModuleType:
-    path.stat()  # its error names the file as the reader does
+    _refuse_missing(path)
     if _is_package(path.resolve().parent):
         return _import_from_package(path.resolve(), _root(str(path)))
     name = _free_name(path)
@@ -106,13 +112,23 @@ def _import_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # as dataclasses, for one, look themselves up
     try:
-        loader.exec_module(module)
+        _execute(loader, module)
     except BaseException as raised:
         del sys.modules[name]
         if "no known parent package" in str(raised):
             return _import_relatively(path.resolve())
         raise
     return module
+
+
+@at_the_border
+def _refuse_missing(path: Path) -> None:
+    path.stat()  # its error names the file as the reader does
+
+
+@at_the_border
+def _execute(loader: importlib.machinery.SourceFileLoader, module: ModuleType) -> None:
+    loader.exec_module(module)
 
 
 def _free_name(path: Path) -> str:
@@ -127,6 +143,7 @@ def _import_relatively(path: Path) -> ModuleType:
         return _import_from_package(path, above)
 
 
+@at_the_border
 def _import_from_package(path: Path, root: Path) -> ModuleType:
     """Import a file by its full name, which its relative imports need."""
     inside = path.relative_to(root).with_suffix("")
@@ -143,18 +160,24 @@ def _import_notebook(path: Path) -> Notebook:
     A cell that fails does not keep the others from being run: the one that reads a file
     that is not here says nothing of the classes below it.
     """
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = _code_cells(path)
     module = Notebook(_free_name(path))
     module.__file__ = str(path)
     module.errors = []
     sys.modules[module.__name__] = module
-    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     for number, source in enumerate(code, 1):
         name = f"{path.as_posix()}, cell {number}"
-        _run_cell(module, name, _without_magics("".join(source)))
+        _run_cell(module, name, _without_magics(source))
     return module
 
 
+@at_the_border
+def _code_cells(path: Path) -> list[str]:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(one["source"]) for one in cells if one["cell_type"] == "code"]
+
+
+@at_the_border
 def _run_cell(module: Notebook, name: str, source: str) -> None:
     # Errors and `inspect` show lines of it, as in a notebook.
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)

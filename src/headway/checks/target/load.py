@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.subject.calls import takes_three
 from headway.checks.subject.signature import arguments as arguments_of
 from headway.checks.target.constructor import build, describe_arguments
@@ -61,7 +62,7 @@ def explain_target(target: str) -> str:
 def _split(target: str) -> tuple[str, str]:
     place, name = split(target)
     if not place or not (name or place.endswith(FILES)):
-        raise ValueError(
+        raise CannotCheckError(
             f"target must be file.py:Name or package.module:Name; got {target!r}."
         )
     return place, name
@@ -74,7 +75,7 @@ def _find(place: str, name: str) -> tuple[str, Any]:
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ValueError(_missing(place, name, part, found))
+            raise CannotCheckError(_missing(place, name, part, found))
         found = getattr(found, part)
     return name, found
 
@@ -91,12 +92,12 @@ def _only_name(place: str, module: ModuleType) -> str:
         return choice[0]
     names = [f"{place}:{one}" for one in (*classes, *others)]
     if not names:
-        raise ValueError(
+        raise CannotCheckError(
             f"{place} must have a module, or a function of queries, keys and values; "
             f"got none{_first_error(module)}."
         )
     more = f" or {len(names) - _MOST} more" if len(names) > _MOST else ""
-    raise ValueError(
+    raise CannotCheckError(
         f"target must be one of {', '.join(names[:_MOST])}{more}; got {place!r}."
     )
 

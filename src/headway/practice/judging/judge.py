@@ -6,16 +6,19 @@ import io
 import itertools
 import linecache
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
+from headway.checks.cannot_check import CannotCheckError
+from headway.checks.errors import is_ours
 from headway.practice.judging.compare import (
     copied,
     difference,
@@ -164,12 +167,13 @@ def passes(task: Task, namespace: Namespace, drawings: Sequence[Trial]) -> bool:
     """Ask whether an answer is right in some trials, and not why it is wrong."""
     answer = namespace[task.exercise.answer]
     with _reproducible():
-        for one in drawings:
-            if not attempt(task, answer, one.drawn).same_as(one.right):
+        for trial in drawings:
+            if not attempt(task, answer, trial.drawn).same_as(trial.right):
                 return False
-            if any(_breaks(p.holds, answer, [one]) for p in task.exercise.properties):
+            asked = (one.holds for one in task.exercise.properties)
+            if any(_breaks(task, holds, answer, [trial]) for holds in asked):
                 return False
-            if _changed(task, answer, [one]):
+            if _changed(task, answer, [trial]):
                 return False
     return True
 
@@ -177,12 +181,15 @@ def passes(task: Task, namespace: Namespace, drawings: Sequence[Trial]) -> bool:
 def _judge(known: KnownResults, namespace: Namespace, verdict: Verdict) -> Verdict:
     task, exercise = known.task, known.task.exercise
     answer, drawings = namespace[exercise.answer], known.trials
+    for trial in drawings:
+        if trial.right.error is not None:
+            raise trial.right.error
     results = [attempt(task, answer, one.drawn) for one in drawings]
     if any(still_open(one.error) for one in results):
         return replace(verdict, state="open", sentence="The hole is still open.")
     if all(a.same_as(b.right) for a, b in zip(results, drawings, strict=True)):
         for one in exercise.properties:
-            if broken := _breaks(one.holds, answer, drawings):
+            if broken := _breaks(task, one.holds, answer, drawings):
                 return replace(
                     verdict,
                     sentence="The numbers are right, but it must hold that "
@@ -235,17 +242,44 @@ def _beyond(
     """No known mistake explains it: let a check say more, or the first property."""
     exercise = task.exercise
     if exercise.report is not None:
-        with contextlib.suppress(Exception):
-            failed = exercise.report(answer).failed
-            if failed:
-                more = f" headway check says: {failed[0].sentence}"
-                return replace(verdict, sentence=verdict.sentence + more)
+        failed = _reported(task, exercise.report, answer)
+        if failed:
+            more = f" headway check says: {failed[0].sentence}"
+            return replace(verdict, sentence=verdict.sentence + more)
     for one in exercise.properties:
-        if broken := _breaks(one.holds, answer, trials):
+        if broken := _breaks(task, one.holds, answer, trials):
             more = f" It must hold that {one.sentence}. {broken}"
             return replace(verdict, sentence=verdict.sentence + more)
     more = " No mistake known here explains it."
     return replace(verdict, sentence=verdict.sentence + more)
+
+
+def _reported(task: Task, report: Callable[[Any], Any], answer: Any) -> Sequence[Any]:
+    """List what a check says; nothing if the answer cannot be checked."""
+    try:
+        return report(answer).failed
+    except _of_answers(task):
+        # If that of the solution raises, too, the exercise is to blame.
+        report(made(task, task.source.solution))
+        return ()
+
+
+def _of_answers(task: Task) -> tuple[type[Exception], ...]:
+    """Give what `except` is to catch where an exercise asks something of an answer.
+
+    Whatever an answer is, it may make the program of the exercise raise, too. But no
+    answer makes it miss a name, and none makes a mistake in the checks.
+
+    Returns:
+        Any `Exception`, or none if what is raised now is to be told as it is.
+    """
+    raised = cast(BaseException, sys.exception())
+    if isinstance(raised, CannotCheckError):
+        return (Exception,)
+    *_, (last, _) = traceback.walk_tb(raised.__traceback__)
+    own = last.f_code.co_filename == str(task.path)
+    missing = own and isinstance(raised, NameError)
+    return () if missing or is_ours(raised) else (Exception,)
 
 
 def trials(task: Task, seed: int) -> Iterator[Trial]:
@@ -265,10 +299,13 @@ def attempt(task: Task, answer: Any, drawn: tuple[Any, ...]) -> Result:
     """Call an answer with copies of what was drawn."""
     # Not torch.manual_seed, which notes a traceback for each device that may wake up.
     torch.default_generator.manual_seed(1)
-    given = copied(drawn)
+    return _asked(task, answer, copied(drawn))
+
+
+def _asked(task: Task, answer: Any, given: Sequence[Any]) -> Result:
     try:
         return Result(task.exercise.ask(answer, *given))
-    except Exception as raised:  # whatever a reader's code may raise
+    except _of_answers(task) as raised:
         return Result(error=raised)
 
 
@@ -339,8 +376,6 @@ def _first_difference(
             continue
         if result.error is not None:
             return _raised(result), result.error
-        if trial.right.error is not None:
-            return f"It must raise {type(trial.right.error).__name__}.", None
         return f"{_capital(difference(result.value, trial.right.value))}.", None
     raise AssertionError("one trial differs")  # pragma: no cover
 
@@ -362,7 +397,7 @@ def _capital(text: str | None) -> str:
 
 
 def _breaks(
-    holds: Callable[..., bool], answer: Any, trials: Sequence[Trial]
+    task: Task, holds: Callable[..., bool], answer: Any, trials: Sequence[Trial]
 ) -> str | None:
     """Say that a property does not hold in some trial, or that asking it raised."""
     for trial in trials:
@@ -370,7 +405,9 @@ def _breaks(
         try:
             if not holds(answer, *given):
                 return "It does not."
-        except Exception as raised:  # whatever a reader's code may raise
+        except _of_answers(task) as raised:
+            # If it cannot be asked of the solution, the exercise is to blame.
+            holds(made(task, task.source.solution), *copied(trial.drawn))
             return f"It raised {type(raised).__name__}: {raised}"
     return None
 
@@ -382,8 +419,7 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
         changes = []
         for one in (right, answer):
             given = copied(trial.drawn)
-            with contextlib.suppress(Exception):
-                task.exercise.ask(one, *given)
+            _asked(task, one, given)
             changes.append(_tensors_differ(given, trial.drawn))
         if changes == [False, True]:
             return (
@@ -406,7 +442,7 @@ def _small_trial(task: Task, sizes: Mapping[str, Any], seed: int) -> Trial | Non
     """Draw a trial of these sizes; give `None` where they do not fit the exercise."""
     try:
         drawn = draw(task, sizes, seed)
-    except Exception:  # whatever a draw raises for sizes that it is not made for
+    except _of_answers(task):  # it may be made for other sizes
         return None
     right = attempt(task, made(task, task.source.solution), drawn)
     return None if right.error is not None else Trial(drawn, right)

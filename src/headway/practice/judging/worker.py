@@ -11,10 +11,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, Task
@@ -191,17 +192,29 @@ def main() -> int:
     """Read one request, judge the file, and write the verdict."""
     # Here, so that all is imported in advance: what judges, and what names more.
     from headway import checks  # noqa: F401
-    from headway.practice.judging import run_file
+    from headway.practice.judging import run_file  # noqa: F401
 
     print("ready", flush=True)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     with tempfile.TemporaryFile() as aside:
         os.dup2(aside.fileno(), 1)  # nothing that the file prints is the verdict
-        request = json.loads(sys.stdin.read())
-        library = Library(Path(request["set"]))
-        verdict = run_file.judge_file(
-            library[request["name"]], Path(request["path"]), seed=request["seed"]
-        )
+        verdict = _answer(json.loads(sys.stdin.read()))
     with answer:
         answer.write(verdict.to_json())
     os._exit(0)  # threads that the file has left behind would keep it
+
+
+def _answer(request: dict[str, Any]) -> Verdict:
+    from headway.practice.judging.run_file import judge_file
+
+    name, seed = request["name"], request["seed"]
+    try:
+        task = Library(Path(request["set"]))[name]
+        return judge_file(task, Path(request["path"]), seed=seed)
+    except Exception:
+        sentence = (
+            "It could not be judged, by a mistake in the exercise or in Headway. "
+            "Please report it, with what stands below."
+        )
+        told = traceback.format_exc()
+        return Verdict(name, "failed", sentence, traceback=told, seed=seed)

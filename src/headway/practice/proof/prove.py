@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headway.checks.errors import describe, place
 from headway.practice.judging.judge import KnownResults, Trial, judge, made, passes
 from headway.practice.judging.run_file import judge_file
 from headway.practice.judging.verdict import Verdict
 from headway.practice.proof.mutants import mutants
 from headway.practice.task.definition import Exercise
 from headway.practice.task.library import Task
+from headway.practice.task.refused import RefusedError
 
 _SEEDS = (0, 1234)
 
@@ -54,13 +56,18 @@ class Proof:
 
 def prove(task: Task) -> Proof:
     """Prove an exercise."""
+    known = [KnownResults(task, seed) for seed in _SEEDS]
     try:
         exercise = task.exercise
+        drawings = known[0].trials
+        problems = [one for by in known for one in _problems_of_trials(by.trials)]
+    except RefusedError as error:
+        return Proof(task.name, 0, 0, 0, (), (f"It could not be read: {error}",))
     except Exception as raised:  # whatever a teacher's file may raise
-        problem = f"It could not be read: {type(raised).__name__}: {raised}"
+        problem = f"It could not be read: {describe(raised)}{place(raised)}."
         return Proof(task.name, 0, 0, 0, (), (problem,))
-    known = [KnownResults(task, seed) for seed in _SEEDS]
-    drawings = known[0].trials
+    if problems:
+        return Proof(task.name, 0, 0, 0, (), tuple(dict.fromkeys(problems)))
     changed = [*mutants(task.source)]
     survivors = tuple(name for name, text in changed if _passes(task, text, drawings))
     unnamed = [*_unnamed(known)]
@@ -68,7 +75,6 @@ def prove(task: Task) -> Proof:
         *_problems_of_text(task, exercise),
         *_problems_of_stub(task),
         *_problems_of_right(known),
-        *_problems_of_trials(drawings),
         *unnamed,
         *(
             f"A mutant passes, and survivors does not say why: {one}."
@@ -156,11 +162,10 @@ def _problems_of_right(known: Sequence[KnownResults]) -> Iterator[str]:
 
 
 def _problems_of_trials(drawings: Sequence[Trial]) -> Iterator[str]:
-    for place, trial in enumerate(drawings):
-        if trial.right.error is not None:
-            error = trial.right.error
-            name = type(error).__name__
-            yield f"In trial {place} the solution raises {name}: {error}"
+    for number, trial in enumerate(drawings):
+        if (error := trial.right.error) is not None:
+            said = f"{describe(error)}{place(error)}"
+            yield f"In trial {number} the solution raises {said}."
 
 
 def _of_file(task: Task, source: str) -> Verdict:
@@ -181,7 +186,7 @@ def _unnamed(known: Sequence[KnownResults]) -> Iterator[str]:
     for one in task.exercise.wrong:
         try:
             source = task.source.edited(one.old, one.new)
-        except ValueError as error:
+        except RefusedError as error:
             yield f"A mistake does not apply: {error}"
             continue
         for by in known:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from headway.practice.task.definition import Exercise
+from headway.practice.task.refused import RefusedError
 from headway.practice.task.source import Source, cut
 
 BOOK = Path(__file__).parents[1] / "exercises"
@@ -53,7 +54,7 @@ class Task:
         SourceFileLoader(name, str(self.path)).exec_module(module)
         found = getattr(module, "EXERCISE", None)
         if not isinstance(found, Exercise):
-            raise ValueError(f"{self.path.name} must define EXERCISE, an Exercise.")
+            raise RefusedError(f"{self.path.name} must define EXERCISE, an Exercise.")
         return found
 
 
@@ -89,7 +90,7 @@ class Library(Mapping[str, Task]):
             return [*self._tasks.values()][int(word) - 1]
         near = get_close_matches(word, self._tasks, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise ValueError(
+        raise RefusedError(
             f"name must be an exercise, or a number from 1 to {len(self)}; "
             f"got name={word!r}.{hint}"
         )
@@ -112,7 +113,7 @@ def _tasks(folder: Path) -> Iterator[Task]:
     try:
         contents = (folder / _CONTENTS).read_text(encoding="utf-8")
     except OSError as error:
-        raise ValueError(
+        raise RefusedError(
             f"a set of exercises must have a file {_CONTENTS}, which lists them in "
             f"their order; got {folder}."
         ) from error
@@ -120,14 +121,14 @@ def _tasks(folder: Path) -> Iterator[Task]:
     names = [place.rpartition("/")[2] for place in places]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{_CONTENTS} must name each exercise once; got {name}.")
+            raise RefusedError(f"{_CONTENTS} must name each exercise once; got {name}.")
     present = {
         path.relative_to(folder).with_suffix("").as_posix(): path
         for path in folder.rglob("*.py")
         if not path.name.startswith("_")
     }
     for place in {*places} ^ present.keys():
-        raise ValueError(
+        raise RefusedError(
             f"{_CONTENTS} must list the files of {folder.name}, and no others; "
             f"got {place}."
         )

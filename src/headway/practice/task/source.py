@@ -4,6 +4,8 @@ import ast
 import textwrap
 from dataclasses import dataclass
 
+from headway.practice.task.refused import RefusedError
+
 BEGIN = "# --- your file ---"
 HOLE = "# --- write ---"
 FILLED = "# --- written ---"
@@ -63,7 +65,7 @@ class Source:
             ValueError: If what is to be replaced does not stand there once.
         """
         if (count := self.solution.count(old)) != 1:
-            raise ValueError(
+            raise RefusedError(
                 f"old must stand once in the solution; got {count} of {old!r}."
             )
         return self.solution.replace(old, new)
@@ -91,16 +93,16 @@ def cut(source: str) -> Source:
     places = []
     for marker in (BEGIN, HOLE, FILLED, END):
         if source.count(marker) != 1:
-            raise ValueError(
+            raise RefusedError(
                 f"an exercise must have one line {marker!r}; "
                 f"got {source.count(marker)} of them."
             )
         places.append(source.index(marker))
     if places != sorted(places):
-        raise ValueError("the markers of an exercise must stand in their order.")
+        raise RefusedError("the markers of an exercise must stand in their order.")
     title, _, text = (ast.get_docstring(ast.parse(source)) or "").partition("\n")
     if not title:
-        raise ValueError("an exercise must begin with a docstring: title, then task.")
+        raise RefusedError("an exercise must begin with a docstring: title, then task.")
     lines = source.splitlines(keepends=True)
     begin, write, written, end = (source[:place].count("\n") for place in places)
     return Source(

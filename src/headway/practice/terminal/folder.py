@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.practice.task.library import Library, Task
+from headway.practice.task.refused import RefusedError
 
 NAME = "practice"
 _PROGRESS = ".headway.json"
@@ -66,7 +67,7 @@ class Folder:
                 if not (self.path / name).exists():
                     _write(self.path / name, text)
         except OSError as error:
-            raise ValueError(
+            raise RefusedError(
                 f"folder must be one that can be written to; got folder={self.path} "
                 f"({error.strerror})."
             ) from error

@@ -41,15 +41,15 @@ def pressed(seconds: float) -> str:
         import msvcrt
 
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if msvcrt.kbhit():
-                key = msvcrt.getwch()
-                if key in ("\x00", "\xe0"):  # an arrow or the like: two characters
-                    msvcrt.getwch()
-                    return ""
-                return key.lower()
+        while not msvcrt.kbhit():
+            if time.monotonic() >= end:
+                return ""
             time.sleep(0.02)
-        return ""
+        key = msvcrt.getwch()
+        if key in ("\x00", "\xe0"):  # an arrow or the like: two characters
+            msvcrt.getwch()
+            return ""
+        return key.lower()
     import os
     import select
 

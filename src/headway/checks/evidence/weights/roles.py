@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.evidence.weights.layouts import bias_of
 
 _BIAS = re.compile(
@@ -128,11 +129,11 @@ def _refuse_unknown_names(module: nn.Module, given: Mapping[str, str]) -> None:
     names = dict(module.named_parameters())
     for role, name in given.items():
         if role not in _PATTERNS:
-            raise ValueError(
+            raise CannotCheckError(
                 f"weights must have keys among {', '.join(_PATTERNS)}; "
                 f"got weights with {role!r}."
             )
         if name not in names:
-            raise ValueError(
+            raise CannotCheckError(
                 f"weights must name parameters; got weights with {name!r}."
             )
