@@ -14,7 +14,7 @@ from checks.support.asking import evidence_of, refused, row, said
 from checks.support.right import MASKED, NAMED, OfThree
 from headway import MultiHeadAttention
 from headway.checks import check
-from headway.checks.run import facts
+from headway.checks.found_facts import facts
 from mistakes.mistake import EQUATION, LEAK, SUM
 from sizes import CONTEXT, D_IN, E, H
 

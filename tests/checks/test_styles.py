@@ -12,7 +12,7 @@ from torch.nn.utils import prune
 from attention_in_steps import SMALL, Attention
 from checks.support.asking import evidence_of, refused, row, rows_of, said
 from headway.checks import check
-from headway.checks.run import facts
+from headway.checks.found_facts import facts
 from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
 
 

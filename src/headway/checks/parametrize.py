@@ -44,7 +44,7 @@ def parametrize_checks(
     import pytest  # where it is called there is one, and elsewhere nobody needs it
 
     expected = options.get("expected") or {}
-    model = model or is_model(options)
+    model = model or is_model(module_or_function, options)
     names = property_names(model=model)
     refuse_unknown(expected, names)
     ask = check_model if model else check

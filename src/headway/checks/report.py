@@ -5,11 +5,12 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from headway.checks.book_sections import Section
 
 Verdict = Literal["passed", "failed", "expected", "note", "not applicable"]
+Origin = Literal["declared", "guessed", "measured", ""]
 _WIDTH = 80  # the same everywhere, so that a report can be compared
 _MARKS = {
     "passed": "passed",
@@ -85,6 +86,27 @@ class Row:
         return [head.rstrip(), *(" " * 8 + line for line in body)]
 
 
+class Fact(NamedTuple):
+    """Something that a check took for granted about the code.
+
+    Attributes:
+        value: What was taken for granted.
+        origin: How it is known: `declared` by the author of the code or by who asks,
+            `guessed` from names and source, or `measured` in calls; empty for what the
+            check has chosen itself, such as sizes.
+        hint: What a reader should know of it, or an empty string.
+    """
+
+    value: str
+    origin: Origin = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Give the value, and its origin and the hint in brackets."""
+        besides = "; ".join(one for one in (self.origin, self.hint) if one)
+        return f"{self.value} ({besides})" if besides else self.value
+
+
 @dataclass(frozen=True)
 class Report:
     """What a check found out about a piece of attention code.
@@ -94,13 +116,13 @@ class Report:
 
     Attributes:
         subject: What was checked.
-        facts: What was given or found out: how it is called, whether it is causal,
-            how many heads, which mask.
+        facts: What was declared, guessed or measured: how it is called, whether it is
+            causal, how many heads, which mask.
         rows: One for each property.
     """
 
     subject: str
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     rows: Sequence[Row] = ()
 
     @property
@@ -132,7 +154,8 @@ class Report:
 
     def to_json(self) -> str:
         """Give the whole report as a JSON object; no row is left out or shortened."""
-        content = {"ok": self.ok, "subject": self.subject, "facts": dict(self.facts)}
+        facts = {name: fact._asdict() for name, fact in self.facts.items()}
+        content = {"ok": self.ok, "subject": self.subject, "facts": facts}
         rows = [_to_dict(row) for row in self.rows]
         return json.dumps(content | {"rows": rows}, indent=2, allow_nan=False)
 
@@ -191,17 +214,19 @@ def name_causes(rows: Sequence[Row]) -> list[Row]:
     """Say of each failed row which other failed row explains it, if one does.
 
     A row explains what it declares to explain, what that explains in turn, and nothing
-    else. The first that does counts, and none that comes later explains it.
+    else. Of several that do, the first counts, and what no other explains goes before
+    the rest.
     """
     explained: dict[str, str] = {}
     causes: list[str] = []
-    for row in rows:
-        if row.verdict == "failed" and row.explains:
-            cause = explained.get(row.name, row.name)
-            causes.append(row.name)
-            for name in row.explains:
-                if name not in causes:
-                    explained.setdefault(name, cause)
+    explaining = [row for row in rows if row.verdict == "failed" and row.explains]
+    follows = {name for row in explaining for name in row.explains if name != row.name}
+    for row in sorted(explaining, key=lambda row: row.name in follows):
+        cause = explained.get(row.name, row.name)
+        causes.append(row.name)
+        for name in row.explains:
+            if name not in causes:
+                explained.setdefault(name, cause)
     return [
         replace(row, explained_by=explained[row.name])
         if row.verdict == "failed" and row.name in explained

@@ -26,7 +26,7 @@ from checks.support.callers import (
     discovered,
     of_three,
 )
-from headway.checks.run import facts
+from headway.checks.found_facts import facts
 from headway.checks.subject import Options, discover
 from headway.checks.subject.calls import Call, Packing, possible_calls
 from sizes import B, D, H, T, draw

@@ -1,6 +1,6 @@
 """Make a subject of the model that a reader hands over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
@@ -18,6 +18,7 @@ _CONTEXT = (
     "max_position_embeddings n_positions n_ctx context_length block_size max_seq_len "
     "max_seq_length max_sequence_length sequence_len seq_len"
 )
+_LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
 
 
@@ -64,6 +65,16 @@ def _refuse(target: object, options: Options) -> None:
             raise ValueError(
                 f"{name} must be a whole number of at least 2; got {name}={value!r}."
             )
+    if options.layout not in (None, *_LAYOUTS):
+        raise ValueError(
+            f"layout must be {' or '.join(_LAYOUTS)} for a whole model; "
+            f"got layout={options.layout!r}."
+        )
+    if isinstance(options.masks, Mapping) and len(options.masks) != 1:
+        raise ValueError(
+            "masks must have one argument for a whole model; "
+            f"got masks={dict(options.masks)!r}."
+        )
 
 
 def _vocabulary(target: Target, name: str, options: Options) -> int:
@@ -93,7 +104,10 @@ def _candidate_subjects(
     target: Target, name: str, vocab_size: int, dtype: torch.dtype, options: Options
 ) -> Iterator[Subject]:
     """Give a subject for each call that may be right, the likeliest first."""
-    said = {"mask": options.mask, "positions": options.positions}
+    mask = options.mask
+    if mask is None and isinstance(options.masks, Mapping):
+        mask = next(iter(options.masks))
+    said = {"mask": mask, "positions": options.positions}
     told = {role: one for role, one in said.items() if one is not None}
     causal = options.causal
     if causal is None:
@@ -103,6 +117,7 @@ def _candidate_subjects(
     if isinstance(target, nn.Module):
         device = next((one.device for one in target.parameters()), device)
     for call in possible_calls(target, options.call, told):
+        call = replace(call, time_first=options.layout == "time first")
         yield Subject(
             name, target, call, vocab_size, causal, dtype, device, options, context
         )
@@ -143,4 +158,6 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     changed[0, :-1] = tried.other(ids[0, :-1])
     moved = (tried(changed) != before).any(dim=-1)
     swapped = bool(moved[1:].any()) and not moved[0, -1]
+    if subject.options.layout is not None:
+        return replace(subject, swapped=swapped)
     return replace(subject, call=turned) if swapped else subject

@@ -89,6 +89,26 @@ def match(evidence: Evidence) -> Match:
     return Match(best, comparison.weights(nearest), comparison.design(nearest))
 
 
+def fits(evidence: Evidence) -> bool:
+    """Ask whether the equation gives the output, with what stands around it or not."""
+    every = (evidence, *without_surroundings(evidence))
+    return any(match(one).difference <= one.tolerance for one in every)
+
+
+def without_surroundings(evidence: Evidence) -> list[Evidence]:
+    """Give the evidence of attention alone, without what stands around it."""
+    return [
+        replace(
+            evidence,
+            subject=one.subject,
+            output=one.output,
+            bare=(one,),
+            weights=one.weights or evidence.weights,
+        )
+        for one in evidence.bare
+    ]
+
+
 def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
     """Find the mistake, or the two, that give exactly this output.
 
@@ -137,7 +157,7 @@ def _likely_places(
     """
     certain = sum(one.certain for one in evidence.weights.candidates)
     intents = [evidence.causal]
-    if evidence.intent.startswith("as it behaves"):
+    if evidence.future.origin == "measured":
         intents.append(not evidence.causal)
     every = (
         place

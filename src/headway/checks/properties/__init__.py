@@ -11,6 +11,7 @@ from headway.checks.properties import (
     cached,
     caller_masks,
     cross,
+    declared,
     differences,
     equation,
     finite,
@@ -68,4 +69,5 @@ PROPERTIES = (
     Property("gradients fit differences", differences.gradients_fit, book.DIFFERENCES),
     Property("large scores", numerics.large, book.LARGE_SCORES),
     Property("types and half precision", numerics.half, book.HALF_PRECISION, True),
+    Property("declared facts hold", declared.hold, book.DECLARED),
 )

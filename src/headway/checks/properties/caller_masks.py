@@ -57,7 +57,8 @@ def obeyed(evidence: Evidence) -> Outcome:
         reason = _REASONS.get(effect, f"With {{}}, a row {effect}.")
         return failed(reason.format(name, name))
     if not masks.arguments:
-        return not_applicable("It takes no mask.")
+        told = " Declared: masks='none'." if evidence.subject.options.masks else ""
+        return not_applicable(f"It takes no mask.{told}")
     if masks.kept:
         return failed(
             "A call without a mask gets something else after calls with one: the mask "
@@ -76,7 +77,8 @@ def obeyed(evidence: Evidence) -> Outcome:
     for mask in masks.obeyed:
         if wrong := in_training(_in_its_type(evidence, mask), mask):
             return wrong
-    for mask in masks.obeyed:
+    declared = evidence.subject.options.masks
+    for mask in masks.obeyed if declared is None else ():
         if unlike := _uncommon(mask):
             return unlike
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]

@@ -14,12 +14,22 @@ from headway.checks.evidence.find_designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
 from headway.checks.evidence.tables import lengths_differ
 from headway.checks.evidence.weights import Projections
-from headway.checks.oracle import Match, consequences, explain, match
+from headway.checks.oracle import (
+    Match,
+    consequences,
+    explain,
+    match,
+    without_surroundings,
+)
 from headway.checks.oracle.long_texts import in_long_texts
 from headway.checks.oracle.mistakes import left_out, other_speeds
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject.names import read_names
 
+_DECLARED = (
+    "scale", "normalize", "rotary_base", "window", "positions", "softcap", "sinks",
+    "norms", "groups",
+)  # fmt: skip
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
@@ -30,22 +40,27 @@ _BESIDES = re.compile(
 
 def equals(evidence: Evidence) -> Outcome:
     """Ask that the result is what the equation gives; if not, name what explains it."""
+    outcome = _equals(evidence)
+    options = evidence.subject.options
+    told = [
+        f"{name}={value!r}"
+        for name in _DECLARED
+        if (value := getattr(options, name)) is not None
+    ]
+    if outcome.verdict != "failed" or not told:
+        return outcome
+    said = f"{outcome.sentence} Declared: {', '.join(told)}."
+    return outcome._replace(sentence=said)
+
+
+def _equals(evidence: Evidence) -> Outcome:
     weights = evidence.weights
     if not weights.candidates:
         return _of_small_layers(evidence)
     nearest = match(evidence)
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
         return _fits(replace(evidence, bare=()), nearest, nearest.weights)
-    ways = [
-        replace(
-            evidence,
-            subject=one.subject,
-            output=one.output,
-            bare=(one,),
-            weights=one.weights or evidence.weights,
-        )
-        for one in evidence.bare
-    ]
+    ways = without_surroundings(evidence)
     for one in ways:
         near = match(one)
         if near.weights is not None and near.difference <= one.tolerance:

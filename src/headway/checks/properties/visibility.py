@@ -9,7 +9,6 @@ from headway.checks.evidence.batched_changes import moved_rows
 from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
-from headway.checks.subject.intent import has_window
 from headway.checks.tolerance import max_difference, same_order_tolerance
 
 _LARGE = 1e3
@@ -49,9 +48,16 @@ def leak(evidence: Evidence) -> Outcome:
             reason = "In eval none does: the mask hangs on a mode or on dropout."
     random = not modes["in eval"] and not modes["in training"]  # by what was dropped
     return failed(
-        f"A row moves{where} when a later token is changed. {reason}".strip(),
+        f"A row moves{where} when a later token is changed. {reason}".strip()
+        + _declared(evidence),
         None if random else modes[worst],
     )
+
+
+def _declared(evidence: Evidence) -> str:
+    """Name what is declared of the future, if it is."""
+    causal = evidence.subject.options.causal
+    return "" if causal is None else f" Declared: causal={causal}."
 
 
 @torch.no_grad()
@@ -75,7 +81,8 @@ def _leak_of_long_texts(evidence: Evidence) -> Outcome:
         if moved > same_order_tolerance(one):
             return failed(
                 f"In a text of {long} tokens a row moves when the last one is changed, "
-                f"and in one of {subject.T} none does: long texts are not masked.",
+                f"and in one of {subject.T} none does: long texts are not masked."
+                + _declared(evidence),
                 moved,
             )
     return passed("No row moves when a later token is changed.", 0)
@@ -136,7 +143,7 @@ def past(evidence: Evidence) -> Outcome:
     if window and not bool(evidence.visible.triu(1).any()):
         return passed(f"A row sees the latest {window} tokens: a window.", window)
     side = side_of_window(evidence.visible)
-    if side and has_window(evidence.subject.target) and not evidence.causal:
+    if side and evidence.subject.has_window and not evidence.causal:
         return note(
             f"A row sees {side} tokens on both sides: the window reaches into the "
             "future as well. Say causal=True if that is wrong."
@@ -148,7 +155,8 @@ def past(evidence: Evidence) -> Outcome:
     t, s = (int(n) + 1 for n in unseen.nonzero()[0])
     return failed(
         f"Row {t} does not see token {s}, which it may see; so in {count} of "
-        f"{int(evidence.allowed.sum())} places. {_reason_of_pattern(evidence)}".strip(),
+        f"{int(evidence.allowed.sum())} places. {_reason_of_pattern(evidence)}".strip()
+        + _declared(evidence),
         count,
     )
 

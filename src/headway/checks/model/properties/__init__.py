@@ -9,6 +9,7 @@ from headway.checks.model.evidence import Evidence
 from headway.checks.model.properties import (
     backends,
     cached,
+    declared,
     modes,
     padding,
     precision,
@@ -74,4 +75,5 @@ PROPERTIES = (
         "targets change no logits", modes.with_targets, book.WRITES, of_a_leak=True
     ),
     Property("the vocabulary fits", vocabulary.size, book.A_MODEL, True, True),
+    Property("declared facts hold", declared.hold, book.DECLARED, of_a_leak=True),
 )

@@ -13,9 +13,14 @@ Sizes = tuple[int, ...]
 def every_cut(evidence: Evidence) -> Outcome:
     """Ask that a text in pieces gets what it gets at once, however it is cut."""
     protocol, reason = evidence.protocol
+    options = evidence.subject.options
     if protocol is None:
-        told = evidence.subject.options.cached is not None
+        if options.caches:
+            return failed(f"{reason} Declared: caches=True.")
+        told = options.cached is not None
         return failed(reason) if told else not_applicable(reason)
+    if options.caches is False:
+        return _not_to_take_one(evidence)
     apart: dict[Sizes, float] = {}
     refused = ""
     for sizes in cuts(evidence.subject.T):
@@ -32,6 +37,19 @@ def every_cut(evidence: Evidence) -> Outcome:
     if refused:
         return note(f"Other pieces agree. {refused}", worst)
     return passed("A text in pieces gets what it gets at once.", worst)
+
+
+def _not_to_take_one(evidence: Evidence) -> Outcome:
+    """Ask that what may be a cache does not bring the past along."""
+    protocol = evidence.protocol[0]
+    assert protocol is not None  # noqa: S101  # it was asked before
+    T = evidence.subject.T
+    rows = protocol.read(evidence.subject, evidence.ids, (T - 1, 1))
+    if max_difference(rows, evidence.logits) > evidence.tolerance:
+        return not_applicable("No cache was found that it takes.")
+    return failed(
+        f"With {protocol.text} a later call sees the past. Declared: caches=False."
+    )
 
 
 def cuts(T: int) -> list[Sizes]:

@@ -30,7 +30,15 @@ def leak(evidence: Evidence) -> Outcome:
             "rounded in another way, or the future is hidden by a finite number.",
             worst,
         )
-    return failed(f"{_earliest(evidence.ahead)} {_pattern(evidence)}", worst)
+    return failed(
+        f"{_earliest(evidence.ahead)} {_pattern(evidence)}{_declared(evidence)}", worst
+    )
+
+
+def _declared(evidence: Evidence) -> str:
+    """Name what is declared of the future, if it is."""
+    causal = evidence.subject.options.causal
+    return "" if causal is None else f" Declared: causal={causal}."
 
 
 def in_training(evidence: Evidence) -> Outcome:
@@ -114,7 +122,8 @@ def past(evidence: Evidence) -> Outcome:
     s, t = unseen[-1]
     return failed(
         f"Logits at token {t + 1} do not move with token {s + 1}, and so with "
-        f"{len(unseen)} pairs of {int(asked.sum())}: {_unseen(unseen, asked)}.",
+        f"{len(unseen)} pairs of {int(asked.sum())}: {_unseen(unseen, asked)}."
+        + _declared(evidence),
         len(unseen),
     )
 

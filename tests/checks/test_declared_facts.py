@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from headway.checks.declared_designs import facts_of_design, refuse_impossible
 
 from attention_in_steps import function
 from checks.support.asking import evidence_of, refused
 from headway.checks import check
-from headway.checks.declared_designs import facts_of_design, refuse_impossible
 from headway.checks.run import facts
 from headway.checks.subject import Options
 
