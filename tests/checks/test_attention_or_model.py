@@ -43,7 +43,15 @@ def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     [({}, False), ({"vocab_size": None}, False), ({"vocab_size": 17}, True)],
 )
 def test_a_vocabulary_makes_it_a_model(options: dict[str, Any], model: bool) -> None:
-    assert is_model(options) is model
+    assert is_model(attend, options) is model
+
+
+def test_a_vocabulary_can_be_declared() -> None:
+    model = Means()
+    assert is_model(attend, {"facts": {"vocab_size": 17}})
+    model.attention_facts = {"vocab_size": 17}
+    assert is_model(model, {})
+    assert check_attention_or_model(model, {}).facts["sizes"].value.endswith("of 17")
 
 
 def test_each_has_properties_of_its_own() -> None:

@@ -16,7 +16,7 @@ import torch
 from checks.support.timers import AtOnce
 from headway import __version__
 from headway._pipes import NOBODY_READS
-from headway.checks import check, progress
+from headway.checks import Fact, check, progress
 from headway.checks import run as run_of_checks
 from headway.checks.cli import main
 from headway.checks.own_process import LIMIT, Reply, Request
@@ -128,8 +128,9 @@ def run(*words: str) -> int:
 
 
 def facts(captured: Output) -> dict[str, str]:
+    """Give each fact as the table shows it."""
     found: dict[str, Any] = json.loads(captured.readouterr().out)
-    return found["facts"]
+    return {name: str(Fact(**fact)) for name, fact in found["facts"].items()}
 
 
 # The exit status
@@ -138,7 +139,7 @@ def facts(captured: Output) -> dict[str, str]:
 def test_0_if_no_property_fails(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:Attend", "--d-in", "12", "--d-out", "20") == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Checked Attend\n  called    m(x)\n")
+    assert printed.out.startswith("Checked Attend\n  called    m(x) (guessed)\n")
     assert re.search(r"\n\d+ passed, 0 failed, \d+ not applicable\n$", printed.out)
 
 
@@ -182,7 +183,7 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         ),
         (
             ["code_of_mine.py:built", "--window", "0"],
-            "window must be a positive whole number; got window=0.",
+            'window must be a positive whole number or "none"; got window=0.',
         ),
         (
             [],
@@ -192,6 +193,14 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         (
             ["code_of_mine.py:built", "--call", "x ="],
             "call must be an expression; got call='x ='.",
+        ),
+        (
+            ["code_of_mine.py:built", "--fact", "causal"],
+            "fact must be NAME=VALUE; got 'causal'.",
+        ),
+        (
+            ["code_of_mine.py:built", "--fact", "casual=true"],
+            "facts must have known keys, such as 'causal'",
         ),
         (
             ["code_of_mine.py:tells"],
@@ -426,11 +435,16 @@ def test_designs_are_told_to_the_check_and_to_the_constructor(
     captured = capsys.readouterr()
     assert captured.err == "built with 0.5, softmax, 500.0, 4\n"
     found = json.loads(captured.out)["facts"]
-    assert found["design"] == (
-        "scores times 0.5, softmax of the scores, rotary positions with base 500, a "
-        "window on the latest 4 keys; as asked"
-    )
-    assert found["cached"] == "m(x, past)"
+    declared = {
+        name: one["value"] for name, one in found.items() if one["origin"] == "declared"
+    }
+    assert declared == {
+        "scale": "0.5",
+        "normalize": "softmax",
+        "rotary_base": "500",
+        "window": "4",
+        "cached": "m(x, past)",
+    }
 
 
 DESIGNED = """
@@ -467,8 +481,47 @@ def configured(folder: Path) -> Path:
 def test_what_is_configured_need_not_be_said(configured: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:Attend", "--json") == 0
     found = facts(capsys)
-    assert found["heads"] == "4"
+    assert found["heads"] == "4 (declared)"
     assert found["sizes"].endswith("12 wide")
+
+
+DECLARING = """
+from code_of_mine import Attend
+
+class Declaring(Attend):
+    attention_facts = {"causal": True, "num_heads": 3, "positions": "bias"}
+"""
+
+
+def test_facts_of_the_command_line_go_before_those_of_a_file_and_of_a_class(
+    configured: Path, capsys: Output
+) -> None:
+    (configured / "declaring.py").write_text(DECLARING)
+    words = ["declaring.py:Declaring", "--d-out", "20", "--json"]
+    run(*words, "--d-in", "12")
+    assert facts(capsys)["positions"] == "bias (declared)"
+    (configured / "pyproject.toml").write_text(
+        '[tool.headway.checks."declaring.py:Declaring"]\n'
+        'd_in = 12\ncausal = false\nfacts = { positions = "absolute", scale = 0.5 }\n'
+    )
+    run(*words)
+    found = facts(capsys)
+    assert found["future"] == "seen (declared)"
+    assert (found["positions"], found["scale"]) == (
+        "absolute (declared)",
+        "0.5 (declared)",
+    )
+    run(*words, "--fact", "positions=none", "--fact", "causal=true", "--scale", "0.25")
+    found = facts(capsys)
+    assert found["future"] == "hidden (declared)"
+    assert found["positions"] == "none (declared)"
+    assert found["scale"] == "0.25 (declared)"
+
+
+def test_facts_may_be_tables(folder: Path, capsys: Output) -> None:
+    masks = "masks={'attn_mask': 'True may look'}"
+    run("torch.nn.functional:scaled_dot_product_attention", "--fact", masks, "--json")
+    assert facts(capsys)["masks"] == "attn_mask (T, S), True may look (declared)"
 
 
 def test_what_is_said_goes_before_what_is_configured(
@@ -477,7 +530,7 @@ def test_what_is_said_goes_before_what_is_configured(
     words = ["--d-in", "13", "--d-out", "15", "--num-heads", "5"]
     assert run("code_of_mine.py:Attend", *words, "--json") == 0
     found = facts(capsys)
-    assert found["heads"] == "5"
+    assert found["heads"] == "5 (declared)"
     assert found["sizes"].endswith("13 wide")
 
 
@@ -496,7 +549,7 @@ def test_without_a_target_all_that_are_configured_are_checked(
     assert run() == 1
     tables = capsys.readouterr().out.split("\n\nChecked ")
     assert [table.split("\n")[0] for table in tables] == ["Checked Attend", "leaks"]
-    assert "\n  called    m(x)\n" in tables[0]
+    assert "\n  called    m(x) (guessed)\n" in tables[0]
 
 
 def test_without_a_target_json_is_a_list(configured: Path, capsys: Output) -> None:
@@ -587,14 +640,14 @@ def test_arguments_of_the_constructor_go_by_name(folder: Path, capsys: Output) -
     words = ["--d-in=13", "--d-out", "15", "--num-heads", "5", "--qkv-bias", "--json"]
     assert run("code_of_mine.py:Attend", *words, "--dropout", "0.1") == 0
     found = facts(capsys)
-    assert found["heads"] == "5"
+    assert found["heads"] == "5 (declared)"
     assert found["sizes"].endswith("13 wide")
 
 
 def test_arguments_of_the_constructor_go_by_place(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:Attend", "13", "15", "5", "--json") == 0
     found = facts(capsys)
-    assert (found["heads"], found["sizes"][-7:]) == ("5", "13 wide")
+    assert (found["heads"], found["sizes"][-7:]) == ("5 (guessed)", "13 wide")
 
 
 def test_a_slow_check_says_what_it_does(
@@ -658,9 +711,9 @@ def test_a_value_is_read_as_python_if_it_is(
 @pytest.mark.parametrize(
     ("words", "future"),
     [
-        ([], "seen, as it behaves; say causal=True if that is wrong"),
-        (["--causal"], "hidden, as asked"),
-        (["--no-causal"], "seen, as asked"),
+        ([], "seen (measured; say causal=True if that is wrong)"),
+        (["--causal"], "hidden (declared)"),
+        (["--no-causal"], "seen (declared)"),
     ],
 )
 def test_the_future_is_told_by_a_flag(
@@ -676,14 +729,14 @@ def test_heads_width_and_context_are_told_to_the_check_too(
     words = ["--d-in", "12", "--num-heads", "4", "--context-length", "6", "--json"]
     run("code_of_mine.py:built", *words)
     found = facts(capsys)
-    assert found["heads"] == "4"
+    assert found["heads"] == "4 (declared)"
     assert found["sizes"].endswith("of 6 tokens, 12 wide")
 
 
 def test_a_function_gets_its_own_flag(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:attend", "--is-causal", "--json") == 0
     found = facts(capsys)
-    assert found["future"] == "hidden, as its names say"
+    assert found["future"] == "hidden (guessed)"
 
 
 def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None:
@@ -692,8 +745,12 @@ def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None
     names = ["query=first.weight", "key=second.weight", "value=third.weight"]
     assert run(name, *words, "--weights", *names) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["facts"]["called"] == "m(x, x)"
-    assert printed["facts"]["weights"] == "first.weight, second.weight, third.weight"
+    assert printed["facts"]["called"]["value"] == "m(x, x)"
+    assert printed["facts"]["weights"] == {
+        "value": "first.weight, second.weight, third.weight",
+        "origin": "declared",
+        "hint": "",
+    }
     assert printed["rows"][0]["name"] == "equals the equation"
     assert printed["rows"][0]["verdict"] == "passed"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from headway.checks import Report, Row
+from headway.checks import Fact, Report, Row
 from headway.checks.book_sections import Section
 from headway.checks.properties import PROPERTIES
 from headway.checks.report import Verdict, name_causes, short
@@ -22,13 +22,18 @@ FAILED = Row(
     0.69314,
 )
 SKIPPED = Row("dropout keeps the mean", "not applicable", "No rate found.", MASKS)
-FACTS = {"called": "m(x)", "heads": "5"}
+FACTS = {
+    "called": Fact("m(x)", "guessed", "say call= if that is wrong"),
+    "heads": Fact("5", "declared"),
+    "type": Fact("float64 on cpu"),
+}
 MIXED = Report("CausalAttention", FACTS, [PASSED, FAILED, SKIPPED])
 
 TABLE = """\
 Checked CausalAttention
-  called    m(x)
-  heads     5
+  called    m(x) (guessed; say call= if that is wrong)
+  heads     5 (declared)
+  type      float64 on cpu
 
 passed  texts do not move each other               0
 FAILED  no leak from the future                0.693
@@ -272,7 +277,15 @@ def test_json_holds_what_the_table_holds() -> None:
     assert json.loads(MIXED.to_json()) == {
         "ok": False,
         "subject": "CausalAttention",
-        "facts": FACTS,
+        "facts": {
+            "called": {
+                "value": "m(x)",
+                "origin": "guessed",
+                "hint": "say call= if that is wrong",
+            },
+            "heads": {"value": "5", "origin": "declared", "hint": ""},
+            "type": {"value": "float64 on cpu", "origin": "", "hint": ""},
+        },
         "rows": [
             {
                 "name": row.name,
@@ -322,7 +335,9 @@ class _Table(html.parser.HTMLParser):
 def test_a_notebook_shows_the_same_cells() -> None:
     table = _Table(MIXED._repr_html_())
     assert table.cells[:5] == [
-        "CausalAttention: 1 passed, 1 failed, 1 not applicable. called: m(x); heads: 5",
+        "CausalAttention: 1 passed, 1 failed, 1 not applicable. called: m(x) "
+        "(guessed; say call= if that is wrong); heads: 5 (declared); "
+        "type: float64 on cpu",
         "property",
         "verdict",
         "figure",

@@ -115,8 +115,8 @@ def test_names_of_arguments_a_cache_and_a_compiler(
         main([f"{path}:LM", *told, "--positions", "rotary", "--json"], ask=answer) == 0
     )
     report = json.loads(capsys.readouterr().out)
-    assert report["facts"]["mask"] == "real, 1 for tokens, 0 for padding"
-    assert report["facts"]["cache"] == "m(ids, pair=past)"
+    assert report["facts"]["mask"]["value"] == "real, 1 for tokens, 0 for padding"
+    assert report["facts"]["cache"]["value"] == "m(ids, pair=past)"
     found = {row["name"]: row["verdict"] for row in report["rows"]}
     for name in ("padding before a text", "cached equals uncached"):
         assert found[name] == "passed"
@@ -138,7 +138,7 @@ def test_the_same_in_a_file(
     monkeypatch.chdir(tmp_path)
     assert main(["padded.py:LM", "--json"], ask=answer) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["facts"]["mask"].startswith("real")
+    assert report["facts"]["mask"]["value"].startswith("real")
     file.write_text(table + "vocab_size = 31\ncompile = 3\n")
     assert main(["padded.py:LM"], ask=answer) == 2
     assert "compile must be true, false or the name" in capsys.readouterr().err

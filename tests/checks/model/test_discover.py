@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from checks.model import models
 from checks.model.building import build, sentence, verdicts
-from headway.checks import check_model
+from headway.checks import Fact, check_model
 from headway.checks.model.discover import discover
 from headway.checks.model.subject import Options, Subject
 from headway.checks.model.weights import copy_as
@@ -80,14 +80,14 @@ def test_a_call_that_is_told() -> None:
     model = build(models.Padded)
     report = check_model(model, call="m(ids, mask, positions)")
     assert report.ok
-    assert report.facts["called"] == "m(ids, mask, positions)"
-    assert report.facts["mask"] == "mask, 1 for tokens, 0 for padding"
+    assert report.facts["called"] == Fact("m(ids, mask, positions)", "declared")
+    assert report.facts["mask"].value == "mask, 1 for tokens, 0 for padding"
 
     def call(m: nn.Module, ids: Tensor, mask: Any = None) -> Tensor:
         return m(ids, mask)
 
     report = check_model(model, call=call)
-    assert report.facts["called"] == "call"
+    assert report.facts["called"] == Fact("call", "declared")
     # Without positions those of the padding are counted.
     assert verdicts(report)["padding before a text"] == "note"
     assert report.ok
@@ -117,7 +117,7 @@ def test_time_may_come_first() -> None:
 
     report = check_model(build(TimeFirst))
     assert report.ok
-    assert report.facts["called"] == "m(ids.mT)"
+    assert report.facts["called"].value == "m(ids.mT)"
 
 
 def test_a_model_of_32_bits() -> None:
@@ -129,7 +129,7 @@ def test_a_model_of_32_bits() -> None:
 
     report = check_model(build(Narrow))
     assert report.ok
-    assert report.facts["type"] == "float32 on cpu"
+    assert report.facts["type"] == Fact("float32 on cpu")
 
 
 def test_a_context_that_is_short() -> None:

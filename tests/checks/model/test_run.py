@@ -10,7 +10,7 @@ from torch import nn
 from checks.model import models
 from checks.model.building import build, sentence, verdicts
 from headway import small_gpt
-from headway.checks import Report, check_model
+from headway.checks import Fact, Report, check_model
 from headway.checks.model.properties import PROPERTIES, modes, texts
 
 FOLLOWS = "Logits see later tokens; fix this first."
@@ -31,7 +31,7 @@ def test_the_model_of_the_book_passes() -> None:
     assert found["cached equals uncached"] == "passed"
     assert found["writing takes the likeliest"] == "passed"
     assert found["texts in one row stay apart"] == "passed"
-    assert report.facts["cache"] == "m(ids, caches=caches)"
+    assert report.facts["cache"] == Fact("m(ids, caches=caches)", "guessed")
 
 
 @pytest.mark.parametrize("one", models.EXHIBITS, ids=lambda one: one.model.__name__)
@@ -86,7 +86,7 @@ def test_what_follows_from_a_leak_is_not_told_again() -> None:
 def test_a_model_that_sees_both_sides() -> None:
     report = check_model(build(models.Encoder), causal=False)
     assert report.ok, str(report)
-    assert report.facts["future"] == "seen, as told"
+    assert report.facts["future"] == Fact("seen", "declared")
     both = "It is meant to see both sides."
     assert sentence(report, "no leak from the future") == both
     assert sentence(report, "padding behind a text").startswith("It takes no mask")

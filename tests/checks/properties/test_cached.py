@@ -253,6 +253,25 @@ def test_what_takes_one_token_at_a_time_may_refuse_more() -> None:
     )
 
 
+def test_a_cache_that_is_declared_away_must_not_be_there() -> None:
+    assert said(InAList(), CACHED, d_in=WIDTH, caches=False) == (
+        "failed",
+        "With cache=[] a later call sees the past. Declared: caches=False.",
+    )
+    assert said(OfTokens(), CACHED, d_in=WIDTH, caches=False) == (
+        "not applicable",
+        "It takes no cache.",
+    )
+
+
+def test_a_cache_that_is_declared_must_be_there() -> None:
+    assert said(InAList(), CACHED, d_in=WIDTH, caches=True)[0] == "passed"
+    assert said(OfTokens(), CACHED, d_in=WIDTH, caches=True) == (
+        "failed",
+        "It takes no cache. Declared: caches=True; say how it is used: cached=.",
+    )
+
+
 def test_a_cache_that_all_texts_share_is_found() -> None:
     class Shared(InAList):
         shared = True

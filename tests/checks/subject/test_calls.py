@@ -57,8 +57,8 @@ def test_a_module_is_called_with_tokens(kind: type[Attend], words: str) -> None:
 
 def test_a_mask_that_must_be_given_is_still_a_mask() -> None:
     shown = facts(evidence_of(WithMask(), causal=False))
-    assert shown["masks"] == "mask (T, S), True may look"
-    assert shown["called"] == "m(x, None)"
+    assert shown["masks"].value == "mask (T, S), True may look"
+    assert shown["called"].value == "m(x, None)"
 
 
 def of_four(q: Tensor, k: Tensor, v: Tensor, mask: Any) -> Tensor:
@@ -349,7 +349,7 @@ def test_an_expression_can_pass_a_mask_on() -> None:
     options: dict[str, Any] = {"causal": False, "call": "m(x, mask)"}
     assert said(WithMask(), "masks are obeyed", **options)[0] == "passed"
     shown = facts(evidence_of(WithMask(), **options))
-    assert shown["masks"] == "mask (T, S), True may look"
+    assert shown["masks"].value == "mask (T, S), True may look"
 
 
 def test_an_expression_can_be_of_queries_keys_and_values_and_use_torch() -> None:

@@ -158,6 +158,11 @@ def test_no_target_at_all_is_refused(content: str | None, folder: Path) -> None:
             "tool.headway.checks.'a.py:A' must be a table in FILE; got 5.",
         ),
         (
+            '[tool.headway.checks."a.py:A"]\nfacts = "rotary"',
+            "facts must be a table of facts in tool.headway.checks.'a.py:A'; got "
+            "facts='rotary'.",
+        ),
+        (
             '[tool.headway.checks."a.py:A"]\nd-in = 5',
             "tool.headway.checks.'a.py:A' must have known keys, such as 'd_in'; got "
             "'d-in'.",

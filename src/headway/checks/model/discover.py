@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from headway.checks.errors import describe, theirs
-from headway.checks.model.calls import LastOnlyError, possible_calls
+from headway.checks.model.calls import Call, LastOnlyError, possible_calls
 from headway.checks.model.subject import Options, Subject, config_value
 from headway.checks.model.weights import copy_as, make_visible
 from headway.checks.subject import intent
@@ -117,7 +117,8 @@ def _candidate_subjects(
     if isinstance(target, nn.Module):
         device = next((one.device for one in target.parameters()), device)
     for call in possible_calls(target, options.call, told):
-        call = replace(call, time_first=options.layout == "time first")
+        if options.layout == "time first":
+            call = _turned(call)
         yield Subject(
             name, target, call, vocab_size, causal, dtype, device, options, context
         )
@@ -150,8 +151,6 @@ def _with_working_length(subject: Subject) -> Subject | str:
 
 def _with_axes_in_order(subject: Subject) -> Subject:
     """Find out which axis is the text: only in it do tokens see each other."""
-    shown = subject.call.text.replace("ids", "ids.mT")
-    turned = replace(subject.call, text=shown, time_first=True)
     tried = subject.copy()
     ids = tried.ids()
     before, changed = tried(ids), ids.clone()
@@ -160,4 +159,8 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     swapped = bool(moved[1:].any()) and not moved[0, -1]
     if subject.options.layout is not None:
         return replace(subject, swapped=swapped)
-    return replace(subject, call=turned) if swapped else subject
+    return replace(subject, call=_turned(subject.call)) if swapped else subject
+
+
+def _turned(call: Call) -> Call:
+    return replace(call, text=call.text.replace("ids", "ids.mT"), time_first=True)

@@ -56,7 +56,7 @@ def hold(evidence: Evidence) -> Outcome:
     if false:
         return failed(" ".join(false), explains=explained)
     if not held:
-        return not_applicable("Nothing is declared that this property could ask about.")
+        return not_applicable("Nothing is declared that it could ask about.")
     return passed(f"It behaves as is declared of its {', '.join(held)}.", len(held))
 
 

@@ -33,7 +33,7 @@ def hold(evidence: Evidence) -> Outcome:
             return failed(f"masks={options.masks!r} is declared, and {seen}.")
         held.append("masks")
     if not held:
-        return not_applicable("Nothing is declared that this property could ask about.")
+        return not_applicable("Nothing is declared that it could ask about.")
     return passed(f"It behaves as is declared of its {', '.join(held)}.", len(held))
 
 
