@@ -1,13 +1,14 @@
 """A check: a subject, the evidence, all properties, and the report."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from headway.checks.choosing import chosen
 from headway.checks.declared_designs import facts_of_design, refuse_impossible
 from headway.checks.errors import describe, theirs
 from headway.checks.evidence import Evidence, gather
-from headway.checks.expected import expect, refuse_unknown
+from headway.checks.expected import expect, refuse
 from headway.checks.oracle import choose_weights
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.progress import tell, told
@@ -33,6 +34,8 @@ def check(
     window: int | None = None,
     cached: CallOption | None = None,
     expected: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    skip: Collection[str] | None = None,
 ) -> Report:
     r"""Ask of any attention code what must hold of attention.
 
@@ -67,15 +70,18 @@ def check(
         window: How many of the latest keys a query is meant to see, itself included.
         cached: How to call it with a cache, if in no common way: an expression of `m`,
             `x`, `past` and `start` that gives the rows and the cache.
-        expected: The properties that are known to fail, each with the reason. One that
-            is expected to fail and does not is a failure.
+        expected: The ids of properties that are known to fail, each with the reason.
+            One that is expected to fail and does not is a failure.
+        only: The ids of the properties to ask, all of them if it is not given.
+        skip: The ids of properties to leave out.
 
     Returns:
         A report: one row for each property.
 
     Raises:
-        ValueError: If the code cannot be called, `weights` names what it has not, or
-            `expected` a property that there is not.
+        ValueError: If the code cannot be called, `weights` names what it has not,
+            `expected`, `only` or `skip` name a property that there is not, or none is
+            left to ask.
 
     Examples:
         >>> from torch.nn.functional import scaled_dot_product_attention
@@ -95,7 +101,8 @@ def check(
         window,
         cached,
     )
-    refuse_unknown(expected, (one.name for one in PROPERTIES))
+    refuse(expected, PROPERTIES)
+    asked = chosen(PROPERTIES, only, skip)
     refuse_impossible(options)
     with isolated_settings():
         subject = discover(module_or_function, options)
@@ -103,7 +110,7 @@ def check(
         evidence = gather(subject)
         tell("comparing with the equation")
         evidence = choose_weights(evidence)
-        rows = ask(PROPERTIES, evidence)
+        rows = ask(asked, evidence)
         found = facts(evidence)
     rows = name_causes(expect(rows, expected))
     return Report(subject.name, found, rows)
@@ -123,12 +130,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
     if figure is not None and not math.isfinite(figure):
         figure = None
     return Row(
+        asked.id,
         asked.name,
         outcome.verdict,
         outcome.sentence,
         outcome.section or asked.section,
         figure,
         explains=outcome.explains,
+        mistakes=outcome.mistakes,
     )
 
 

@@ -1,11 +1,12 @@
 """A check of a model: a subject, the evidence, all properties, and the report."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from headway.checks.choosing import chosen
 from headway.checks.errors import describe, theirs
-from headway.checks.expected import expect, refuse_unknown
+from headway.checks.expected import expect, refuse
 from headway.checks.model.calls import CallOption
 from headway.checks.model.discover import discover
 from headway.checks.model.evidence import Evidence
@@ -29,6 +30,8 @@ def check_model(
     positions: str | None = None,
     compile: bool | str = False,
     expected: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    skip: Collection[str] | None = None,
 ) -> Report:
     """Ask of any language model what must hold of one: token ids in, logits out.
 
@@ -54,27 +57,31 @@ def check_model(
         mask: The name of the argument that tells padding, if it is no common one.
         positions: The name of the argument that tells positions, likewise.
         compile: Whether to compile it, too; a string names the backend.
-        expected: The properties that are known to fail, each with the reason. One that
-            is expected to fail and does not is a failure.
+        expected: The ids of properties that are known to fail, each with the reason.
+            One that is expected to fail and does not is a failure.
+        only: The ids of the properties to ask, all of them if it is not given.
+        skip: The ids of properties to leave out.
 
     Returns:
         A report: one row for each property.
 
     Raises:
-        ValueError: If the model cannot be called, or `expected` names no property.
+        ValueError: If the model cannot be called, `expected`, `only` or `skip` name a
+            property that there is not, or none is left to ask.
 
     Examples:
         >>> from headway import small_gpt
         >>> check_model(small_gpt()).ok
         True
     """
-    refuse_unknown(expected, (one.name for one in PROPERTIES))
+    refuse(expected, PROPERTIES)
+    asked = chosen(PROPERTIES, only, skip)
     options = Options(
         vocab_size, context_length, causal, call, cached, mask, positions, compile
     )
     with isolated_settings():
         evidence = Evidence(steady(discover(model, options)))
-        rows = [_row(one, evidence) for one in PROPERTIES]
+        rows = [_row(one, evidence) for one in asked]
         found = _facts(evidence)
     rows = name_causes(expect(rows, expected))
     return Report(evidence.subject.name, found, rows)
@@ -90,12 +97,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
         figure = None
     section = outcome.section or asked.section
     return Row(
+        asked.id,
         asked.name,
         outcome.verdict,
         outcome.sentence,
         section,
         figure,
         explains=outcome.explains,
+        mistakes=outcome.mistakes,
     )
 
 
