@@ -18,7 +18,7 @@ from headway.checks.found_facts import facts
 from mistakes.mistake import EQUATION, LEAK, SUM
 from sizes import CONTEXT, D_IN, E, H
 
-LONG = "longer than the context"
+LONG = "context-length"
 
 ATTEND = Attention(SIZES["five heads"], p=0.2)
 
@@ -285,7 +285,7 @@ def test_what_is_random_is_said_once() -> None:
         SIZES["two heads"], call=lambda m, run, x: run(x) + torch.rand(()).to(x)
     )
     report = check(module)
-    assert [one.name for one in report.failed] == ["eval is not random"]
+    assert [one.id for one in report.failed] == ["eval"]
     assert row(report, EQUATION).sentence == (
         "Its answers are random, so they cannot be compared."
     )

@@ -175,7 +175,7 @@ def test_an_answer_may_be_square() -> None:
     def attend(x: Tensor) -> tuple[Tensor, Tensor]:
         return x.softmax(1) * x, x[0, 0]
 
-    assert said(attend, "any sizes", d_in=7)[0] == "passed"
+    assert said(attend, "sizes", d_in=7)[0] == "passed"
 
 
 def test_a_mask_may_not_be_changed() -> None:

@@ -1,8 +1,9 @@
 """Attention, or a whole model: which of the two is to be checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from headway.checks.choosing import Named
 from headway.checks.declared_facts import facts_of
 from headway.checks.model import check_model
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
@@ -26,9 +27,9 @@ def is_model(code: Callable[..., Any], options: Mapping[str, Any]) -> bool:
     return any(one.get("vocab_size") is not None for one in told)
 
 
-def property_names(*, model: bool) -> list[str]:
+def properties_of(*, model: bool) -> Sequence[Named]:
     """List the properties that are asked of a whole model, or of attention."""
-    return [one.name for one in (OF_MODELS if model else PROPERTIES)]
+    return OF_MODELS if model else PROPERTIES
 
 
 def check_attention_or_model(

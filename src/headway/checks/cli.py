@@ -120,7 +120,10 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
         name: value if value == "none" else _literal(value)
         for name, value in _pairs("fact", "NAME=VALUE", known.fact).items()
     }
-    expected = _pairs("expect", "PROPERTY=REASON", known.expect)
+    for name in ("only", "skip"):
+        if given := getattr(known, name):
+            options[name] = [one for text in given for one in text.split(",")]
+    expected = _pairs("expect", "ID=REASON", known.expect)
     found = [configured(known.target)] if known.target else all_configured()
     found = [target._replace(by_place=by_place) for target in found]
     for target in found:
@@ -237,9 +240,16 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         "--expect",
         action="append",
         default=[],
-        metavar="PROPERTY=REASON",
+        metavar="ID=REASON",
         help="a property that is known to fail, and why; may be repeated",
     )
+    for name, words in (("only", "to ask"), ("skip", "to leave out")):
+        one.add_argument(
+            f"--{name}",
+            action="append",
+            metavar="ID,...",
+            help=f"properties {words}; may be repeated",
+        )
     one.add_argument(
         "--limit",
         type=float,

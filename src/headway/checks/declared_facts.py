@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from headway.checks.expected import nearest
+from headway.checks.choosing import nearest
 
 ATTRIBUTE = "attention_facts"
 NONE = "none"  # said of what may be there, and is not
@@ -163,7 +163,7 @@ def _table(name: str, value: Any, known: list[str]) -> dict[str, Any]:
     for key in value:
         if key not in known:
             raise ValueError(
-                f"{name} must have known keys, {nearest(str(key), known)}; got {key!r}."
+                f"{name} must have known keys, {_near(key, known)}; got {key!r}."
             )
     return _said(value)
 
@@ -188,7 +188,7 @@ def refuse_impossible(facts: Mapping[str, Any]) -> None:
         if meaning not in MEANINGS:
             raise ValueError(
                 f"masks must say what True means in {argument}, "
-                f"{nearest(str(meaning), MEANINGS)}; got {meaning!r}."
+                f"{_near(meaning, MEANINGS)}; got {meaning!r}."
             )
     positions = facts.get("positions", "rotary")
     if "rotary_base" in facts and positions != "rotary":
@@ -204,4 +204,8 @@ def refuse_impossible(facts: Mapping[str, Any]) -> None:
 
 
 def _among(value: Any, choices: tuple[str, ...]) -> str:
-    return f"have a known value, {nearest(str(value), choices)}"
+    return f"have a known value, {_near(value, choices)}"
+
+
+def _near(value: Any, known: Iterable[str]) -> str:
+    return nearest(str(value), {one: one for one in known})

@@ -26,7 +26,7 @@ _COLOURS = {
     "note": "33",
     "not applicable": "2",
 }
-_ABOVE = "explained by the above"
+_ABOVE = "see above"
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Row:
     """One property, and what came out.
 
     Attributes:
+        id: The short name of the property, which stays from version to version.
         name: The property, in a few words.
         verdict: `passed`, `failed`, `expected`, `note` or `not applicable`.
         sentence: What was seen; if it failed, what is probably wrong.
@@ -41,10 +42,13 @@ class Row:
         figure: What was measured, or `None`: how far a row moved, how large an error
             was. A whole number is exact.
         reason: If it was expected to fail, why.
-        explains: The properties that fail of themselves where this one has failed so.
-        explained_by: The property of a failed row that this one follows from.
+        explains: The ids of the properties that fail of themselves where this one has
+            failed so.
+        explained_by: The id of the failed property that this one follows from.
+        mistakes: The ids of the known mistakes that the sentence names.
     """
 
+    id: str
     name: str
     verdict: Verdict
     sentence: str
@@ -53,6 +57,7 @@ class Row:
     reason: str = ""
     explains: tuple[str, ...] = ()
     explained_by: str | None = None
+    mistakes: tuple[str, ...] = ()
 
     @property
     def advice(self) -> str:
@@ -62,7 +67,7 @@ class Row:
         if self.verdict != "failed" or self.reason:  # expected, and it did not come
             return self.sentence
         if self.explained_by:
-            return f'{self.sentence} Explained by "{self.explained_by}".'
+            return f"{self.sentence} Explained by [{self.explained_by}]."
         return f"{self.sentence} Read {self.section}."
 
     def __str__(self) -> str:
@@ -75,15 +80,15 @@ class Row:
         name = f"{self.name:{40 - len(mark)}}"
         if colour:
             mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
-        head = f"{mark}  {name}{short(self.figure):>10}"
+        head = f"{mark}  {name}{short(self.figure):>10}  [{self.id}]"
         if below and self.explained_by:
-            return [f"{head}  {_ABOVE}"]
+            return [f"{head} {_ABOVE}"]
         if self.verdict == "passed":
-            return [head.rstrip()]
+            return [head]
         body = textwrap.wrap(
             self.advice, _WIDTH - 8, break_on_hyphens=False, break_long_words=False
         )
-        return [head.rstrip(), *(" " * 8 + line for line in body)]
+        return [head, *(" " * 8 + line for line in body)]
 
 
 class Fact(NamedTuple):
@@ -220,16 +225,16 @@ def name_causes(rows: Sequence[Row]) -> list[Row]:
     explained: dict[str, str] = {}
     causes: list[str] = []
     explaining = [row for row in rows if row.verdict == "failed" and row.explains]
-    follows = {name for row in explaining for name in row.explains if name != row.name}
-    for row in sorted(explaining, key=lambda row: row.name in follows):
-        cause = explained.get(row.name, row.name)
-        causes.append(row.name)
-        for name in row.explains:
-            if name not in causes:
-                explained.setdefault(name, cause)
+    follows = {one for row in explaining for one in row.explains if one != row.id}
+    for row in sorted(explaining, key=lambda row: row.id in follows):
+        cause = explained.get(row.id, row.id)
+        causes.append(row.id)
+        for one in row.explains:
+            if one not in causes:
+                explained.setdefault(one, cause)
     return [
-        replace(row, explained_by=explained[row.name])
-        if row.verdict == "failed" and row.name in explained
+        replace(row, explained_by=explained[row.id])
+        if row.verdict == "failed" and row.id in explained
         else row
         for row in rows
     ]
@@ -238,7 +243,7 @@ def name_causes(rows: Sequence[Row]) -> list[Row]:
 def _causes_first(rows: Sequence[Row]) -> list[Row]:
     """Put what explains other rows above all of them."""
     causes = {row.explained_by for row in rows}
-    return sorted(rows, key=lambda row: row.name not in causes)
+    return sorted(rows, key=lambda row: row.id not in causes)
 
 
 def _to_dict(row: Row) -> dict[str, Any]:
@@ -254,8 +259,8 @@ def _to_dict(row: Row) -> dict[str, Any]:
 
 def _cells(row: Row) -> str:
     """Give the cells of a row in HTML; what failed stands out."""
-    advice = _ABOVE if row.explained_by else row.advice
-    texts = (row.name, row.verdict, short(row.figure), advice)
+    advice = "explained by the above" if row.explained_by else row.advice
+    texts = (f"{row.name} [{row.id}]", row.verdict, short(row.figure), advice)
     cells = [f"<td>{html.escape(text)}</td>" for text in texts]
     if row.verdict == "failed":
         cells[1] = f"<td><strong>{row.verdict}</strong></td>"

@@ -1,13 +1,14 @@
 """A check: a subject, the evidence, all properties, and the report."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from headway.checks.choosing import chosen
 from headway.checks.declared_facts import declared
 from headway.checks.errors import describe, theirs
 from headway.checks.evidence import Evidence, gather
-from headway.checks.expected import expect, refuse_unknown
+from headway.checks.expected import expect, refuse
 from headway.checks.found_facts import facts as found_facts
 from headway.checks.oracle import choose_weights
 from headway.checks.outcome import Outcome, failed, not_applicable
@@ -35,6 +36,8 @@ def check(
     cached: CallOption | None = None,
     facts: Mapping[str, Any] | None = None,
     expected: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    skip: Collection[str] | None = None,
 ) -> Report:
     r"""Ask of any attention code what must hold of attention.
 
@@ -74,22 +77,26 @@ def check(
             `{"positions": "rotary"}`; a keyword of the same name goes before. The
             author of a class declares them once as its `attention_facts`, a dictionary
             or a method that gives one, before which all that is said here goes.
-        expected: The properties that are known to fail, each with the reason. One that
-            is expected to fail and does not is a failure.
+        expected: The ids of properties that are known to fail, each with the reason.
+            One that is expected to fail and does not is a failure.
+        only: The ids of the properties to ask, all of them if it is not given.
+        skip: The ids of properties to leave out.
 
     Returns:
         A report: one row for each property.
 
     Raises:
         ValueError: If the code cannot be called, `weights` names what it has not,
-            `expected` a property that there is not, or a fact is not known.
+            `expected`, `only` or `skip` name a property that there is not, none is left
+            to ask, or a fact is not known.
 
     Examples:
         >>> from torch.nn.functional import scaled_dot_product_attention
         >>> check(scaled_dot_product_attention).ok
         True
     """
-    refuse_unknown(expected, (one.name for one in PROPERTIES))
+    refuse(expected, PROPERTIES)
+    asked = chosen(PROPERTIES, only, skip)
     keywords = {
         "d_in": d_in,
         "context_length": context_length,
@@ -110,7 +117,7 @@ def check(
         evidence = gather(subject)
         tell("comparing with the equation")
         evidence = choose_weights(evidence)
-        rows = ask(PROPERTIES, evidence)
+        rows = ask(asked, evidence)
         found = found_facts(evidence)
     rows = name_causes(expect(rows, expected))
     return Report(subject.name, found, rows)
@@ -130,12 +137,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
     if figure is not None and not math.isfinite(figure):
         figure = None
     return Row(
+        asked.id,
         asked.name,
         outcome.verdict,
         outcome.sentence,
         outcome.section or asked.section,
         figure,
         explains=outcome.explains,
+        mistakes=outcome.mistakes,
     )
 
 

@@ -89,7 +89,7 @@ def test_a_call_that_is_told() -> None:
     report = check_model(model, call=call)
     assert report.facts["called"] == Fact("call", "declared")
     # Without positions those of the padding are counted.
-    assert verdicts(report)["padding before a text"] == "note"
+    assert verdicts(report)["padding-left"] == "note"
     assert report.ok
 
 
@@ -99,15 +99,15 @@ def test_names_of_arguments_that_are_told() -> None:
             return super().forward(ids, m, p)
 
     report = check_model(build(Odd), mask="m", positions="p")
-    assert verdicts(report)["padding before a text"] == "passed"
+    assert verdicts(report)["padding-left"] == "passed"
 
 
 def test_a_function_is_checked() -> None:
     model = copy_as(build(models.Plain).eval(), torch.float64)
     report = check_model(lambda ids: model(ids), vocab_size=31)
     assert report.ok
-    assert sentence(report, "no leak in training").startswith("A function has no")
-    assert sentence(report, "half precision").startswith("A function has no weights")
+    assert sentence(report, "leak-training").startswith("A function has no")
+    assert sentence(report, "half-precision").startswith("A function has no weights")
 
 
 def test_time_may_come_first() -> None:
@@ -138,7 +138,4 @@ def test_a_context_that_is_short() -> None:
     assert found(model).T == 7
     assert found(model, context_length=3).T == 3
     report = check_model(model)
-    assert (
-        sentence(report, "no leak in a long text")
-        == "Its context of 7 tokens is short."
-    )
+    assert sentence(report, "leak-long") == "Its context of 7 tokens is short."

@@ -214,8 +214,8 @@ def test_two_mistakes_that_cannot_be_told_apart_are_both_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     again = [
-        KnownMistake("they are too large", book.SCALE, {"factor": 3**0.5}),
-        KnownMistake("the root is lost", book.SCALE, {"scale": "1"}),
+        KnownMistake("too-large", "they are too large", book.SCALE, {"factor": 3**0.5}),
+        KnownMistake("root-lost", "the root is lost", book.SCALE, {"scale": "1"}),
     ]
     monkeypatch.setattr(search, "KNOWN_MISTAKES", [*search.KNOWN_MISTAKES, *again])
     assert said(score=unscaled) == exactly(

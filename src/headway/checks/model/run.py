@@ -1,12 +1,13 @@
 """A check of a model: a subject, the evidence, all properties, and the report."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from headway.checks.choosing import chosen
 from headway.checks.declared_facts import OF_MODELS, declared
 from headway.checks.errors import describe, theirs
-from headway.checks.expected import expect, refuse_unknown
+from headway.checks.expected import expect, refuse
 from headway.checks.model.calls import CallOption
 from headway.checks.model.discover import discover
 from headway.checks.model.evidence import Evidence
@@ -31,6 +32,8 @@ def check_model(
     compile: bool | str = False,
     facts: Mapping[str, Any] | None = None,
     expected: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    skip: Collection[str] | None = None,
 ) -> Report:
     """Ask of any language model what must hold of one: token ids in, logits out.
 
@@ -59,22 +62,25 @@ def check_model(
         facts: Any of `vocab_size`, `context_length`, `causal`, `call` and `cached`, and
             of `layout`, `masks` and `caches`, by name; a keyword of the same name goes
             before. The author of a class declares them once as its `attention_facts`.
-        expected: The properties that are known to fail, each with the reason. One that
-            is expected to fail and does not is a failure.
+        expected: The ids of properties that are known to fail, each with the reason.
+            One that is expected to fail and does not is a failure.
+        only: The ids of the properties to ask, all of them if it is not given.
+        skip: The ids of properties to leave out.
 
     Returns:
         A report: one row for each property.
 
     Raises:
-        ValueError: If the model cannot be called, `expected` names no property, or a
-            fact is not known.
+        ValueError: If the model cannot be called, `expected`, `only` or `skip` name a
+            property that there is not, none is left to ask, or a fact is not known.
 
     Examples:
         >>> from headway import small_gpt
         >>> check_model(small_gpt()).ok
         True
     """
-    refuse_unknown(expected, (one.name for one in PROPERTIES))
+    refuse(expected, PROPERTIES)
+    asked = chosen(PROPERTIES, only, skip)
     keywords = {
         "vocab_size": vocab_size,
         "context_length": context_length,
@@ -86,7 +92,7 @@ def check_model(
     options = Options(**told, mask=mask, positions=positions, compile=compile)
     with isolated_settings():
         evidence = Evidence(steady(discover(model, options)))
-        rows = [_row(one, evidence) for one in PROPERTIES]
+        rows = [_row(one, evidence) for one in asked]
         found = _facts(evidence)
     rows = name_causes(expect(rows, expected))
     return Report(evidence.subject.name, found, rows)
@@ -102,12 +108,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
         figure = None
     section = outcome.section or asked.section
     return Row(
+        asked.id,
         asked.name,
         outcome.verdict,
         outcome.sentence,
         section,
         figure,
         explains=outcome.explains,
+        mistakes=outcome.mistakes,
     )
 
 

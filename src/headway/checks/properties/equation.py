@@ -75,6 +75,7 @@ def _equals(evidence: Evidence) -> Outcome:
                 nearest.difference,
                 section=found.section,
                 explains=consequences(found.mistakes),
+                mistakes=found.ids,
             )
     return _unexplained(evidence, nearest.difference)
 
@@ -94,6 +95,7 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
             f"All heads share {name}, and each sees only its own part of a token."
             f"{besides}",
             section=book.HEADS,
+            mistakes=("heads-share-layer", *(found.ids if found else ())),
         )
     heads = evidence.subject.options.num_heads
     fitting = f" that fit num_heads={heads}" if heads else ""
@@ -114,15 +116,16 @@ def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
             near.difference,
             section=mistake.section,
             explains=consequences([mistake]),
+            mistakes=[mistake.id],
         )
     if outcome := _not_as_promised(evidence, near):
         return outcome
     if found := in_long_texts(evidence, near):
-        what, section = found
         return failed(
-            f"Short texts get what the equation gives; but {what}.",
+            f"Short texts get what the equation gives; but {found.sentence}.",
             near.difference,
-            section=section,
+            section=found.section,
+            mistakes=found.ids,
         )
     if said := _harmless(evidence, near, weights):
         return note(said, near.difference)
@@ -139,6 +142,7 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
                 f"It is exactly what comes out when {mistake.sentence}.",
                 near.difference,
                 section=mistake.section,
+                mistakes=[mistake.id],
             )
     steps = torch.zeros(0) if found is None else found.angles[-1] - found.angles[0]
     if len(steps) > 1 and torch.allclose(steps, steps[:1].expand_as(steps)):
@@ -146,10 +150,17 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
             "All pairs of numbers are rotated at one speed.",
             near.difference,
             section=book.ROTARY_SPEEDS,
+            mistakes=["one-rotary-speed"],
         )
     module = evidence.fresh.module
     if module is not None and (said := fault_of_norms(module)):
-        return failed(f"Its norm {said}", near.difference, section=book.QK_NORM)
+        sentence, fault = said
+        return failed(
+            f"Its norm {sentence}",
+            near.difference,
+            section=book.QK_NORM,
+            mistakes=[fault],
+        )
     return None
 
 

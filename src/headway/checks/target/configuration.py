@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway._paths import shown
-from headway.checks.expected import nearest
+from headway.checks.choosing import nearest
 from headway.checks.target.names import FILES, split
 
 _FILE = "pyproject.toml"
@@ -35,6 +35,8 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "positions": ((str,), "a string"),
     "compile": ((bool, str), "true, false or the name of a backend"),
     "expected": ((dict,), "a table of reasons"),
+    "only": ((list,), "a list of ids of properties"),
+    "skip": ((list,), "a list of ids of properties"),
     "limit": ((int, float), "a number of seconds"),
 }
 
@@ -136,7 +138,7 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
         if key not in _KEYS:
             raise ValueError(
                 f"tool.headway.checks.{name!r} must have known keys, "
-                f"{nearest(key, [*_KEYS])}; got {key!r}."
+                f"{nearest(key, {one: one for one in _KEYS})}; got {key!r}."
             )
         kinds, words = _KEYS[key]
         if not isinstance(value, kinds) or (type(value) is bool and bool not in kinds):

@@ -460,7 +460,7 @@ SCHEMES: dict[str, Callable[[], Attend]] = {
 every_scheme = pytest.mark.parametrize("make", SCHEMES.values(), ids=SCHEMES)
 
 
-EQUATION = "equals the equation"
+EQUATION = "equation"
 
 
 @every_scheme

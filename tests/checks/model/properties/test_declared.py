@@ -11,8 +11,8 @@ from checks.model.building import build
 from checks.support.asking import refused, row
 from headway.checks import Fact, check_model
 
-DECLARED = "declared facts hold"
-CACHED = "cached equals uncached"
+DECLARED = "facts"
+CACHED = "cache"
 
 
 class TimeFirst(models.Plain):
@@ -117,7 +117,7 @@ def test_a_cache_is_there_or_not_as_declared() -> None:
 
 
 def test_the_future_names_what_is_declared() -> None:
-    leak, past = "no leak from the future", "every past token counts"
+    leak, past = "leak", "past"
     assert ask(leak, models.Encoder, causal=True).sentence.endswith(
         " Declared: causal=True."
     )

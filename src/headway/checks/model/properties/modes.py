@@ -15,19 +15,19 @@ from headway.checks.tolerance import max_difference, same_order_tolerance
 
 # What compares one call with another.
 _OF_TWO_CALLS = (
-    "texts do not move each other",
-    "the same alone as in a batch",
-    "a longer text keeps its logits",
-    "padding behind a text",
-    "padding before a text",
-    "texts in one row stay apart",
-    "cached equals uncached",
-    "writing takes the likeliest",
-    "eager equals fused",
-    "compiled is the same",
-    "half precision",
-    "training computes the same",
-    "targets change no logits",
+    "batch",
+    "alone",
+    "earlier-rows",
+    "padding-right",
+    "padding-left",
+    "packing",
+    "cache",
+    "greedy",
+    "eager",
+    "compile",
+    "half-precision",
+    "training",
+    "targets",
 )
 
 

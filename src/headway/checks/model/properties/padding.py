@@ -35,7 +35,7 @@ def right(evidence: Evidence) -> Outcome:
         return failed(
             f"Padding behind a text moves its logits: {_AHEAD}.",
             worst,
-            explains=("padding before a text",),
+            explains=("padding-left",),
         )
     return failed("Padding behind a text moves its logits.", worst)
 

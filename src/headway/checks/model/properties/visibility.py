@@ -65,7 +65,7 @@ def in_training(evidence: Evidence) -> Outcome:
         f"{_earliest(moved)} It does so in training, and not in eval: a branch for "
         "training drops the mask, or takes something over the whole text or batch.",
         worst,
-        explains=("training computes the same",),
+        explains=("training",),
     )
 
 
