@@ -57,7 +57,7 @@ def found(model: Any, **options: Any) -> Subject:
         (
             build(models.Cached),
             {"cached": "m(ids"},
-            "cached must be an expression; got cached='m(ids'.",
+            "cached must be an expression or a function; got cached='m(ids'.",
         ),
     ],
 )

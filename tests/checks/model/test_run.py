@@ -11,7 +11,7 @@ from checks.model import models
 from checks.model.building import build, sentence, verdicts
 from headway import small_gpt
 from headway.checks import Fact, Report, check_model
-from headway.checks.model.properties import PROPERTIES, modes, texts
+from headway.checks.model.properties import PROPERTIES, declared, modes, texts
 
 FOLLOWS = "Logits see later tokens; fix this first."
 
@@ -64,7 +64,12 @@ def test_one_cause_is_told_first() -> None:
 
 def test_what_explains_others_names_properties() -> None:
     names = {one.id for one in PROPERTIES}
-    for explained in (modes._OF_TWO_CALLS, texts._OF_MIXED_TEXTS, texts._PADDED):
+    for explained in (
+        modes._OF_TWO_CALLS,
+        texts._OF_MIXED_TEXTS,
+        texts._PADDED,
+        declared._OF_LAYOUTS,
+    ):
         assert {*explained} <= names
 
 

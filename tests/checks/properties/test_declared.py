@@ -11,7 +11,7 @@ from attention_in_steps import SMALL, Attention, PairMasked, function
 from checks.support import attention_designs as designs
 from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import HidesPadding, HidesTrue, LearnsPositions, TimeFirst
-from headway.checks.properties import PROPERTIES
+from headway.checks.properties import PROPERTIES, declared
 from headway.checks.report import name_causes
 from mistakes.mistake import EQUATION
 
@@ -244,6 +244,11 @@ def test_all_that_is_false_is_told_at_once_and_explains_the_rest() -> None:
     equation = next(one for one in rows if one.id == EQUATION)
     assert equation.explained_by == DECLARED
     assert equation.sentence.endswith("Declared: scale=0.7, window=2.")
+
+
+def test_what_a_false_declaration_explains_are_properties() -> None:
+    explained = {one for _, names in declared._ASKED.values() for one in names}
+    assert explained < {one.id for one in PROPERTIES} - {DECLARED}
 
 
 def test_a_mask_may_mean_what_its_name_does_not_promise() -> None:

@@ -116,6 +116,12 @@ def test_a_cache_is_there_or_not_as_declared() -> None:
     assert outcome.sentence.endswith(" Declared: caches=True.")
 
 
+def test_no_mask_is_handed_over_where_none_is_declared() -> None:
+    assert ask("padding-left", models.Padded).verdict == "passed"
+    outcome = ask("padding-left", models.Padded, masks="none")
+    assert outcome.verdict == "not applicable"
+
+
 def test_the_future_names_what_is_declared() -> None:
     leak, past = "leak", "past"
     assert ask(leak, models.Encoder, causal=True).sentence.endswith(
