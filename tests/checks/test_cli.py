@@ -545,6 +545,31 @@ def test_expectations_are_added_to_those_that_are_configured(
     assert "0 failed, 3 expected to fail" in capsys.readouterr().out
 
 
+CHOSEN = """
+[tool.headway.checks."code_of_mine.py:built"]
+only = ["leak", "past", "sizes"]
+skip = ["past"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "asked"),
+    [
+        ("", ["--only", "leak,past", "--only", "order"], ["leak", "past", "order"]),
+        ("", ["--only", "leak,past", "--skip", "past"], ["leak"]),
+        (CHOSEN, [], ["leak", "sizes"]),
+        (CHOSEN, ["--skip", "leak"], ["past", "sizes"]),
+    ],
+)
+def test_properties_are_chosen_and_left_out(
+    table: str, words: list[str], asked: list[str], folder: Path, capsys: Output
+) -> None:
+    (folder / "pyproject.toml").write_text(table)
+    run("code_of_mine.py:built", *words, "--json")
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["id"] for row in rows] == asked
+
+
 def test_without_a_target_all_that_are_configured_are_checked(
     configured: Path, capsys: Output
 ) -> None:

@@ -199,6 +199,13 @@ def test_of_two_that_explain_each_other_the_first_is_the_cause() -> None:
     assert explained(named("a", "b"), named("b", "a")) == {"b": "a"}
 
 
+def test_what_no_other_explains_is_a_cause_though_it_comes_later() -> None:
+    assert explained(named("b", "c"), named("c"), named("a", "b")) == {
+        "b": "a",
+        "c": "a",
+    }
+
+
 def test_of_two_causes_the_first_counts() -> None:
     assert explained(named("a", "c"), named("b", "c"), named("c")) == {"c": "a"}
 

@@ -55,12 +55,12 @@ def _line(name: str) -> str:
     rows = report(name).rows
     passed = sum(row.verdict == "passed" for row in rows)
     silent = [
-        f"*{row.id}*: {row.sentence}"
+        f"*{row.name}*: {row.sentence}"
         for row in rows
         if row.verdict == "not applicable" and row.id != COMPILED
     ]
     found = [
-        f"**{row.id}**: {REASONS.get(name, {}).get(row.id, row.sentence)}"
+        f"**{row.name}**: {REASONS.get(name, {}).get(row.id, row.sentence)}"
         for row in rows
         if row.verdict in ("failed", "note")
     ]

@@ -27,6 +27,18 @@ class Outcome(NamedTuple):
     mistakes: tuple[str, ...] = ()
 
 
+class Cause(NamedTuple):
+    """A definite mistake that makes a property fail.
+
+    Attributes:
+        sentence: What was done, in words.
+        mistake: Its short name.
+    """
+
+    sentence: str
+    mistake: str
+
+
 def passed(sentence: str, figure: int | float | None = None) -> Outcome:
     """Say that a property holds."""
     return Outcome("passed", sentence, figure)

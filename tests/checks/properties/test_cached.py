@@ -389,8 +389,13 @@ def test_one_text_has_no_other_to_take_the_past_of() -> None:
         return x.cumsum(dim=1)
 
     x = torch.randn(1, 5, 4, dtype=torch.float64)
-    assert cause(lambda x, cut: plain(x), plain, x) == ""
-    assert cause(lambda x, cut: x, plain, x).startswith("where all tokens are equal")
+    assert cause(lambda x, cut: plain(x), plain, x) is None
+    lost = cause(lambda x, cut: x, plain, x)
+    assert lost is not None
+    assert lost.sentence.startswith("where all tokens are equal")
+    assert lost.mistake == "cache-changes-values"
     two = torch.randn(2, 5, 4, dtype=torch.float64)
     shared = cause(lambda x, cut: plain(x[:1]).expand_as(x) + x, plain, two)
-    assert shared.startswith("a text gets the past of another text")
+    assert shared is not None
+    assert shared.sentence.startswith("a text gets the past of another text")
+    assert shared.mistake == "cache-of-first-text-for-all"

@@ -50,7 +50,8 @@ def cached(evidence: Evidence) -> Outcome:
     if ignored:
         return failed(
             f"With {ignored}, a call returns its keys and values, and a later one that "
-            "is handed them does not see the past."
+            "is handed them does not see the past.",
+            mistakes=["cache-not-read"],
         )
     return _without_a_cache(evidence, error)
 
@@ -129,6 +130,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             "A text with a new cache gets something else after another text: the "
             "caches are one, such as a default that all calls share.",
             difference,
+            mistakes=["cache-shared-by-calls"],
         )
     if way.without_positions is not None:
         with suppress_theirs():  # they must be given
@@ -152,13 +154,14 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     row = int((~(off <= evidence.tolerance)).nonzero()[0])
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
-    reason = ""
+    found = None
     with suppress_theirs():
-        reason = cause(_runs(evidence, way), evidence.subject, evidence.x)
-    reason = reason or _reason(evidence, cut, row)
+        found = cause(_runs(evidence, way), evidence.subject, evidence.x)
+    reason = found.sentence if found else _reason(evidence, cut, row)
     return failed(
         f"{where}what one call without a cache gives: {reason}.",
         figure,
+        mistakes=[found.mistake] if found else [],
     )
 
 

@@ -38,7 +38,8 @@ def finite(evidence: Evidence) -> Outcome:
     if not count and _of_zeros(evidence):
         return failed(
             "A token of zeros gets nan: something is divided by its size, and no eps "
-            "is added, as in a norm without one."
+            "is added, as in a norm without one.",
+            mistakes=["norm-without-eps"],
         )
     if not count:
         return passed("Ordinary tokens get rows of finite numbers.", 0)

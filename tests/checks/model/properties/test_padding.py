@@ -116,12 +116,14 @@ class InPlaceOfTheTriangle(models.Padded):
 
 
 def test_a_mask_of_padding_that_takes_the_place_of_the_causal_one() -> None:
-    for where in ("behind", "before"):
-        outcome = ask(f"padding {where} a text", InPlaceOfTheTriangle)
+    for one in ("padding-right", "padding-left"):
+        outcome = ask(one, InPlaceOfTheTriangle)
         assert outcome.verdict == "failed"
+        assert outcome.mistakes == ("mask-replaces-causal",)
         assert "the place of the causal mask" in outcome.sentence
-        outcome = ask(f"padding {where} a text", Counting)
+        outcome = ask(one, Counting)
         assert outcome.verdict == "failed"
+        assert outcome.mistakes == ()
         assert "the place of the causal mask" not in outcome.sentence
     both_sides = ask("padding-right", InPlaceOfTheTriangle, causal=False)
     assert "the place of the causal mask" not in both_sides.sentence

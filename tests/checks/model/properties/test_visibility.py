@@ -59,7 +59,7 @@ def test_who_sees_ahead_tells_the_cause(later: Tensor, says: str) -> None:
     found = evidence(build(models.Plain))
     seen = (later.tril(-1).clamp(min=0) + ALL.triu()).double()
     found.__dict__["influence"] = seen
-    assert says in visibility._pattern(found)
+    assert says in visibility._pattern(found).sentence
 
 
 def test_training_may_leave_the_mask_out() -> None:

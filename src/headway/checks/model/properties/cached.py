@@ -4,7 +4,7 @@ from torch import Tensor
 
 from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, influence
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.outcome import Cause, Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference
 
 Sizes = tuple[int, ...]
@@ -32,7 +32,9 @@ def every_cut(evidence: Evidence) -> Outcome:
         apart[sizes] = max_difference(rows, evidence.logits)
     wrong = {one: far for one, far in apart.items() if far > evidence.tolerance}
     if wrong:
-        return failed(_cut(evidence, wrong), max(wrong.values()))
+        sentence, mistake = _cut(evidence, wrong)
+        named = [mistake] if mistake else []
+        return failed(sentence, max(wrong.values()), mistakes=named)
     worst = max(apart.values())
     if refused:
         return note(f"Other pieces agree. {refused}", worst)
@@ -67,11 +69,12 @@ def cuts(T: int) -> list[Sizes]:
     return [*dict.fromkeys(tuple(n for n in one if n) for one in found)]
 
 
-def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> str:
+def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> Cause:
     """Say which pieces go wrong, and so what is probably the matter."""
     first = min(wrong, key=len)
     if len(first) == 1:
-        return "With an empty cache the whole text gets other logits than without one."
+        told = "With an empty cache the whole text gets other logits than without one."
+        return Cause(told, "")
     single = any(len(one) > 1 and {*one[1:]} == {1} for one in wrong)
     several = any(len(one) > 1 and 1 not in one[1:] for one in wrong)
     which, same = f"Pieces of {_shown(first)}", ""
@@ -80,10 +83,11 @@ def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> str:
     elif single and not several:
         which, same = "Single tokens", "longer pieces do not"
     told = f"{which} behind a cache get other logits than at once"
-    return f"{told}{', and ' * bool(same)}{same}: {_cause(evidence, first, same)}."
+    reason, mistake = _cause(evidence, first, same)
+    return Cause(f"{told}{', and ' * bool(same)}{same}: {reason}.", mistake)
 
 
-def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
+def _cause(evidence: Evidence, sizes: Sizes, same: str) -> Cause:
     """Compare who sees whom in pieces and at once."""
     protocol = evidence.protocol[0]
     assert protocol is not None  # noqa: S101  # it was asked before
@@ -97,15 +101,23 @@ def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
     )
     at_once = evidence.influence > evidence.same_order_tolerance
     if (in_pieces & ~at_once).any():
-        return "they see later tokens of their piece, so no mask acts there"
+        return Cause(
+            "they see later tokens of their piece, so no mask acts there",
+            "cache-piece-unmasked",
+        )
     if (at_once & ~in_pieces).any():
-        return (
+        return Cause(
             "they do not move with tokens before them, so what was kept is not read, "
-            "or a mask hides it"
+            "or a mask hides it",
+            "cache-not-read",
         )
     if same:
-        return "they see the same tokens, so a branch computes something else"
-    return "they see the same tokens, so positions may begin anew with each piece"
+        told = "they see the same tokens, so a branch computes something else"
+        return Cause(told, "")
+    return Cause(
+        "they see the same tokens, so positions may begin anew with each piece",
+        "cache-positions-begin-anew",
+    )
 
 
 def _shown(sizes: Sizes) -> str:
