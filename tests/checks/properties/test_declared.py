@@ -235,15 +235,30 @@ def test_a_mask_that_is_not_obeyed_is_told_by_another_property() -> None:
 
 def test_all_that_is_false_is_told_at_once_and_explains_the_rest() -> None:
     names = [one.id for one in PROPERTIES]
-    options = {"window": 2, "scale": 0.7, "causal": True}
+    options = {"window": "none", "masks": {"keep": "True may look"}, "causal": True}
     rows = name_causes(rows_of(Windowed(), *names, **options))
-    row = next(one for one in rows if one.id == DECLARED)
-    assert row.sentence == (
-        "window=2 is declared, and the key 2 back from a query counts."
+    found = {row.id: row for row in rows}
+    assert found[DECLARED].sentence.startswith(
+        "window='none' is declared, and a row sees the latest 3 keys. "
+        "masks={'keep': 'True may look'} is declared, and no form of keep is taken: "
     )
-    equation = next(one for one in rows if one.id == EQUATION)
-    assert equation.explained_by == DECLARED
-    assert equation.sentence.endswith("Declared: scale=0.7, window=2.")
+    assert found[EQUATION].explained_by == DECLARED
+    assert found[EQUATION].sentence.endswith("Declared: window='none'.")
+
+
+def test_a_mistake_that_the_equation_names_explains_a_false_declaration() -> None:
+    def explained(**facts: Any) -> dict[str, str | None]:
+        rows = name_causes(rows_of(unscaled, EQUATION, DECLARED, **facts))
+        return {row.id: row.explained_by for row in rows if row.verdict == "failed"}
+
+    assert explained(scale=5**-0.5) == {EQUATION: None}
+    target = function(causal=False)
+    rows = name_causes(rows_of(target, EQUATION, DECLARED, scale=0.7))
+    assert [row.explained_by for row in rows] == [None, EQUATION]
+    assert rows[0].mistakes
+    layout = {"layout": "tokens first", "scale": 5**-0.5}
+    rows = name_causes(rows_of(target, EQUATION, DECLARED, **layout))
+    assert [row.explained_by for row in rows] == [DECLARED, None]
 
 
 def test_what_a_false_declaration_explains_are_properties() -> None:

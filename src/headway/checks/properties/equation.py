@@ -50,7 +50,10 @@ def equals(evidence: Evidence) -> Outcome:
     if outcome.verdict != "failed" or not told:
         return outcome
     said = f"{outcome.sentence} Declared: {', '.join(told)}."
-    return outcome._replace(sentence=said)
+    explains = outcome.explains
+    if outcome.mistakes and options.layout is None:  # which says more than that
+        explains = (*explains, "facts")
+    return outcome._replace(sentence=said, explains=explains)
 
 
 def _equals(evidence: Evidence) -> Outcome:
