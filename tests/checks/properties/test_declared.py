@@ -192,6 +192,15 @@ def test_a_layout_that_cannot_be_called_is_told() -> None:
     )
 
 
+def test_a_layout_may_be_that_of_a_call_of_ones_own() -> None:
+    told = {"call": "f(q, k, v)", "layout": "tokens first"}
+    assert said(tokens_first, DECLARED, **told)[0] == "passed"
+    assert said(function(causal=False), DECLARED, **told)[0] == "failed"
+    told = {"call": "m(x)", "layout": "time first"}
+    assert said(TimeFirst(SMALL), DECLARED, **told)[0] == "passed"
+    assert said(Attention(SMALL), DECLARED, **told)[0] == "failed"
+
+
 def test_code_that_no_call_fits_is_refused_whatever_is_declared() -> None:
     def nothing() -> None:
         return None
