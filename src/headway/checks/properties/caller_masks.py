@@ -84,8 +84,9 @@ def obeyed(evidence: Evidence) -> Outcome:
             )
         if effect not in _REASONS:
             return failed(f"With {name}, a row {effect}.")
-        sentence, mistake = _REASONS[effect]
-        return failed(sentence.format(name, name), mistakes=[mistake])
+        found = _REASONS[effect]
+        sentence = found.sentence.format(name, name)
+        return failed(sentence, mistakes=found.mistakes)
     if not masks.arguments:
         return not_applicable("It takes no mask.")
     if masks.kept:
@@ -272,7 +273,7 @@ def padding(evidence: Evidence) -> Outcome:
                 "In a padded batch the real tokens get something else than alone: "
                 f"{why}.{among}",
                 worst,
-                mistakes=[found.mistake] if found else [],
+                mistakes=found.mistakes if found else (),
             )
     return passed("A padded batch gets what each text gets alone.", worst)
 
