@@ -28,15 +28,20 @@ class Outcome(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A definite mistake that makes a property fail.
+    """Why a property fails.
 
     Attributes:
         sentence: What was done, in words.
-        mistake: Its short name.
+        mistake: The id of the mistake; empty if it may be one or another.
     """
 
     sentence: str
-    mistake: str
+    mistake: str = ""
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the mistakes that are named."""
+        return (self.mistake,) if self.mistake else ()
 
 
 def passed(sentence: str, figure: int | float | None = None) -> Outcome:

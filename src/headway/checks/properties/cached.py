@@ -161,7 +161,7 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     return failed(
         f"{where}what one call without a cache gives: {reason}.",
         figure,
-        mistakes=[found.mistake] if found else [],
+        mistakes=found.mistakes if found else (),
     )
 
 

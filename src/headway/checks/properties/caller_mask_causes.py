@@ -54,7 +54,7 @@ def each_its_own(evidence: Evidence, mask: Mask) -> Outcome | None:
     return failed(
         f"With another {mask.argument} for each text, a text gets something else "
         f"beside others than alone: {why}.",
-        mistakes=[found.mistake] if found else [],
+        mistakes=found.mistakes if found else (),
     )
 
 

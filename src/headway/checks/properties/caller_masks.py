@@ -84,8 +84,9 @@ def obeyed(evidence: Evidence) -> Outcome:
             )
         if effect not in _REASONS:
             return failed(f"With {name}, a row {effect}.")
-        sentence, mistake = _REASONS[effect]
-        return failed(sentence.format(name, name), mistakes=[mistake])
+        found = _REASONS[effect]
+        sentence = found.sentence.format(name, name)
+        return failed(sentence, mistakes=found.mistakes)
     if not masks.arguments:
         told = " Declared: masks='none'." if evidence.subject.options.masks else ""
         return not_applicable(f"It takes no mask.{told}")
@@ -274,7 +275,7 @@ def padding(evidence: Evidence) -> Outcome:
                 "In a padded batch the real tokens get something else than alone: "
                 f"{why}.{among}",
                 worst,
-                mistakes=[found.mistake] if found else [],
+                mistakes=found.mistakes if found else (),
             )
     return passed("A padded batch gets what each text gets alone.", worst)
 

@@ -14,7 +14,7 @@ from headway.checks.tolerance import max_difference, same_order_tolerance
 _LARGE = 1e3
 _LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
 _REASONS = {
-    "every token": Cause("no mask acts, or the result of hiding is dropped", "no-mask"),
+    "every token": Cause("no mask acts, or the result of hiding is dropped"),
     "itself and the future": Cause(
         "the triangle of the mask is flipped", "mask-flipped"
     ),
@@ -51,18 +51,20 @@ def leak(evidence: Evidence) -> Outcome:
     worst = max(modes, key=lambda mode: modes[mode])
     if not modes[worst]:
         return _leak_of_long_texts(evidence)
-    where, (reason, mistakes) = "", _reason_of_leak(evidence)
+    where, found = "", _cause_of_leak(evidence)
     if not all(modes.values()):
         where = f" {worst}"
         if not modes["in eval"]:
-            reason = "In eval none does: the mask hangs on a mode or on dropout."
-            mistakes = ("mask-hangs-on-mode",)
+            found = Cause(
+                "In eval none does: the mask hangs on a mode or on dropout.",
+                "mask-hangs-on-mode",
+            )
     random = not modes["in eval"] and not modes["in training"]  # by what was dropped
     return failed(
-        f"A row moves{where} when a later token is changed. {reason}".strip()
+        f"A row moves{where} when a later token is changed. {found.sentence}".strip()
         + _declared(evidence),
         None if random else modes[worst],
-        mistakes=mistakes,
+        mistakes=found.mistakes,
     )
 
 
@@ -122,30 +124,29 @@ def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> flo
     return worst if worst > same_order_tolerance(subject(x)) else 0.0
 
 
-def _reason_of_leak(evidence: Evidence) -> tuple[str, tuple[str, ...]]:
-    """Say why rows see the future, and the ids of the mistakes that this names."""
+def _cause_of_leak(evidence: Evidence) -> Cause:
+    """Say why rows see the future."""
     name = pattern_name(evidence.visible)
     if name == "every token" and faint_future(evidence.influence):
-        return (
+        return Cause(
             "Later tokens count a little: hidden scores are not low enough, as of a "
             "fill of -10.",
-            ("mask-fills-too-high",),
+            "mask-fills-too-high",
         )
     if name == "itself and the past":
-        return (
+        return Cause(
             "Large tokens get through, so hidden scores are not low enough.",
-            ("mask-fills-too-high",),
+            "mask-fills-too-high",
         )
     if found := _cause_of_pattern(evidence):
-        return found.sentence, (found.mistake,)
+        return found
     wrong = (evidence.visible & ~evidence.allowed).nonzero()
     if not len(wrong):
-        return "", ()
+        return Cause("")
     t, s = (int(n) + 1 for n in wrong[0])
-    return (
+    return Cause(
         f"Row {t} sees token {s}: look at the axis of the softmax, and at how heads "
-        "are split and merged.",
-        (),
+        "are split and merged."
     )
 
 
@@ -181,7 +182,7 @@ def past(evidence: Evidence) -> Outcome:
         f"Row {t} does not see token {s}, which it may see; so in {count} of "
         f"{int(evidence.allowed.sum())} places.{reason}{_declared(evidence)}",
         count,
-        mistakes=[found.mistake] if found else [],
+        mistakes=found.mistakes if found else (),
     )
 
 

@@ -32,9 +32,9 @@ def every_cut(evidence: Evidence) -> Outcome:
         apart[sizes] = max_difference(rows, evidence.logits)
     wrong = {one: far for one, far in apart.items() if far > evidence.tolerance}
     if wrong:
-        sentence, mistake = _cut(evidence, wrong)
-        named = [mistake] if mistake else []
-        return failed(sentence, max(wrong.values()), mistakes=named)
+        found = _cut(evidence, wrong)
+        worst = max(wrong.values())
+        return failed(found.sentence, worst, mistakes=found.mistakes)
     worst = max(apart.values())
     if refused:
         return note(f"Other pieces agree. {refused}", worst)
@@ -74,7 +74,7 @@ def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> Cause:
     first = min(wrong, key=len)
     if len(first) == 1:
         told = "With an empty cache the whole text gets other logits than without one."
-        return Cause(told, "")
+        return Cause(told)
     single = any(len(one) > 1 and {*one[1:]} == {1} for one in wrong)
     several = any(len(one) > 1 and 1 not in one[1:] for one in wrong)
     which, same = f"Pieces of {_shown(first)}", ""
@@ -108,15 +108,13 @@ def _cause(evidence: Evidence, sizes: Sizes, same: str) -> Cause:
     if (at_once & ~in_pieces).any():
         return Cause(
             "they do not move with tokens before them, so what was kept is not read, "
-            "or a mask hides it",
-            "cache-not-read",
+            "or a mask hides it"
         )
     if same:
         told = "they see the same tokens, so a branch computes something else"
-        return Cause(told, "")
+        return Cause(told)
     return Cause(
-        "they see the same tokens, so positions may begin anew with each piece",
-        "cache-positions-begin-anew",
+        "they see the same tokens, so positions may begin anew with each piece"
     )
 
 

@@ -30,11 +30,11 @@ def leak(evidence: Evidence) -> Outcome:
             "rounded in another way, or the future is hidden by a finite number.",
             worst,
         )
-    reason, mistake = _pattern(evidence)
+    found = _pattern(evidence)
     return failed(
-        f"{_earliest(evidence.ahead)} {reason}{_declared(evidence)}",
+        f"{_earliest(evidence.ahead)} {found.sentence}{_declared(evidence)}",
         worst,
-        mistakes=[mistake] if mistake else [],
+        mistakes=found.mistakes,
     )
 
 
@@ -147,7 +147,7 @@ def _pattern(evidence: Evidence) -> Cause:
     moved = (evidence.influence > evidence.same_order_tolerance).cpu()
     seen = {(s, t) for s, t in moved.tril(-1).nonzero().tolist()}
     if not seen:
-        return Cause("No single token does it, only several at once.", "")
+        return Cause("No single token does it, only several at once.")
     every = {(s, t) for s in range(T) for t in range(s)}
     if seen == every and not moved.triu(1).any():
         return Cause(
@@ -158,8 +158,7 @@ def _pattern(evidence: Evidence) -> Cause:
     if seen == every:
         return Cause(
             "Each sees the whole text: no mask acts, or something is taken over all "
-            "tokens, such as a mean.",
-            "no-mask",
+            "tokens, such as a mean."
         )
     if seen == {(t + 1, t) for t in range(T - 1)}:
         return Cause(
@@ -178,8 +177,8 @@ def _pattern(evidence: Evidence) -> Cause:
         return Cause("Each sees the last token: something wraps round.", "wraps-round")
     ahead = max(s - t for s, t in seen)
     if ahead < T - 1 and all((t + 1, t) in seen for t in range(T - 1)):
-        return Cause(f"Each sees up to {ahead} tokens ahead.", "")
-    return Cause(f"{len(seen)} of {math.comb(T, 2)} pairs see ahead.", "")
+        return Cause(f"Each sees up to {ahead} tokens ahead.")
+    return Cause(f"{len(seen)} of {math.comb(T, 2)} pairs see ahead.")
 
 
 def _reach(moved: Tensor, asked: Tensor) -> int | None:
