@@ -50,64 +50,47 @@ ROOMS = (
     "whole_models",
     "running_models",
 )
-NAMES = [one.name for one in PROPERTIES]
-ASKED = {*NAMES, *(one.name for one in OF_MODELS)}
+NAMES = [one.id for one in PROPERTIES]
+ASKED = {*NAMES, *(one.id for one in OF_MODELS)}
 # How a property looks from outside, when it does not hold.
 SYMPTOMS = {
-    "equals the equation": (
-        "The result is not what the equation gives for the same weights."
-    ),
-    "rows are numbers": "A row is nan, for ordinary tokens.",
-    "no leak from the future": "A row changes when a later token changes.",
-    "every allowed token counts": "A row stays when a token changes that it may see.",
-    "equal tokens, equal rows": (
+    "equation": ("The result is not what the equation gives for the same weights."),
+    "finite": "A row is nan, for ordinary tokens.",
+    "leak": "A row changes when a later token changes.",
+    "past": "A row stays when a token changes that it may see.",
+    "equal-tokens": (
         "All tokens are equal, and the result depends on how many there are."
     ),
-    "the order seen does not matter": (
-        "The tokens that a row sees change places, and the row changes."
-    ),
-    "texts do not move each other": (
-        "A change in one text moves another text of the batch."
-    ),
-    "queries see other keys": (
+    "order": ("The tokens that a row sees change places, and the row changes."),
+    "batch": ("A change in one text moves another text of the batch."),
+    "other-keys": (
         "With keys and values of another text, rows are not those of that text."
     ),
-    "the same alone as in a batch": "A text gets another result alone than in a batch.",
-    "earlier rows stay": "A text goes on, and its first rows change.",
-    "cached equals uncached": "A text gets another result in pieces than whole.",
-    "any sizes": "One text, one token or another length ends in an error.",
-    "memory layout does not matter": (
-        "The same numbers, in another order in memory, give another result."
-    ),
-    "longer than the context": "A text that is too long is accepted.",
-    "a call leaves nothing behind": (
-        "A call depends on the one before, or changes what it was given."
-    ),
-    "eval is not random": "In evaluation, the same input gives different results.",
-    "training computes the same": (
-        "Without dropout, training and evaluation give different results."
-    ),
-    "dropout keeps the mean": (
+    "alone": "A text gets another result alone than in a batch.",
+    "earlier-rows": "A text goes on, and its first rows change.",
+    "cache": "A text gets another result in pieces than whole.",
+    "sizes": "One text, one token or another length ends in an error.",
+    "strides": ("The same numbers, in another order in memory, give another result."),
+    "context-length": "A text that is too long is accepted.",
+    "state": ("A call depends on the one before, or changes what it was given."),
+    "eval": "In evaluation, the same input gives different results.",
+    "training": ("Without dropout, training and evaluation give different results."),
+    "dropout": (
         "The mean of many results in training is not the result of evaluation."
     ),
-    "masks are obeyed": (
-        "A mask changes nothing, or hides something else than it should."
-    ),
-    "padding is not seen": (
-        "In a padded batch, real tokens get another result than alone."
-    ),
-    "fully masked rows harm nobody": (
+    "masks": ("A mask changes nothing, or hides something else than it should."),
+    "padding": ("In a padded batch, real tokens get another result than alone."),
+    "fully-masked": (
         "A fully masked row is not harmless: it is nan, makes gradients nan, or "
         "changes other rows."
     ),
-    "gradients arrive": "Some weights get no gradient, and never learn.",
-    "gradients fit differences": (
-        "A small step does not change the result as the gradient says."
-    ),
-    "large scores": "Tokens with large numbers give infinity or nan.",
-    "types and half precision": (
+    "gradients": "Some weights get no gradient, and never learn.",
+    "gradcheck": ("A small step does not change the result as the gradient says."),
+    "large-scores": "Tokens with large numbers give infinity or nan.",
+    "half-precision": (
         "Half precision ends in an error, or another type comes out than went in."
     ),
+    "facts": "Code does not do what its author declares of it.",
 }
 EXHIBIT = re.compile(
     r"## (?P<heading>\w+(?: \w+)* (?P<number>\d+)) \{ #(?P<anchor>[a-z0-9-]+) \}\n\n"
@@ -213,7 +196,7 @@ def asking(room: str) -> dict[str, Callable[..., Report]]:
 
 def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
     """Make the parts of the pages, by the names of their files."""
-    failed = {one: {row.name for row in made.failed} for one, made in reports.items()}
+    failed = {one: {row.id for row in made.failed} for one, made in reports.items()}
     of_models = {one: names for one, names in failed.items() if is_model(reports[one])}
     checked = {
         one: names
@@ -232,7 +215,7 @@ def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
 
 def is_model(made: Report) -> bool:
     """Say whether `check_model` made a report."""
-    return [row.name for row in made.rows] == [one.name for one in OF_MODELS]
+    return [row.id for row in made.rows] == [one.id for one in OF_MODELS]
 
 
 def fold(made: Report) -> str:
@@ -258,7 +241,7 @@ def fold(made: Report) -> str:
         "What `check_model` says"
         if is_model(made)
         else "What `check` says"
-        if {row.name for row in made.rows} <= ASKED
+        if {row.id for row in made.rows} <= ASKED
         else "What does not hold (`check` asks no such thing)"
     )
     return f'??? abstract "{title}"\n{body}\n'
@@ -295,9 +278,9 @@ def columns(failed: Mapping[Exhibit, set[str]]) -> str:
     """Say how each property looks when it does not hold, and who breaks it."""
     lines = []
     for number, one in enumerate(PROPERTIES, 1):
-        broken = [exhibit for exhibit, names in failed.items() if one.name in names]
+        broken = [exhibit for exhibit, names in failed.items() if one.id in names]
         lines.append(
-            f"{number}. {SYMPTOMS[one.name]} **{one.name[0].upper()}{one.name[1:]}**: "
+            f"{number}. {SYMPTOMS[one.id]} **{one.name[0].upper()}{one.name[1:]}**: "
             f"{len(broken)} found; {link(one.section)}."
         )
     return "\n".join(lines) + "\n"
@@ -307,7 +290,7 @@ def columns_of_models(failed: Mapping[Exhibit, set[str]]) -> str:
     """List the properties of whole models that exhibits break, and which do."""
     lines = []
     for one in OF_MODELS:
-        broken = [exhibit for exhibit, names in failed.items() if one.name in names]
+        broken = [exhibit for exhibit, names in failed.items() if one.id in names]
         links = ", ".join(f"[{each.heading}]({each.address})" for each in broken)
         if broken:
             name = one.name[0].upper() + one.name[1:]
@@ -319,7 +302,7 @@ def unseen(failed: Mapping[Exhibit, set[str]]) -> str:
     """List the properties that `check` does not ask for, and how many break each."""
     lines = []
     for one in properties_beyond_check.EVERY:
-        broken = sum(one.name in names for names in failed.values())
+        broken = sum(one.id in names for names in failed.values())
         name = one.name[0].upper() + one.name[1:]
         lines.append(f"- **{name}**: {broken} found; {link(one.section)}.")
     return "\n".join(lines) + "\n"

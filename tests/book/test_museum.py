@@ -20,10 +20,10 @@ sys.path.insert(0, str(DOCS / "museum"))
 MUSEUM = runpy.run_path(str(DOCS / "museum" / "__main__.py"))
 EXHIBITS = [*MUSEUM["exhibits"]()]
 BEYOND = MUSEUM["properties_beyond_check"]
-ASKED = {one.name for one in PROPERTIES}
-OF_A_MODEL = {one.name for one in OF_MODELS}
-OTHERS = {one.name for one in BEYOND.EVERY}
-NAMES = ASKED | OF_A_MODEL | OTHERS
+ASKED = {one.id for one in PROPERTIES}
+OF_A_MODEL = {one.id for one in OF_MODELS}
+OTHERS = {one.id for one in BEYOND.EVERY}
+IDS = {one.name: one.id for one in (*PROPERTIES, *OF_MODELS, *BEYOND.EVERY)}
 # All reports are made at once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("museum")
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.anchor)
@@ -36,7 +36,8 @@ def reports() -> dict:
 
 def named(hint: str) -> set[str]:
     """List the properties that a hint says to fail."""
-    return {words.lower() for words in re.findall(r"\*(.+?)\*", hint)} & NAMES
+    said = [words.lower() for words in re.findall(r"\*(.+?)\*", hint)]
+    return {IDS[words] for words in said if words in IDS}
 
 
 # ---- The game ----
@@ -106,7 +107,7 @@ def test_a_mistake_is_found_and_breaks_what_its_hint_says(
 ) -> None:
     said = named(exhibit.hint)
     assert said
-    assert said <= {row.name for row in reports[exhibit].failed}
+    assert said <= {row.id for row in reports[exhibit].failed}
     if "nothing else does" in exhibit.hint:
         assert len(reports[exhibit].failed) == 1
 
@@ -123,23 +124,23 @@ def test_a_page_includes_the_report_of_its_own_program(exhibit) -> None:
 
 
 def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
-    broken = {row.name for report in reports.values() for row in report.failed}
+    broken = {row.id for report in reports.values() for row in report.failed}
     assert broken >= ASKED | OF_A_MODEL | OTHERS
     assert set(MUSEUM["SYMPTOMS"]) == ASKED
 
 
 def test_what_check_does_not_see_is_in_the_list_of_mistakes(reports: dict) -> None:
     found = {
-        one.anchor: {row.name for row in made.failed}
+        one.anchor: {row.id for row in made.failed}
         for one, made in reports.items()
-        if {row.name for row in made.rows} & OTHERS
+        if {row.id for row in made.rows} & OTHERS
     }
     assert found.keys() == MUSEUM_ONLY.keys()
     for anchor, name in MUSEUM_ONLY.items():
         assert name in found[anchor]
 
 
-def test_no_property_has_the_name_of_one_that_check_asks() -> None:
+def test_no_property_has_the_id_of_one_that_check_asks() -> None:
     assert not OTHERS & (ASKED | OF_A_MODEL)
     assert len(OTHERS) == len(BEYOND.EVERY)
 
@@ -157,7 +158,7 @@ def test_models_are_asked_by_check_model(reports: dict) -> None:
         )
 
 
-@pytest.mark.parametrize("one", BEYOND.EVERY, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", BEYOND.EVERY, ids=lambda one: one.id)
 def test_a_property_links_to_a_chapter(one) -> None:
     page, anchor = one.section.address.split("/#")
     text = (DOCS / f"{page}.md").read_text("utf-8")

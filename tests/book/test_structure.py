@@ -27,7 +27,7 @@ MODULES = [
 ]
 TOOLS = ["checks", "practice"]  # for readers: not imported with `headway`
 COMMAND = "cli"  # what a terminal calls; it hands on to the tools
-TABLES = ["published_models"]  # what the tools say of the code of others
+TABLES = ["ids", "stability", "published_models"]  # about the tools, and no module
 PARTS = [
     path.name
     for path in SOURCE.iterdir()

@@ -12,7 +12,7 @@ from headway.checks import check_model
 from headway.checks.attention_or_model import (
     check_attention_or_model,
     is_model,
-    property_names,
+    properties_of,
 )
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
@@ -43,20 +43,28 @@ def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     [({}, False), ({"vocab_size": None}, False), ({"vocab_size": 17}, True)],
 )
 def test_a_vocabulary_makes_it_a_model(options: dict[str, Any], model: bool) -> None:
-    assert is_model(options) is model
+    assert is_model(attend, options) is model
+
+
+def test_a_vocabulary_can_be_declared() -> None:
+    model = Means()
+    assert is_model(attend, {"facts": {"vocab_size": 17}})
+    model.attention_facts = {"vocab_size": 17}
+    assert is_model(model, {})
+    assert check_attention_or_model(model, {}).facts["sizes"].value.endswith("of 17")
 
 
 def test_each_has_properties_of_its_own() -> None:
-    assert property_names(model=False) == [one.name for one in PROPERTIES]
-    assert property_names(model=True) == [one.name for one in OF_MODELS]
+    assert properties_of(model=False) is PROPERTIES
+    assert properties_of(model=True) is OF_MODELS
 
 
 @pytest.mark.parametrize(
     ("code", "options", "first"),
     [
         (attend, {"causal": False}, EQUATION),
-        (Means(), {"vocab_size": 17}, "logits are numbers"),
-        (Means(), {"vocab_size": 17, "num_heads": 2, "d_in": 5}, "logits are numbers"),
+        (Means(), {"vocab_size": 17}, "finite"),
+        (Means(), {"vocab_size": 17, "num_heads": 2, "d_in": 5}, "finite"),
     ],
     ids=["attention", "a model", "a model whose constructor was told more"],
 )
@@ -65,7 +73,7 @@ def test_what_is_meant_is_checked(
 ) -> None:
     report = check_attention_or_model(code, options)
     assert report.ok
-    assert report.rows[0].name == first
+    assert report.rows[0].id == first
 
 
 @pytest.mark.refusal
@@ -81,9 +89,9 @@ def test_a_model_may_be_expected_to_fail_too() -> None:
     assert report.ok
     assert row(report, LEAK).verdict == "expected"
     right = check_model(Means(), vocab_size=17, expected={LEAK: "it did once"})
-    assert [one.name for one in right.failed] == [LEAK]
+    assert [one.id for one in right.failed] == [LEAK]
 
 
 def test_what_is_expected_of_a_model_is_a_property_of_models() -> None:
-    with pytest.raises(ValueError, match=r"^expected must name a property, one of"):
+    with pytest.raises(ValueError, match=r"^expected must name a property by its id, "):
         check_model(Means(), vocab_size=17, expected={EQUATION: "why"})

@@ -66,7 +66,7 @@ def test_a_section_says_its_full_address_where_the_build_knew_it(
     built("Source, https://a.test/source", f"Documentation, {site}")
     assert SECTION.url == "https://a.test/b/part/page/#a-section"
     assert str(SECTION) == f'"A section" in "A chapter" ({SECTION.url})'
-    row = Row("any sizes", "failed", "It raised.", SECTION)
+    row = Row("sizes", "any sizes", "failed", "It raised.", SECTION)
     content = json.loads(Report("f", {}, [row]).to_json())
     assert content["rows"][0]["section"]["address"] == SECTION.address
     assert content["rows"][0]["section"]["url"] == SECTION.url

@@ -14,12 +14,12 @@ from checks.support.asking import evidence_of, refused, row, said
 from checks.support.right import MASKED, NAMED, OfThree
 from headway import MultiHeadAttention
 from headway._paths import shown
-from headway.checks import check
-from headway.checks.run import facts
+from headway.checks import Fact, check
+from headway.checks.found_facts import facts
 from mistakes.mistake import EQUATION, LEAK, SUM
 from sizes import CONTEXT, D_IN, E, H
 
-LONG = "longer than the context"
+LONG = "context-length"
 
 ATTEND = Attention(SIZES["five heads"], p=0.2)
 
@@ -131,7 +131,7 @@ def unnamed(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def test_the_future_can_be_told() -> None:
     assert check(unnamed).ok
     report = check(unnamed, causal=True)
-    assert report.facts["future"] == "hidden, as asked"
+    assert report.facts["future"] == Fact("hidden", "declared")
     assert row(report, LEAK).verdict == "failed"
     assert row(report, EQUATION).sentence == (
         "It is exactly what comes out when nothing is hidden."
@@ -145,43 +145,45 @@ def test_what_behaves_as_if_it_hid_the_future_is_asked_to() -> None:
         return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v
 
     report = check(behaves)
-    assert report.facts["future"] == "hidden, as it behaves"
+    assert report.facts["future"] == Fact("hidden", "measured")
     assert report.ok
 
 
 def test_a_function_of_pytorch_passes() -> None:
     report = check(scaled_dot_product_attention)
     assert report.ok
-    assert report.facts == {
-        "called": "f(query, key, value)",
-        "future": "seen, as it behaves; say causal=True if that is wrong",
+    assert {name: str(fact) for name, fact in report.facts.items()} == {
+        "called": "f(query, key, value) (guessed)",
+        "future": "seen (measured; say causal=True if that is wrong)",
         "sizes": "3 texts of 7 tokens, 42 wide",
         "type": "float64 on cpu",
         "heads": "2",
-        "masks": "attn_mask (T, S), True may look",
+        "masks": "attn_mask (T, S), True may look (measured)",
     }
 
 
 def test_facts_of_a_module() -> None:
-    assert facts(evidence_of(MASKED["both"](SIZES["five heads"]))) == {
-        "called": "m(x)",
+    shown = facts(evidence_of(MASKED["both"](SIZES["five heads"])))
+    assert {name: str(fact) for name, fact in shown.items()} == {
+        "called": "m(x) (guessed)",
         # Its flag is read by a step that it holds, and by none of its methods.
-        "future": "hidden, as it behaves",
+        "future": "hidden (measured)",
         "sizes": "2 texts of 7 tokens, 17 wide",
         "type": "float64 on cpu",
-        "heads": "5",
-        "weights": "W_query.weight, W_key.weight, W_value.weight, out_proj.weight",
+        "heads": "5 (guessed)",
+        "weights": "W_query.weight, W_key.weight, W_value.weight, out_proj.weight "
+        "(guessed)",
         "masks": "attn_mask (T, S), True may look; "
-        "key_padding_mask (B, S), True is hidden",
+        "key_padding_mask (B, S), True is hidden (measured)",
     }
     rotary = NAMED["rotary"](SIZES["five heads"])
-    assert facts(evidence_of(rotary))["positions"] == "inside"
+    assert facts(evidence_of(rotary))["positions"] == Fact("inside", "guessed")
 
 
 def test_a_context_can_be_told() -> None:
     options = {"context_length": 5, "causal": True}
     shown = facts(evidence_of(function(causal=True), **options))
-    assert shown["sizes"].startswith("3 texts of 4 tokens")
+    assert shown["sizes"].value.startswith("3 texts of 4 tokens")
     assert said(function(causal=True), LONG, **options) == (
         "passed",
         "Takes 6 tokens, one more than its context, rightly.",
@@ -199,13 +201,13 @@ def test_a_context_that_is_very_long_is_not_tried() -> None:
 
 def test_a_module_of_three_is_called_with_one_text_three_times() -> None:
     shown = facts(evidence_of(OfThree(SIZES["two heads"])))
-    assert shown["called"] == "m(x, x, x)"
+    assert shown["called"] == Fact("m(x, x, x)", "guessed")
 
 
 def test_any_call_can_be_told() -> None:
     report = check(ATTEND, call="m(x)")
     assert report.ok
-    assert report.facts["called"] == "m(x)"
+    assert report.facts["called"] == Fact("m(x)", "declared")
 
 
 # What cannot be checked.
@@ -264,7 +266,7 @@ def test_what_cannot_be_checked_is_refused(target: Any, sentence: str) -> None:
 
 def test_a_module_without_64_bits_is_checked_in_32() -> None:
     module = Single(SIZES["two heads"])
-    assert facts(evidence_of(module))["type"] == "float32 on cpu"
+    assert facts(evidence_of(module))["type"] == Fact("float32 on cpu")
     assert said(module, EQUATION)[0] == "passed"
 
 
@@ -285,7 +287,7 @@ def test_what_is_random_is_said_once() -> None:
         SIZES["two heads"], call=lambda m, run, x: run(x) + torch.rand(()).to(x)
     )
     report = check(module)
-    assert [one.name for one in report.failed] == ["eval is not random"]
+    assert [one.id for one in report.failed] == ["eval"]
     assert row(report, EQUATION).sentence == (
         "Its answers are random, so they cannot be compared."
     )

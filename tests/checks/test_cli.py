@@ -17,7 +17,7 @@ import torch
 from checks.support.timers import AtOnce
 from headway import __version__
 from headway._pipes import NOBODY_READS
-from headway.checks import check, progress
+from headway.checks import Fact, check, progress
 from headway.checks import run as run_of_checks
 from headway.checks.cli import main
 from headway.checks.own_process import LIMIT, Reply, Request
@@ -129,8 +129,9 @@ def run(*words: str) -> int:
 
 
 def facts(captured: Output) -> dict[str, str]:
+    """Give each fact as the table shows it."""
     found: dict[str, Any] = json.loads(captured.readouterr().out)
-    return found["facts"]
+    return {name: str(Fact(**fact)) for name, fact in found["facts"].items()}
 
 
 # The exit status
@@ -139,7 +140,7 @@ def facts(captured: Output) -> dict[str, str]:
 def test_0_if_no_property_fails(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:Attend", "--d-in", "12", "--d-out", "20") == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Checked Attend\n  called    m(x)\n")
+    assert printed.out.startswith("Checked Attend\n  called    m(x) (guessed)\n")
     assert re.search(r"\n\d+ passed, 0 failed, \d+ not applicable\n$", printed.out)
 
 
@@ -173,17 +174,17 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
             "weights must be ROLE=NAME; got 'query'.",
         ),
         (
-            ["code_of_mine.py:built", "--expect", "large scores"],
-            "expect must be PROPERTY=REASON; got 'large scores'.",
+            ["code_of_mine.py:built", "--expect", "leak"],
+            "expect must be ID=REASON; got 'leak'.",
         ),
         (
             ["code_of_mine.py:built", "--expect", "large score=so"],
-            "expected must name a property, such as 'large scores'; got "
-            "expected={'large score': ...}.",
+            "expected must name a property by its id, such as 'large-scores'; got "
+            "expected='large score'.",
         ),
         (
             ["code_of_mine.py:built", "--window", "0"],
-            "window must be a positive whole number; got window=0.",
+            'window must be a positive whole number or "none"; got window=0.',
         ),
         (
             [],
@@ -193,6 +194,14 @@ def test_1_if_a_property_fails(folder: Path, capsys: Output) -> None:
         (
             ["code_of_mine.py:built", "--call", "x ="],
             "call must be an expression; got call='x ='.",
+        ),
+        (
+            ["code_of_mine.py:built", "--fact", "causal"],
+            "fact must be NAME=VALUE; got 'causal'.",
+        ),
+        (
+            ["code_of_mine.py:built", "--fact", "casual=true"],
+            "facts must have known keys, such as 'causal'",
         ),
         (
             ["code_of_mine.py:tells"],
@@ -384,8 +393,8 @@ def test_json_is_all_that_is_printed_and_holds_what_check_found(
     printed = json.loads(capsys.readouterr().out)
     report = check(torch.nn.MultiheadAttention(12, 4), num_heads=4)
     assert printed == json.loads(report.to_json())
-    assert [row["name"] for row in printed["rows"] if row["verdict"] == "failed"] == [
-        "fully masked rows harm nobody"
+    assert [row["id"] for row in printed["rows"] if row["verdict"] == "failed"] == [
+        "fully-masked"
     ]
 
 
@@ -407,8 +416,10 @@ def test_the_format_for_github_stands_at_the_class(
     *errors, last = capsys.readouterr().out.splitlines()
     at = f"::error file=code_of_mine.py,line={line},title=leaks%3A "
     assert len(errors) == 3
-    assert errors[0].startswith(f"{at}equals the equation::It is exactly what comes")
-    assert errors[1].startswith(f"{at}no leak from the future::A row moves")
+    assert errors[0].startswith(
+        f"{at}equals the equation [equation]::It is exactly what comes"
+    )
+    assert errors[1].startswith(f"{at}no leak from the future [leak]::A row moves")
     assert re.fullmatch(r"leaks: \d+ passed, 3 failed, \d+ not applicable", last)
 
 
@@ -428,14 +439,14 @@ def test_the_short_form_of_json_is_the_long_one(folder: Path, capsys: Output) ->
 
 def test_what_is_expected_is_told_with_its_reason(folder: Path, capsys: Output) -> None:
     reasons = {
-        "equals the equation": "nothing is hidden, a = b",
-        "no leak from the future": "none",
-        "earlier rows stay": "none",
+        "equation": "nothing is hidden, a = b",
+        "leak": "none",
+        "earlier-rows": "none",
     }
     words = [word for one in reasons.items() for word in ("--expect", "=".join(one))]
     assert run("code_of_mine.py:leaks", "--causal", *words, "--json") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    shown = {row["name"]: row["reason"] for row in rows if row["verdict"] == "expected"}
+    shown = {row["id"]: row["reason"] for row in rows if row["verdict"] == "expected"}
     assert shown == reasons
 
 
@@ -449,11 +460,16 @@ def test_designs_are_told_to_the_check_and_to_the_constructor(
     captured = capsys.readouterr()
     assert captured.err == "built with 0.5, softmax, 500.0, 4\n"
     found = json.loads(captured.out)["facts"]
-    assert found["design"] == (
-        "scores times 0.5, softmax of the scores, rotary positions with base 500, a "
-        "window on the latest 4 keys; as asked"
-    )
-    assert found["cached"] == "m(x, past)"
+    declared = {
+        name: one["value"] for name, one in found.items() if one["origin"] == "declared"
+    }
+    assert declared == {
+        "scale": "0.5",
+        "normalize": "softmax",
+        "rotary_base": "500",
+        "window": "4",
+        "cached": "m(x, past)",
+    }
 
 
 DESIGNED = """
@@ -477,7 +493,7 @@ num_heads = 4
 
 [tool.headway.checks."code_of_mine.py:leaks"]
 causal = true
-expected = { "equals the equation" = "so", "no leak from the future" = "so" }
+expected = { "equation" = "so", "leak" = "so" }
 """
 
 
@@ -490,8 +506,47 @@ def configured(folder: Path) -> Path:
 def test_what_is_configured_need_not_be_said(configured: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:Attend", "--json") == 0
     found = facts(capsys)
-    assert found["heads"] == "4"
+    assert found["heads"] == "4 (declared)"
     assert found["sizes"].endswith("12 wide")
+
+
+DECLARING = """
+from code_of_mine import Attend
+
+class Declaring(Attend):
+    attention_facts = {"causal": True, "num_heads": 3, "positions": "bias"}
+"""
+
+
+def test_facts_of_the_command_line_go_before_those_of_a_file_and_of_a_class(
+    configured: Path, capsys: Output
+) -> None:
+    (configured / "declaring.py").write_text(DECLARING)
+    words = ["declaring.py:Declaring", "--d-out", "20", "--json"]
+    run(*words, "--d-in", "12")
+    assert facts(capsys)["positions"] == "bias (declared)"
+    (configured / "pyproject.toml").write_text(
+        '[tool.headway.checks."declaring.py:Declaring"]\n'
+        'd_in = 12\ncausal = false\nfacts = { positions = "absolute", scale = 0.5 }\n'
+    )
+    run(*words)
+    found = facts(capsys)
+    assert found["future"] == "seen (declared)"
+    assert (found["positions"], found["scale"]) == (
+        "absolute (declared)",
+        "0.5 (declared)",
+    )
+    run(*words, "--fact", "positions=none", "--fact", "causal=true", "--scale", "0.25")
+    found = facts(capsys)
+    assert found["future"] == "hidden (declared)"
+    assert found["positions"] == "none (declared)"
+    assert found["scale"] == "0.25 (declared)"
+
+
+def test_facts_may_be_tables(folder: Path, capsys: Output) -> None:
+    masks = "masks={'attn_mask': 'True may look'}"
+    run("torch.nn.functional:scaled_dot_product_attention", "--fact", masks, "--json")
+    assert facts(capsys)["masks"] == "attn_mask (T, S), True may look (declared)"
 
 
 def test_what_is_said_goes_before_what_is_configured(
@@ -500,7 +555,7 @@ def test_what_is_said_goes_before_what_is_configured(
     words = ["--d-in", "13", "--d-out", "15", "--num-heads", "5"]
     assert run("code_of_mine.py:Attend", *words, "--json") == 0
     found = facts(capsys)
-    assert found["heads"] == "5"
+    assert found["heads"] == "5 (declared)"
     assert found["sizes"].endswith("13 wide")
 
 
@@ -509,8 +564,33 @@ def test_expectations_are_added_to_those_that_are_configured(
 ) -> None:
     assert run("code_of_mine.py:leaks") == 1
     assert "FAILED  earlier rows stay" in capsys.readouterr().out
-    assert run("code_of_mine.py:leaks", "--expect", "earlier rows stay=so") == 0
+    assert run("code_of_mine.py:leaks", "--expect", "earlier-rows=so") == 0
     assert "0 failed, 3 expected to fail" in capsys.readouterr().out
+
+
+CHOSEN = """
+[tool.headway.checks."code_of_mine.py:built"]
+only = ["leak", "past", "sizes"]
+skip = ["past"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "asked"),
+    [
+        ("", ["--only", "leak,past", "--only", "order"], ["leak", "past", "order"]),
+        ("", ["--only", "leak,past", "--skip", "past"], ["leak"]),
+        (CHOSEN, [], ["leak", "sizes"]),
+        (CHOSEN, ["--skip", "leak"], ["past", "sizes"]),
+    ],
+)
+def test_properties_are_chosen_and_left_out(
+    table: str, words: list[str], asked: list[str], folder: Path, capsys: Output
+) -> None:
+    (folder / "pyproject.toml").write_text(table)
+    run("code_of_mine.py:built", *words, "--json")
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["id"] for row in rows] == asked
 
 
 def test_without_a_target_all_that_are_configured_are_checked(
@@ -519,7 +599,7 @@ def test_without_a_target_all_that_are_configured_are_checked(
     assert run() == 1
     tables = capsys.readouterr().out.split("\n\nChecked ")
     assert [table.split("\n")[0] for table in tables] == ["Checked Attend", "leaks"]
-    assert "\n  called    m(x)\n" in tables[0]
+    assert "\n  called    m(x) (guessed)\n" in tables[0]
 
 
 def test_without_a_target_json_is_a_list(configured: Path, capsys: Output) -> None:
@@ -534,7 +614,7 @@ def test_what_cannot_be_checked_does_not_stop_the_others(
 ) -> None:
     table = '[tool.headway.checks."code_of_mine.py:tells"]\n'
     (configured / "pyproject.toml").write_text(table + TABLES)
-    assert run("--expect", "earlier rows stay=so") == 2
+    assert run("--expect", "earlier-rows=so") == 2
     captured = capsys.readouterr()
     assert "headway check: d_in must be given for tells" in captured.err
     assert captured.out.startswith("Checked Attend")
@@ -547,7 +627,7 @@ def test_a_whole_model_is_configured_by_its_vocabulary(
     (folder / "models.py").write_text(MODEL)
     (folder / "pyproject.toml").write_text(
         '[tool.headway.checks."models.py:Model"]\nvocab_size = 17\n'
-        'expected = { "every past token counts" = "it is a bigram" }\n'
+        'expected = { "past" = "it is a bigram" }\n'
     )
     for words in ([], ["models.py:Model"], ["models.py:Model", "--vocab", "19"]):
         assert run(*words, "--format", "github") == 0
@@ -623,14 +703,14 @@ def test_arguments_of_the_constructor_go_by_name(folder: Path, capsys: Output) -
     words = ["--d-in=13", "--d-out", "15", "--num-heads", "5", "--qkv-bias", "--json"]
     assert run("code_of_mine.py:Attend", *words, "--dropout", "0.1") == 0
     found = facts(capsys)
-    assert found["heads"] == "5"
+    assert found["heads"] == "5 (declared)"
     assert found["sizes"].endswith("13 wide")
 
 
 def test_arguments_of_the_constructor_go_by_place(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:Attend", "13", "15", "5", "--json") == 0
     found = facts(capsys)
-    assert (found["heads"], found["sizes"][-7:]) == ("5", "13 wide")
+    assert (found["heads"], found["sizes"][-7:]) == ("5 (guessed)", "13 wide")
 
 
 def test_a_slow_check_says_what_it_does(
@@ -694,9 +774,9 @@ def test_a_value_is_read_as_python_if_it_is(
 @pytest.mark.parametrize(
     ("words", "future"),
     [
-        ([], "seen, as it behaves; say causal=True if that is wrong"),
-        (["--causal"], "hidden, as asked"),
-        (["--no-causal"], "seen, as asked"),
+        ([], "seen (measured; say causal=True if that is wrong)"),
+        (["--causal"], "hidden (declared)"),
+        (["--no-causal"], "seen (declared)"),
     ],
 )
 def test_the_future_is_told_by_a_flag(
@@ -712,14 +792,14 @@ def test_heads_width_and_context_are_told_to_the_check_too(
     words = ["--d-in", "12", "--num-heads", "4", "--context-length", "6", "--json"]
     run("code_of_mine.py:built", *words)
     found = facts(capsys)
-    assert found["heads"] == "4"
+    assert found["heads"] == "4 (declared)"
     assert found["sizes"].endswith("of 6 tokens, 12 wide")
 
 
 def test_a_function_gets_its_own_flag(folder: Path, capsys: Output) -> None:
     assert run("code_of_mine.py:attend", "--is-causal", "--json") == 0
     found = facts(capsys)
-    assert found["future"] == "hidden, as its names say"
+    assert found["future"] == "hidden (guessed)"
 
 
 def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None:
@@ -728,9 +808,13 @@ def test_the_call_and_the_weights_are_told(folder: Path, capsys: Output) -> None
     names = ["query=first.weight", "key=second.weight", "value=third.weight"]
     assert run(name, *words, "--weights", *names) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["facts"]["called"] == "m(x, x)"
-    assert printed["facts"]["weights"] == "first.weight, second.weight, third.weight"
-    assert printed["rows"][0]["name"] == "equals the equation"
+    assert printed["facts"]["called"]["value"] == "m(x, x)"
+    assert printed["facts"]["weights"] == {
+        "value": "first.weight, second.weight, third.weight",
+        "origin": "declared",
+        "hint": "",
+    }
+    assert printed["rows"][0]["id"] == "equation"
     assert printed["rows"][0]["verdict"] == "passed"
 
 

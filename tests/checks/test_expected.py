@@ -8,16 +8,16 @@ from torch import Tensor
 from checks.support.asking import refused, row
 from headway.checks import Row, check
 from headway.checks.book_sections import Section
-from headway.checks.expected import expect, nearest, refuse_unknown
+from headway.checks.expected import expect, refuse
+from headway.checks.properties import PROPERTIES
 from mistakes.mistake import EQUATION, FULLY_MASKED, LEAK, OBEYED
 
 HERE = Section("A chapter", "A section", "part/page/#a-section")
-NAMES = [EQUATION, LEAK, FULLY_MASKED]
 REASON = "our kernel does so; it is known."
 
 
 def of(verdict: str) -> Row:
-    return Row(LEAK, verdict, "It was seen.", HERE, 3)
+    return Row(LEAK, "no leak from the future", verdict, "It was seen.", HERE, 3)
 
 
 def test_a_failure_that_is_expected_is_set_apart_with_its_reason() -> None:
@@ -53,35 +53,21 @@ def test_other_rows_stay(verdict: str, expected: dict[str, str] | None) -> None:
 
 
 def test_what_is_a_property_may_be_expected() -> None:
-    refuse_unknown(None, NAMES)
-    refuse_unknown({}, NAMES)
-    refuse_unknown({LEAK: "why", FULLY_MASKED: "why not"}, NAMES)
+    refuse(None, PROPERTIES)
+    refuse({}, PROPERTIES)
+    refuse({LEAK: "why", FULLY_MASKED: "why not"}, PROPERTIES)
 
 
 @pytest.mark.parametrize(
     ("expected", "sentence"),
     [
         (
-            {"no leak from future": "why"},
-            "expected must name a property, such as 'no leak from the future'; got "
-            "expected={'no leak from future': ...}.",
+            {"leaks": "why"},
+            "expected must name a property by its id, such as 'leak' or 'masks'; got "
+            "expected='leaks'.",
         ),
-        (
-            {"xyz": "why"},
-            "expected must name a property, one of 'equals the equation', 'no leak "
-            "from the future', 'fully masked rows harm nobody'; got "
-            "expected={'xyz': ...}.",
-        ),
-        (
-            {LEAK: " "},
-            "expected must give a reason; got "
-            "expected={'no leak from the future': ' '}.",
-        ),
-        (
-            {LEAK: True},
-            "expected must give a reason; got "
-            "expected={'no leak from the future': True}.",
-        ),
+        ({LEAK: " "}, "expected must give a reason; got expected={'leak': ' '}."),
+        ({LEAK: True}, "expected must give a reason; got expected={'leak': True}."),
     ],
 )
 @pytest.mark.refusal
@@ -89,14 +75,7 @@ def test_an_expectation_that_nothing_can_meet_is_refused(
     expected: dict[str, str], sentence: str
 ) -> None:
     with refused(sentence):
-        refuse_unknown(expected, NAMES)
-
-
-def test_near_names_are_given_two_at_most_and_as_they_are_written() -> None:
-    known = ["Alpha", "alpine", "alphas", "gamma"]
-    assert nearest("ALPHA", known) == "such as 'Alpha' or 'alphas'"
-    assert nearest("gama", known) == "such as 'gamma'"
-    assert nearest("x", known[2:]) == "one of 'alphas', 'gamma'"
+        refuse(expected, PROPERTIES)
 
 
 def attend(factor: float) -> Callable[..., Tensor]:
@@ -110,9 +89,11 @@ def test_a_check_sets_apart_what_is_expected_and_fails_what_is_not() -> None:
     assert row(report, EQUATION).verdict == "expected"
     assert ", 0 failed, 1 expected to fail, " in str(report)
     right = check(attend(5**-0.5), expected={EQUATION: "not any more"})
-    assert [one.name for one in right.failed] == [EQUATION]
+    assert [one.id for one in right.failed] == [EQUATION]
 
 
 def test_a_wrong_expectation_is_refused_before_anything_is_called() -> None:
-    with pytest.raises(ValueError, match=r"^expected must name a property, such as"):
+    with pytest.raises(
+        ValueError, match=r"^expected must name a property by its id, such as"
+    ):
         check(lambda x: 1 / 0, d_in=3, expected={OBEYED[:-1]: "why"})

@@ -17,11 +17,18 @@ from headway.checks.target.place import place_of
 
 HERE = Section("A chapter", "A section", "part/page/#a-section")
 ROWS = [
-    Row("any sizes", "passed", "All.", HERE, 6),
-    Row("large scores", "failed", "50% of it,\r\nor: more.", HERE, 100),
-    Row("masks are obeyed", "not applicable", "It takes none.", HERE),
-    Row("a call leaves nothing behind", "note", "It keeps attn.", HERE),
-    Row("gradients arrive", "expected", "No gradient.", HERE, reason="known"),
+    Row("sizes", "any sizes", "passed", "All.", HERE, 6),
+    Row("large-scores", "large scores", "failed", "50% of it,\r\nor: more.", HERE, 100),
+    Row("masks", "masks are obeyed", "not applicable", "It takes none.", HERE),
+    Row("state", "a call leaves nothing behind", "note", "It keeps attn.", HERE),
+    Row(
+        "gradients",
+        "gradients arrive",
+        "expected",
+        "No gradient.",
+        HERE,
+        reason="known",
+    ),
 ]
 COUNT = "1 passed, 1 failed, 1 expected to fail, 1 note, 1 not applicable"
 
@@ -30,8 +37,9 @@ def test_a_failure_is_an_error_and_a_note_is_a_notice() -> None:
     lines = to_github(Report("Attend", {}, ROWS), Place("src/a,b.py", 7)).split("\n")
     at = "file=src/a%2Cb.py,line=7,title=Attend%3A "
     assert lines == [
-        f"::error {at}large scores::50%25 of it,%0D%0Aor: more. Read {HERE}.",
-        f"::notice {at}a call leaves nothing behind::It keeps attn.",
+        f"::error {at}large scores [large-scores]::50%25 of it,%0D%0Aor: more. "
+        f"Read {HERE}.",
+        f"::notice {at}a call leaves nothing behind [state]::It keeps attn.",
         f"Attend: {COUNT}",
     ]
 
@@ -39,14 +47,16 @@ def test_a_failure_is_an_error_and_a_note_is_a_notice() -> None:
 def test_without_a_place_there_is_a_title_alone() -> None:
     lines = to_github(Report("f", {}, ROWS[3:4]), None).splitlines()
     assert lines[0] == (
-        "::notice title=f%3A a call leaves nothing behind::It keeps attn."
+        "::notice title=f%3A a call leaves nothing behind [state]::It keeps attn."
     )
 
 
 def test_what_follows_says_from_what() -> None:
-    row = Row("any sizes", "failed", "It raised.", HERE, explained_by="large scores")
+    row = Row(
+        "sizes", "any sizes", "failed", "It raised.", HERE, explained_by="large-scores"
+    )
     [line, _] = to_github(Report("f", {}, [row]), None).splitlines()
-    assert line.endswith('::It raised. Explained by "large scores".')
+    assert line.endswith("::It raised. Explained by [large-scores].")
 
 
 def test_an_error_is_one_line() -> None:

@@ -104,8 +104,8 @@ def test_each_target_gets_the_modules_beside_itself(folder: Path) -> None:
     assert done.returncode == 1
     right, wrong = json.loads(done.stdout)
     assert right["ok"]
-    failed = [row["name"] for row in wrong["rows"] if row["verdict"] == "failed"]
-    assert failed[0] == "equals the equation"
+    failed = [row["id"] for row in wrong["rows"] if row["verdict"] == "failed"]
+    assert failed[0] == "equation"
 
 
 def test_what_is_printed_below_python_is_no_part_of_the_report(folder: Path) -> None:

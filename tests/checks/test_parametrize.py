@@ -13,7 +13,7 @@ from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from mistakes.mistake import AGAIN, EQUATION, LEAK
 
-NAMES = [one.name for one in PROPERTIES]
+NAMES = [one.id for one in PROPERTIES]
 CODE = """
 import torch
 from headway.checks import check, parametrize_checks
@@ -54,17 +54,17 @@ def test_once():
 def test_wrong(check):
     check()
 
-@parametrize_checks(unscaled, expected={"equals the equation": "it is meant"})
+@parametrize_checks(unscaled, expected={"equation": "it is meant"})
 def test_expected(check):
     check()
 
-STALE = {"equals the equation": "it was so", "no leak from the future": "it was so"}
+STALE = {"equation": "it was so", "leak": "it was so"}
 
 @parametrize_checks(attend, expected=STALE)
 def test_stale(check):
     check()
 
-@parametrize_checks(refuses, d_in=3, expected={"equals the equation": "it was so"})
+@parametrize_checks(refuses, d_in=3, expected={"equation": "it was so"})
 def test_refuses(check):
     check()
 
@@ -80,7 +80,7 @@ class Model(torch.nn.Module):
     def forward(self, ids):
         return self.out(self.embedding(ids).cumsum(1).flip(1))
 
-LEAK = {"no leak from the future": "it reads backwards"}
+LEAK = {"leak": "it reads backwards"}
 
 @parametrize_checks(Model(), vocab_size=17, expected=LEAK)
 def test_model(check):
@@ -168,12 +168,13 @@ def test_a_note_fails_nothing(ends: Ends) -> None:
 
 @pytest.mark.parametrize("test", ["test_model", "test_model_of_any_vocabulary"])
 def test_a_model_has_the_properties_of_models(test: str, ends: Ends) -> None:
-    assert [*ends[test]] == [one.name for one in OF_MODELS]
+    assert [*ends[test]] == [one.id for one in OF_MODELS]
     assert ends[test][LEAK][0] == "xfailed"
 
 
 def test_a_name_that_is_no_property_is_refused_where_it_stands() -> None:
-    with pytest.raises(ValueError, match=r"^expected must name a property, such as"):
+    sentence = r"^expected must name a property by its id, such as 'leak'"
+    with pytest.raises(ValueError, match=sentence):
         parametrize_checks(lambda x: x, expected={"a leak from the future": "why"})
 
 

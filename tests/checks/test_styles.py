@@ -11,8 +11,8 @@ from torch.nn.utils import prune
 
 from attention_in_steps import SMALL, Attention
 from checks.support.asking import evidence_of, refused, row, rows_of, said
-from headway.checks import check
-from headway.checks.run import facts
+from headway.checks import Fact, check
+from headway.checks.found_facts import facts
 from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
 
 
@@ -134,12 +134,12 @@ def test_what_is_compiled_is_checked_as_it_was_written(code: Any) -> None:
 def test_a_function_may_take_whatever_comes() -> None:
     report = check(lambda *three: scaled_dot_product_attention(*three))
     assert report.ok
-    assert report.facts["called"] == "f(query, key, value)"
+    assert report.facts["called"].value == "f(query, key, value)"
 
 
 def test_a_function_of_whatever_comes_may_take_tokens() -> None:
     evidence = evidence_of(lambda *xs: scaled_dot_product_attention(*xs * 3), d_in=5)
-    assert facts(evidence)["called"] == "m(x)"
+    assert facts(evidence)["called"].value == "m(x)"
 
 
 def test_a_call_may_use_the_names_that_a_report_shows() -> None:
@@ -175,7 +175,7 @@ def test_an_answer_may_be_square() -> None:
     def attend(x: Tensor) -> tuple[Tensor, Tensor]:
         return x.softmax(1) * x, x[0, 0]
 
-    assert said(attend, "any sizes", d_in=7)[0] == "passed"
+    assert said(attend, "sizes", d_in=7)[0] == "passed"
 
 
 def test_a_mask_may_not_be_changed() -> None:
@@ -233,7 +233,9 @@ def test_tokens_may_stand_before_heads(is_causal: bool) -> None:
         return rows.transpose(1, 2)
 
     evidence = evidence_of(attend, causal=is_causal)
-    assert facts(evidence)["called"] == "f(query, key, value); tokens before heads"
+    assert facts(evidence)["called"].value == (
+        "f(query, key, value); tokens before heads"
+    )
     assert said(attend, EQUATION, causal=is_causal)[0] == "passed"
 
 
@@ -253,7 +255,7 @@ def test_heads_that_meet_instead_of_tokens_are_named(is_causal: bool) -> None:
 
 
 def test_a_number_of_heads_that_is_a_guess_is_not_shown() -> None:
-    assert facts(evidence_of(One()))["heads"] == "1"
+    assert facts(evidence_of(One()))["heads"] == Fact("1", "guessed")
     other = evidence_of(Dropping(lambda m, y: y * 2, rope=1.0))
     assert "heads" not in facts(other)
 

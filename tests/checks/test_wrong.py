@@ -15,7 +15,7 @@ from attention_in_steps import (
     function,
 )
 from checks.support.asking import rotated, rows_of
-from headway.checks.oracle.mistakes import KNOWN_MISTAKES
+from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
 from headway.checks.properties import PROPERTIES
 from mistakes import CALLER_MASKS, MISTAKES, OTHER_CALLS, build
 from mistakes.designs import KINDS
@@ -27,9 +27,9 @@ def explained(target: Any, **options: Any) -> str:
     return row.sentence
 
 
-def sentence(mistake: Mistake) -> str:
-    """Give what is said of a mistake that the recipe knows."""
-    [one] = [one.sentence for one in KNOWN_MISTAKES if one.change == mistake.change]
+def known(mistake: Mistake) -> KnownMistake:
+    """Give a mistake as the recipe knows it."""
+    [one] = [one for one in KNOWN_MISTAKES if one.change == mistake.change]
     return one
 
 
@@ -38,13 +38,14 @@ def fails(target: Any, mistake: Mistake, **options: Any) -> None:
     broken, equation = rows_of(target, mistake.fails, EQUATION, **options)
     assert broken.verdict == "failed"
     if mistake.change is not None:
-        assert equation.sentence == (
-            f"It is exactly what comes out when {sentence(mistake)}."
-        )
+        one = known(mistake)
+        assert equation.mistakes == (one.id,)
+        assert equation.sentence == f"It is exactly what comes out when {one.sentence}."
     elif mistake.says:
         assert equation.sentence.endswith(mistake.says)
     else:
         assert "exactly" not in equation.sentence
+        assert equation.mistakes == ()
 
 
 @pytest.mark.parametrize(("name", "size"), rotated(MISTAKES, [*SIZES]))
@@ -85,7 +86,7 @@ def test_a_mistake_that_another_kind_of_call_shows_fails(name: str, size: str) -
 
 def test_every_property_fails_of_some_mistake() -> None:
     every = {one.fails for one in (MISTAKES | CALLER_MASKS | OTHER_CALLS).values()}
-    assert every == {one.name for one in PROPERTIES}
+    assert every == {one.id for one in PROPERTIES} - {"facts"}  # none is declared
 
 
 def test_every_known_mistake_is_tried() -> None:
@@ -141,7 +142,7 @@ DRAWN_NAMED = random.Random(123).sample(NAMED, 12)  # noqa: S311
 @pytest.mark.parametrize(("one", "other", "size"), rotated(DRAWN, [*SIZES]))
 def test_a_module_with_two_mistakes_fails(one: str, other: str, size: str) -> None:
     module = build(size, MISTAKES[one], MISTAKES[other])
-    rows = rows_of(module, *(known.name for known in PROPERTIES))
+    rows = rows_of(module, *(one.id for one in PROPERTIES))
     assert any(row.verdict == "failed" for row in rows)
 
 
@@ -150,11 +151,11 @@ def test_two_mistakes_that_are_known_are_both_named(
     one: str, other: str, size: str
 ) -> None:
     mistakes = MISTAKES[one], MISTAKES[other]
-    order = [known.sentence for known in KNOWN_MISTAKES]
-    both = sorted(map(sentence, mistakes), key=order.index)
-    assert explained(build(size, *mistakes)) == (
-        f"It is exactly what comes out when {', and when '.join(both)}."
-    )
+    both = sorted(map(known, mistakes), key=KNOWN_MISTAKES.index)
+    [row] = rows_of(build(size, *mistakes), EQUATION)
+    said = ", and when ".join(one.sentence for one in both)
+    assert row.sentence == f"It is exactly what comes out when {said}."
+    assert row.mistakes == tuple(one.id for one in both)
 
 
 @pytest.mark.parametrize(("one", "other"), OTHERWISE)

@@ -25,7 +25,7 @@ CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
 FULLY_MASKED = {
     # Asked for its weights, as it is by default, it takes a softmax of nothing but
     # minus infinity: pytorch/pytorch issues 41508 and 160064, both open.
-    "fully masked rows harm nobody": "A fully masked row is nan"
+    "fully-masked": "A fully masked row is nan"
 }
 # By subject and property: how the sentence of a true alarm begins.
 EXPECTED: dict[str, Mapping[str, str]] = {
@@ -35,9 +35,9 @@ EXPECTED: dict[str, Mapping[str, str]] = {
 }
 # The same where nobody says which scale is meant.
 EXPECTED_UNTOLD = EXPECTED | {
-    "t5": {"equals the equation": "It is exactly what comes out when scores are not"},
+    "t5": {"equation": "It is exactly what comes out when scores are not"},
     "gemma2": {
-        "equals the equation": "It is exactly what comes out when scores are "
+        "equation": "It is exactly what comes out when scores are "
         "multiplied by 0.0625, and not by 0.408."
     },
 }
@@ -53,7 +53,7 @@ def _anew() -> None:
 def alarms(report: Report, expected: Mapping[str, str]) -> dict[str, str]:
     """Give the failed rows, with the sentence cut to what is expected of it."""
     return {
-        row.name: row.sentence[: len(expected.get(row.name, row.sentence))]
+        row.id: row.sentence[: len(expected.get(row.id, row.sentence))]
         for row in report.failed
     }
 
@@ -83,8 +83,8 @@ def test_a_mask_that_the_model_must_make_is_missed() -> None:
     # By the formula GPT-2's attention hides nothing: its model has to pass the mask.
     attend, options = gpt2_eager()
     options["call"] = "m(x)[0]"
-    failed = {row.name for row in check(attend, **options).failed}
-    assert {"no leak from the future", "equals the equation"} <= failed
+    failed = {row.id for row in check(attend, **options).failed}
+    assert {"leak", "equation"} <= failed
 
 
 def test_only_subjects_are_expected_to_fail() -> None:

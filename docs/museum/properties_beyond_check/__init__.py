@@ -51,6 +51,7 @@ def _rows(made: Mapping[str, Any]) -> Iterator[Row]:
                 seen = one.measure(made)
             holds = seen.figure <= (0 if isinstance(seen.figure, int) else NEAR)
             yield Row(
+                one.id,
                 one.name,
                 "passed" if holds else "failed",
                 "" if holds else seen.sentence,

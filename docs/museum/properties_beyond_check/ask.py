@@ -23,6 +23,7 @@ class Seen(NamedTuple):
 class Property(NamedTuple):
     """One thing that must hold, and where the book explains it."""
 
+    id: str
     name: str
     section: Section
     measure: Callable[[Mapping[str, Any]], Seen]

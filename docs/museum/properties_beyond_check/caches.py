@@ -29,5 +29,5 @@ def _any_cut(made: Mapping[str, Any]) -> Seen:
 
 
 KINDS: dict[str, list[Property]] = {
-    "new_cache": [Property("any cut is taken", CACHE, _any_cut)],
+    "new_cache": [Property("any-cut", "any cut is taken", CACHE, _any_cut)],
 }

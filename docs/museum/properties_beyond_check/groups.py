@@ -26,5 +26,5 @@ def _forms_agree(made: Mapping[str, Any]) -> Seen:
 
 
 KINDS: dict[str, list[Property]] = {
-    "absorbed": [Property("both forms are equal", LATENT, _forms_agree)],
+    "absorbed": [Property("both-forms", "both forms are equal", LATENT, _forms_agree)],
 }

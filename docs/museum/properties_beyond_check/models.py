@@ -144,21 +144,37 @@ def _perfect_scores_one(made: Mapping[str, Any]) -> Seen:
 
 
 KINDS: dict[str, list[Property]] = {
-    "block": [Property("nothing added changes nothing", BLOCK, _adds_nothing)],
+    "block": [
+        Property("nothing-added", "nothing added changes nothing", BLOCK, _adds_nothing)
+    ],
     "rms_norm": [
-        Property("squares have a mean of one", BLOCK, _mean_square),
-        Property("16 bits are enough", BLOCK, _in_16_bits),
+        Property("mean-square", "squares have a mean of one", BLOCK, _mean_square),
+        Property("sixteen-bits", "16 bits are enough", BLOCK, _in_16_bits),
     ],
-    "swiglu": [Property("twice the up, twice the result", BLOCK, _linear_in_up)],
-    "gelu": [Property("the activation is the trained one", BLOCK, _gelu_of_gpt)],
-    "loss": [Property("sure of the next, no loss", GPT, _no_loss_when_sure)],
-    "shares": [Property("temperature divides, once", GPT, _temperature_divides)],
+    "swiglu": [
+        Property("linear-up", "twice the up, twice the result", BLOCK, _linear_in_up)
+    ],
+    "gelu": [
+        Property("activation", "the activation is the trained one", BLOCK, _gelu_of_gpt)
+    ],
+    "loss": [Property("no-loss", "sure of the next, no loss", GPT, _no_loss_when_sure)],
+    "shares": [
+        Property("temperature", "temperature divides, once", GPT, _temperature_divides)
+    ],
     "without": [
-        Property("the model is left as it was", INDUCTION, _left_as_it_was),
-        Property("the others stay as they are", INDUCTION, _taken_away),
+        Property(
+            "left-as-it-was", "the model is left as it was", INDUCTION, _left_as_it_was
+        ),
+        Property("others-stay", "the others stay as they are", INDUCTION, _taken_away),
     ],
-    "texts": [Property("no distance tells it all", INDUCTION, _no_distance_alone)],
+    "texts": [
+        Property(
+            "no-distance", "no distance tells it all", INDUCTION, _no_distance_alone
+        )
+    ],
     "induction_score": [
-        Property("a perfect head scores one", INDUCTION, _perfect_scores_one)
+        Property(
+            "perfect-score", "a perfect head scores one", INDUCTION, _perfect_scores_one
+        )
     ],
 }

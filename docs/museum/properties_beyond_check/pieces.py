@@ -173,17 +173,31 @@ def _gradients_under_dropout(made: Mapping[str, Any]) -> Seen:
 
 KINDS: dict[str, list[Property]] = {
     "tiled": [
-        Property("large scores in tiles", FLASH, _large),
+        Property("large-tiles", "large scores in tiles", FLASH, _large),
     ],
-    "causal": [Property("all of the past, in any tiles", FLASH, _every_key)],
+    "causal": [
+        Property("past-in-tiles", "all of the past, in any tiles", FLASH, _every_key)
+    ],
     "merge": [
-        Property("an empty piece changes nothing", SOFTMAX, _empty_piece),
+        Property(
+            "empty-piece", "an empty piece changes nothing", SOFTMAX, _empty_piece
+        ),
     ],
     "backward": [
-        Property("gradients are those of autograd", BACKWARD, _gradients_are_autograds),
+        Property(
+            "autograd",
+            "gradients are those of autograd",
+            BACKWARD,
+            _gradients_are_autograds,
+        ),
     ],
     "backprop": [
-        Property("backward drops the same", BACKWARD, _dropped_again),
-        Property("gradients under dropout", BACKWARD, _gradients_under_dropout),
+        Property("drops-same", "backward drops the same", BACKWARD, _dropped_again),
+        Property(
+            "dropped-grads",
+            "gradients under dropout",
+            BACKWARD,
+            _gradients_under_dropout,
+        ),
     ],
 }

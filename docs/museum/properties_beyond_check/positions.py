@@ -128,19 +128,25 @@ def _slowest_is_divided(made: Mapping[str, Any]) -> Seen:
 
 KINDS: dict[str, list[Property]] = {
     "rotate": [
-        Property("only the distance counts", ROTARY, _keeps_scores),
-        Property("positions are told apart", ROTARY, _tells_apart),
+        Property("distance", "only the distance counts", ROTARY, _keeps_scores),
+        Property("told-apart", "positions are told apart", ROTARY, _tells_apart),
     ],
     "bias": [
-        Property("only the distance biases", BIAS, _of_distance),
-        Property("the slopes are those of models", BIAS, _of_models),
+        Property("bias-distance", "only the distance biases", BIAS, _of_distance),
+        Property("slopes", "the slopes are those of models", BIAS, _of_models),
     ],
     "encode": [
-        Property("a step is a rotation", SINUSOIDAL, _rotates),
-        Property("all positions have one length", SINUSOIDAL, _has_one_length),
+        Property("step", "a step is a rotation", SINUSOIDAL, _rotates),
+        Property(
+            "one-length", "all positions have one length", SINUSOIDAL, _has_one_length
+        ),
     ],
     "frequencies": [
-        Property("the fastest pair keeps its speed", SCALING, _fastest_stays),
-        Property("the slowest pair is divided", SCALING, _slowest_is_divided),
+        Property(
+            "fastest-pair", "the fastest pair keeps its speed", SCALING, _fastest_stays
+        ),
+        Property(
+            "slowest-pair", "the slowest pair is divided", SCALING, _slowest_is_divided
+        ),
     ],
 }

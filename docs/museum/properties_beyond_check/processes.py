@@ -101,14 +101,16 @@ def _uneven_rows(made: Mapping[str, Any]) -> Seen:
 
 KINDS: dict[str, list[Property]] = {
     "together": [
-        Property("many processes equal one", HEADS, _many_are_one),
-        Property("what does not divide is refused", HEADS, _refuses),
+        Property("processes", "many processes equal one", HEADS, _many_are_one),
+        Property("refusal", "what does not divide is refused", HEADS, _refuses),
     ],
     "grad_together": [
-        Property("gradients of many equal one's", HEADS, _gradients_of_many)
+        Property(
+            "many-grads", "gradients of many equal one's", HEADS, _gradients_of_many
+        )
     ],
     "ring": [
-        Property("any rows on any process", RING, _any_rows),
-        Property("rows need not be even", RING, _uneven_rows),
+        Property("any-rows", "any rows on any process", RING, _any_rows),
+        Property("uneven-rows", "rows need not be even", RING, _uneven_rows),
     ],
 }

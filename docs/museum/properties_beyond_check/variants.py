@@ -122,13 +122,23 @@ def _newest_is_read(made: Mapping[str, Any]) -> Seen:
 
 
 KINDS: dict[str, list[Property]] = {
-    "sunk": [Property("a sink is one more key", SINKS, _one_more_key)],
-    "normed": [Property("a head does not resize another", NORMS, _heads_apart)],
-    "score": [Property("a norm leaves the distance alone", NORMS, _distance_alone)],
-    "gated": [Property("a gate only turns down", NORMS, _only_turns_down)],
-    "differential": [Property("shared keys stay pairs", NORMS, _pairs_are_shared)],
+    "sunk": [Property("one-more-key", "a sink is one more key", SINKS, _one_more_key)],
+    "normed": [
+        Property("heads-apart", "a head does not resize another", NORMS, _heads_apart)
+    ],
+    "score": [
+        Property(
+            "norm-distance", "a norm leaves the distance alone", NORMS, _distance_alone
+        )
+    ],
+    "gated": [Property("gate", "a gate only turns down", NORMS, _only_turns_down)],
+    "differential": [
+        Property("key-pairs", "shared keys stay pairs", NORMS, _pairs_are_shared)
+    ],
     "delta": [
-        Property("any calls make one text", DELTA, _any_calls),
-        Property("the newest value is read back", DELTA, _newest_is_read),
+        Property("any-calls", "any calls make one text", DELTA, _any_calls),
+        Property(
+            "newest-value", "the newest value is read back", DELTA, _newest_is_read
+        ),
     ],
 }

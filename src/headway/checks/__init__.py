@@ -7,14 +7,14 @@ out. The `oracle` is the equation that the evidence is compared with.
 
 from typing import TYPE_CHECKING
 
-__all__ = ["check", "check_model", "parametrize_checks", "Report", "Row"]
+__all__ = ["check", "check_model", "parametrize_checks", "Report", "Row", "Fact"]
 
 # `headway check` reads its command line here, and checks in another process: PyTorch is
 # imported there alone.
 if TYPE_CHECKING:
     from headway.checks.model import check_model
     from headway.checks.parametrize import parametrize_checks
-    from headway.checks.report import Report, Row
+    from headway.checks.report import Fact, Report, Row
     from headway.checks.run import check
 else:
     _MODULES = {
@@ -23,6 +23,7 @@ else:
         "parametrize_checks": "parametrize",
         "Report": "report",
         "Row": "report",
+        "Fact": "report",
     }
 
     def __getattr__(name: str) -> object:

@@ -1,9 +1,11 @@
 """Attention, or a whole model: which of the two is to be checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headway.checks.cannot_check import CannotCheckError
+from headway.checks.choosing import Named
+from headway.checks.declared_facts import facts_of
 from headway.checks.model import check_model
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
@@ -16,14 +18,19 @@ _OF_ATTENTION = ("weights",)
 _OF_A_MODEL = ("mask", "positions", "compile")
 
 
-def is_model(options: Mapping[str, Any]) -> bool:
-    """Ask whether a whole model is meant: it has a vocabulary."""
-    return options.get("vocab_size") is not None
+def is_model(code: Callable[..., Any], options: Mapping[str, Any]) -> bool:
+    """Ask whether a whole model is meant: it has a vocabulary, as is said or declared.
+
+    Raises:
+        ValueError: If what the code declares is no table of facts.
+    """
+    told = (facts_of(code), options.get("facts") or {}, options)
+    return any(one.get("vocab_size") is not None for one in told)
 
 
-def property_names(*, model: bool) -> list[str]:
+def properties_of(*, model: bool) -> Sequence[Named]:
     """List the properties that are asked of a whole model, or of attention."""
-    return [one.name for one in (OF_MODELS if model else PROPERTIES)]
+    return OF_MODELS if model else PROPERTIES
 
 
 def check_attention_or_model(
@@ -39,7 +46,7 @@ def check_attention_or_model(
     Raises:
         ValueError: If it cannot be checked, or is told what only the other one has.
     """
-    if not is_model(options):
+    if not is_model(code, options):
         for name in _OF_A_MODEL:
             if name in options:
                 raise CannotCheckError(

@@ -99,6 +99,7 @@ DIVIDING_TWICE = _section(
 )
 OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
 HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
+DECLARED = _section("basics/checks", "Say what you mean once")
 
 ROTARY = _section("positions/rotary", "Turn instead of add")
 ROTARY_SPEEDS = _section("positions/rotary", "Many pairs, each at its own speed")

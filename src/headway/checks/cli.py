@@ -5,7 +5,7 @@ import ast
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headway.checks.cannot_check import CannotCheckError
@@ -117,16 +117,32 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
     options = {name: value for name, value in options.items() if value is not None}
     if known.weights:
         options["weights"] = _pairs("weights", "ROLE=NAME", known.weights)
-    expected = _pairs("expect", "PROPERTY=REASON", known.expect)
+    facts = {
+        name: value if value == "none" else _literal(value)
+        for name, value in _pairs("fact", "NAME=VALUE", known.fact).items()
+    }
+    for name in ("only", "skip"):
+        if given := getattr(known, name):
+            options[name] = [one for text in given for one in text.split(",")]
+    expected = _pairs("expect", "ID=REASON", known.expect)
     found = [configured(known.target)] if known.target else all_configured()
     found = [target._replace(by_place=by_place) for target in found]
     for target in found:
+        _declare(target.options, facts)
         target.options.update(options)
         target.arguments.update(arguments)
         if expected:
             before = target.options.get("expected", {})
             target.options["expected"] = before | expected
     return found
+
+
+def _declare(options: dict[str, Any], facts: Mapping[str, Any]) -> None:
+    """Let facts of the command line go before those of pyproject.toml."""
+    if facts:
+        options["facts"] = options.get("facts", {}) | facts
+    for name in facts:
+        options.pop(name, None)
 
 
 def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask) -> int:
@@ -206,6 +222,13 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
     for name, (kind, shown, words) in _DESIGNS.items():
         option = f"--{name.replace('_', '-')}"
         one.add_argument(option, type=kind, metavar=shown, help=words)
+    one.add_argument(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other fact, such as positions=rotary; may be repeated",
+    )
     one.add_argument("--cached", help='how to call it with a cache: "m(x, past)"')
     for name, (option, shown, words) in _OF_MODELS.items():
         words = f"of a whole model: {words}"
@@ -214,9 +237,16 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         "--expect",
         action="append",
         default=[],
-        metavar="PROPERTY=REASON",
+        metavar="ID=REASON",
         help="a property that is known to fail, and why; may be repeated",
     )
+    for name, words in (("only", "to ask"), ("skip", "to leave out")):
+        one.add_argument(
+            f"--{name}",
+            action="append",
+            metavar="ID,...",
+            help=f"properties {words}; may be repeated",
+        )
     one.add_argument(
         "--limit",
         type=float,

@@ -1,43 +1,29 @@
 """Failures that are expected, each with a reason; strict in both directions."""
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from headway.checks.cannot_check import CannotCheckError
+from headway.checks.choosing import Named, refuse_unknown
 from headway.checks.report import Row
 
 
-def refuse_unknown(expected: Mapping[str, str] | None, names: Iterable[str]) -> None:
+def refuse(expected: Mapping[str, str] | None, properties: Sequence[Named]) -> None:
     """Refuse an expectation that no property can meet, or that has no reason.
 
     Args:
-        expected: A reason for each property that is expected to fail.
-        names: The properties that are asked.
+        expected: A reason for each property that is expected to fail, by its id.
+        properties: All that can be asked.
 
     Raises:
-        ValueError: If a name is no property, or its reason is empty.
+        ValueError: If an id is of no property, or its reason is empty.
     """
-    known = [*names]
-    for name, reason in (expected or {}).items():
-        if name not in known:
-            raise CannotCheckError(
-                f"expected must name a property, {nearest(name, known)}; "
-                f"got expected={{{name!r}: ...}}."
-            )
+    for one, reason in (expected or {}).items():
+        refuse_unknown("expected", one, properties)
         if not isinstance(reason, str) or not reason.strip():
             raise CannotCheckError(
-                f"expected must give a reason; got expected={{{name!r}: {reason!r}}}."
+                f"expected must give a reason; got expected={{{one!r}: {reason!r}}}."
             )
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Say what may be meant: the names near to one, or all if none is near."""
-    lower = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(name.lower(), lower, n=2, cutoff=0.5)
-    if near:
-        return f"such as {' or '.join(repr(lower[one]) for one in near)}"
-    return f"one of {', '.join(map(repr, known))}"
 
 
 def expect(rows: Iterable[Row], expected: Mapping[str, str] | None) -> list[Row]:
@@ -45,12 +31,11 @@ def expect(rows: Iterable[Row], expected: Mapping[str, str] | None) -> list[Row]
 
     Args:
         rows: What came out.
-        expected: A reason for each property that is expected to fail.
+        expected: A reason for each property that is expected to fail, by its id.
     """
     reasons = expected or {}
     return [
-        _as_expected(row, reasons[row.name]) if row.name in reasons else row
-        for row in rows
+        _as_expected(row, reasons[row.id]) if row.id in reasons else row for row in rows
     ]
 
 

@@ -49,7 +49,7 @@ def to_json_error(target: str, sentence: str) -> str:
 
 def _annotation(row: Row, subject: str, place: Place | None) -> str:
     at = {} if place is None else {"file": place.file, "line": str(place.line)}
-    properties = at | {"title": f"{subject}: {row.name}"}
+    properties = at | {"title": f"{subject}: {row.name} [{row.id}]"}
     shown = ",".join(f"{key}={_escape(one, ':,')}" for key, one in properties.items())
     return f"::{_COMMANDS[row.verdict]} {shown}::{_escape(row.advice)}"
 

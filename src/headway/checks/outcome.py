@@ -1,6 +1,6 @@
 """What one property gives: a verdict, a sentence and a figure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from headway.checks.book_sections import Section
@@ -16,6 +16,7 @@ class Outcome(NamedTuple):
         figure: What was measured, if anything was.
         section: What to read, if it is not what explains the property.
         explains: If it failed, the properties that then fail of themselves.
+        mistakes: The ids of the mistakes that the sentence names.
     """
 
     verdict: Verdict
@@ -23,6 +24,24 @@ class Outcome(NamedTuple):
     figure: int | float | None = None
     section: Section | None = None
     explains: tuple[str, ...] = ()
+    mistakes: tuple[str, ...] = ()
+
+
+class Cause(NamedTuple):
+    """Why a property fails.
+
+    Attributes:
+        sentence: What was done, in words.
+        mistake: The id of the mistake; empty if it may be one or another.
+    """
+
+    sentence: str
+    mistake: str = ""
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the mistakes that are named."""
+        return (self.mistake,) if self.mistake else ()
 
 
 def passed(sentence: str, figure: int | float | None = None) -> Outcome:
@@ -36,9 +55,11 @@ def failed(
     *,
     section: Section | None = None,
     explains: Collection[str] = (),
+    mistakes: Sequence[str] = (),
 ) -> Outcome:
     """Say that a property does not hold, and what is probably wrong."""
-    return Outcome("failed", sentence, figure, section, tuple(sorted(explains)))
+    following = tuple(sorted(explains))
+    return Outcome("failed", sentence, figure, section, following, tuple(mistakes))
 
 
 def note(sentence: str, figure: int | float | None = None) -> Outcome:

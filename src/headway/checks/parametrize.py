@@ -5,9 +5,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from headway.checks.attention_or_model import is_model, property_names
+from headway.checks.attention_or_model import is_model, properties_of
 from headway.checks.cannot_check import CannotCheckError
-from headway.checks.expected import refuse_unknown
+from headway.checks.choosing import chosen
+from headway.checks.expected import refuse
 from headway.checks.model import check_model
 from headway.checks.report import Report
 from headway.checks.run import check
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def parametrize_checks(
     module_or_function: Callable[..., Any], *, model: bool = False, **options: Any
 ) -> "pytest.MarkDecorator":
-    """Make a test of pytest of each property, under the name of the property.
+    """Make a test of pytest of each property, under the id of the property.
 
     It decorates a function that takes an argument `check`, and calls it. The code is
     checked once, when the first of these tests runs. A property that cannot be asked is
@@ -28,13 +29,15 @@ def parametrize_checks(
     Args:
         module_or_function: What is to be checked.
         model: Whether it is a whole model; one that is told a `vocab_size` is.
-        options: The options of `check`, or of `check_model`, `expected` among them.
+        options: The options of `check`, or of `check_model`, `expected`, `only`
+            and `skip` among them.
 
     Returns:
         A decorator.
 
     Raises:
-        ValueError: If `expected` names a property that there is not.
+        ValueError: If `expected`, `only` or `skip` name a property that there is not,
+            or none is left to ask.
 
     Examples:
         >>> from torch.nn.functional import scaled_dot_product_attention
@@ -45,21 +48,22 @@ def parametrize_checks(
     import pytest  # where it is called there is one, and elsewhere nobody needs it
 
     expected = options.get("expected") or {}
-    model = model or is_model(options)
-    names = property_names(model=model)
-    refuse_unknown(expected, names)
+    model = model or is_model(module_or_function, options)
+    properties = properties_of(model=model)
+    refuse(expected, properties)
+    asked = chosen(properties, options.get("only"), options.get("skip"))
     ask = check_model if model else check
     run = _once(functools.partial(ask, module_or_function, **options))
     marks = {
-        name: [pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)]
-        for name, why in expected.items()
+        one: [pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)]
+        for one, why in expected.items()
     }
     return pytest.mark.parametrize(
         "check",
         [
-            pytest.param(functools.partial(_ask, run, name), id=name, marks=given)
-            for name in names
-            for given in [marks.get(name, [])]
+            pytest.param(functools.partial(_ask, run, one), id=one, marks=given)
+            for one in (each.id for each in asked)
+            for given in [marks.get(one, [])]
         ],
     )
 
@@ -86,7 +90,7 @@ def _once(run: Callable[[], Report]) -> Callable[[], Report]:
     return report
 
 
-def _ask(run: Callable[[], Report], name: str) -> None:
+def _ask(run: Callable[[], Report], asked: str) -> None:
     """Fail, skip or pass as one row says."""
     import pytest
 
@@ -95,7 +99,7 @@ def _ask(run: Callable[[], Report], name: str) -> None:
         report = run()
     except CannotCheckError as error:  # it could not be checked
         pytest.fail(str(error), pytrace=False)
-    [row] = [one for one in report.rows if one.name == name]
+    [row] = [one for one in report.rows if one.id == asked]
     if row.verdict == "expected":
         raise AssertionError(str(row))
     if row.verdict == "failed":  # no error that an expectation would excuse

@@ -5,11 +5,12 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from headway.checks.book_sections import Section
 
 Verdict = Literal["passed", "failed", "expected", "note", "not applicable"]
+Origin = Literal["declared", "guessed", "measured", ""]
 _WIDTH = 80  # the same everywhere, so that a report can be compared
 _MARKS = {
     "passed": "passed",
@@ -25,7 +26,7 @@ _COLOURS = {
     "note": "33",
     "not applicable": "2",
 }
-_ABOVE = "explained by the above"
+_ABOVE = "see above"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Row:
     """One property, and what came out.
 
     Attributes:
+        id: The short name of the property, which stays from version to version.
         name: The property, in a few words.
         verdict: `passed`, `failed`, `expected`, `note` or `not applicable`.
         sentence: What was seen; if it failed, what is probably wrong.
@@ -40,10 +42,13 @@ class Row:
         figure: What was measured, or `None`: how far a row moved, how large an error
             was. A whole number is exact.
         reason: If it was expected to fail, why.
-        explains: The properties that fail of themselves where this one has failed so.
-        explained_by: The property of a failed row that this one follows from.
+        explains: The ids of the properties that fail of themselves where this one has
+            failed so.
+        explained_by: The id of the failed property that this one follows from.
+        mistakes: The ids of the known mistakes that the sentence names.
     """
 
+    id: str
     name: str
     verdict: Verdict
     sentence: str
@@ -52,6 +57,7 @@ class Row:
     reason: str = ""
     explains: tuple[str, ...] = ()
     explained_by: str | None = None
+    mistakes: tuple[str, ...] = ()
 
     @property
     def advice(self) -> str:
@@ -61,7 +67,7 @@ class Row:
         if self.verdict != "failed" or self.reason:  # expected, and it did not come
             return self.sentence
         if self.explained_by:
-            return f'{self.sentence} Explained by "{self.explained_by}".'
+            return f"{self.sentence} Explained by [{self.explained_by}]."
         return f"{self.sentence} Read {self.section}."
 
     def __str__(self) -> str:
@@ -74,15 +80,36 @@ class Row:
         name = f"{self.name:{40 - len(mark)}}"
         if colour:
             mark = f"\x1b[{_COLOURS[self.verdict]}m{mark}\x1b[0m"
-        head = f"{mark}  {name}{short(self.figure):>10}"
+        head = f"{mark}  {name}{short(self.figure):>10}  [{self.id}]"
         if below and self.explained_by:
-            return [f"{head}  {_ABOVE}"]
+            return [f"{head} {_ABOVE}"]
         if self.verdict == "passed":
-            return [head.rstrip()]
+            return [head]
         body = textwrap.wrap(
             self.advice, _WIDTH - 8, break_on_hyphens=False, break_long_words=False
         )
-        return [head.rstrip(), *(" " * 8 + line for line in body)]
+        return [head, *(" " * 8 + line for line in body)]
+
+
+class Fact(NamedTuple):
+    """Something that a check took for granted about the code.
+
+    Attributes:
+        value: What was taken for granted.
+        origin: How it is known: `declared` by the author of the code or by who asks,
+            `guessed` from names and source, or `measured` in calls; empty for what the
+            check has chosen itself, such as sizes.
+        hint: What a reader should know of it, or an empty string.
+    """
+
+    value: str
+    origin: Origin = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Give the value, and its origin and the hint in brackets."""
+        besides = "; ".join(one for one in (self.origin, self.hint) if one)
+        return f"{self.value} ({besides})" if besides else self.value
 
 
 @dataclass(frozen=True)
@@ -94,13 +121,13 @@ class Report:
 
     Attributes:
         subject: What was checked.
-        facts: What was given or found out: how it is called, whether it is causal,
-            how many heads, which mask.
+        facts: What was declared, guessed or measured: how it is called, whether it is
+            causal, how many heads, which mask.
         rows: One for each property.
     """
 
     subject: str
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     rows: Sequence[Row] = ()
 
     @property
@@ -132,7 +159,8 @@ class Report:
 
     def to_json(self) -> str:
         """Give the whole report as a JSON object; no row is left out or shortened."""
-        content = {"ok": self.ok, "subject": self.subject, "facts": dict(self.facts)}
+        facts = {name: fact._asdict() for name, fact in self.facts.items()}
+        content = {"ok": self.ok, "subject": self.subject, "facts": facts}
         rows = [_to_dict(row) for row in self.rows]
         return json.dumps(content | {"rows": rows}, indent=2, allow_nan=False)
 
@@ -191,20 +219,22 @@ def name_causes(rows: Sequence[Row]) -> list[Row]:
     """Say of each failed row which other failed row explains it, if one does.
 
     A row explains what it declares to explain, what that explains in turn, and nothing
-    else. The first that does counts, and none that comes later explains it.
+    else. Of several that do, the first counts, and what no other explains goes before
+    the rest.
     """
     explained: dict[str, str] = {}
     causes: list[str] = []
-    for row in rows:
-        if row.verdict == "failed" and row.explains:
-            cause = explained.get(row.name, row.name)
-            causes.append(row.name)
-            for name in row.explains:
-                if name not in causes:
-                    explained.setdefault(name, cause)
+    explaining = [row for row in rows if row.verdict == "failed" and row.explains]
+    follows = {one for row in explaining for one in row.explains if one != row.id}
+    for row in sorted(explaining, key=lambda row: row.id in follows):
+        cause = explained.get(row.id, row.id)
+        causes.append(row.id)
+        for one in row.explains:
+            if one not in causes:
+                explained.setdefault(one, cause)
     return [
-        replace(row, explained_by=explained[row.name])
-        if row.verdict == "failed" and row.name in explained
+        replace(row, explained_by=explained[row.id])
+        if row.verdict == "failed" and row.id in explained
         else row
         for row in rows
     ]
@@ -213,7 +243,7 @@ def name_causes(rows: Sequence[Row]) -> list[Row]:
 def _causes_first(rows: Sequence[Row]) -> list[Row]:
     """Put what explains other rows above all of them."""
     causes = {row.explained_by for row in rows}
-    return sorted(rows, key=lambda row: row.name not in causes)
+    return sorted(rows, key=lambda row: row.id not in causes)
 
 
 def _to_dict(row: Row) -> dict[str, Any]:
@@ -229,8 +259,8 @@ def _to_dict(row: Row) -> dict[str, Any]:
 
 def _cells(row: Row) -> str:
     """Give the cells of a row in HTML; what failed stands out."""
-    advice = _ABOVE if row.explained_by else row.advice
-    texts = (row.name, row.verdict, short(row.figure), advice)
+    advice = "explained by the above" if row.explained_by else row.advice
+    texts = (f"{row.name} [{row.id}]", row.verdict, short(row.figure), advice)
     cells = [f"<td>{html.escape(text)}</td>" for text in texts]
     if row.verdict == "failed":
         cells[1] = f"<td><strong>{row.verdict}</strong></td>"

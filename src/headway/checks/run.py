@@ -1,13 +1,15 @@
 """A check: a subject, the evidence, all properties, and the report."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal
 
-from headway.checks.declared_designs import facts_of_design, refuse_impossible
+from headway.checks.choosing import chosen
+from headway.checks.declared_facts import declared
 from headway.checks.errors import describe, theirs
 from headway.checks.evidence import Evidence, gather
-from headway.checks.expected import expect, refuse_unknown
+from headway.checks.expected import expect, refuse
+from headway.checks.found_facts import facts as found_facts
 from headway.checks.oracle import choose_weights
 from headway.checks.outcome import Outcome, failed, not_applicable
 from headway.checks.progress import tell, told
@@ -30,14 +32,17 @@ def check(
     scale: float | None = None,
     normalize: str | None = None,
     rotary_base: float | None = None,
-    window: int | None = None,
+    window: int | Literal["none"] | None = None,
     cached: CallOption | None = None,
+    facts: Mapping[str, Any] | None = None,
     expected: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    skip: Collection[str] | None = None,
 ) -> Report:
     r"""Ask of any attention code what must hold of attention.
 
     It works on a copy, in 64 bits, with weights drawn anew, and leaves the original as
-    it is. Options that are not given are found out, and the report says what was found.
+    it is. What is not declared is guessed or measured, and the report says which.
     What the caller has set, such as `no_grad`, is set aside, so that nothing of it is
     told of the code; checks in several threads wait for each other. The oracle is
 
@@ -64,47 +69,56 @@ def check(
         normalize: What makes weights of scores, if it is not meant to be `"softmax"`:
             `"sigmoid"` or `"softmax plus one"`.
         rotary_base: The base of a rotation by positions, if no attribute tells it.
-        window: How many of the latest keys a query is meant to see, itself included.
+        window: How many of the latest keys a query is meant to see, itself included;
+            `"none"` if there is no window.
         cached: How to call it with a cache, if in no common way: an expression of `m`,
             `x`, `past` and `start` that gives the rows and the cache.
-        expected: The properties that are known to fail, each with the reason. One that
-            is expected to fail and does not is a failure.
+        facts: Any of these and all other facts, by name, such as
+            `{"positions": "rotary"}`; a keyword of the same name goes before. The
+            author of a class declares them once as its `attention_facts`, a dictionary
+            or a method that gives one, before which all that is said here goes.
+        expected: The ids of properties that are known to fail, each with the reason.
+            One that is expected to fail and does not is a failure.
+        only: The ids of the properties to ask, all of them if it is not given.
+        skip: The ids of properties to leave out.
 
     Returns:
         A report: one row for each property.
 
     Raises:
-        ValueError: If the code cannot be called, `weights` names what it has not, or
-            `expected` a property that there is not.
+        ValueError: If the code cannot be called, `weights` names what it has not,
+            `expected`, `only` or `skip` name a property that there is not, none is left
+            to ask, or a fact is not known.
 
     Examples:
         >>> from torch.nn.functional import scaled_dot_product_attention
         >>> check(scaled_dot_product_attention).ok
         True
     """
-    options = Options(
-        d_in,
-        context_length,
-        num_heads,
-        causal,
-        call,
-        weights,
-        scale,
-        normalize,
-        rotary_base,
-        window,
-        cached,
-    )
-    refuse_unknown(expected, (one.name for one in PROPERTIES))
-    refuse_impossible(options)
+    refuse(expected, PROPERTIES)
+    asked = chosen(PROPERTIES, only, skip)
+    keywords = {
+        "d_in": d_in,
+        "context_length": context_length,
+        "num_heads": num_heads,
+        "causal": causal,
+        "call": call,
+        "weights": weights,
+        "scale": scale,
+        "normalize": normalize,
+        "rotary_base": rotary_base,
+        "window": window,
+        "cached": cached,
+    }
+    options = Options(**declared(module_or_function, facts, keywords))
     with isolated_settings():
         subject = discover(module_or_function, options)
         tell("looking which token moves which row")
         evidence = gather(subject)
         tell("comparing with the equation")
         evidence = choose_weights(evidence)
-        rows = ask(PROPERTIES, evidence)
-        found = facts(evidence)
+        rows = ask(asked, evidence)
+        found = found_facts(evidence)
     rows = name_causes(expect(rows, expected))
     return Report(subject.name, found, rows)
 
@@ -123,12 +137,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
     if figure is not None and not math.isfinite(figure):
         figure = None
     return Row(
+        asked.id,
         asked.name,
         outcome.verdict,
         outcome.sentence,
         outcome.section or asked.section,
         figure,
         explains=outcome.explains,
+        mistakes=outcome.mistakes,
     )
 
 
@@ -136,26 +152,3 @@ def _outcome(asked: Property, evidence: Evidence) -> Outcome:
     if evidence.repeats.random and not asked.of_random_code:
         return not_applicable("Its answers are random, so they cannot be compared.")
     return asked.ask(evidence)
-
-
-def facts(evidence: Evidence) -> dict[str, str]:
-    """Say what was given or found out."""
-    subject = evidence.subject
-    found = {
-        "called": subject.call.shown,
-        "future": f"{'hidden' if evidence.causal else 'seen'}, {evidence.intent}",
-        "sizes": f"{subject.B} texts of {subject.T} tokens, {subject.d_in} wide",
-        "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
-    }
-    weights = evidence.weights.candidates
-    if len({one.heads for one in weights}) == 1:  # and no guess
-        found["heads"] = str(weights[0].heads)
-    if weights and weights[0].names:
-        found["weights"] = weights[0].names
-    if evidence.masks.obeyed:
-        found["masks"] = "; ".join(
-            f"{mask}, {mask.meaning}" for mask in evidence.masks.obeyed
-        )
-    if evidence.positions:
-        found["positions"] = "inside"
-    return found | facts_of_design(subject.options)

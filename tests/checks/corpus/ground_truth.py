@@ -93,7 +93,7 @@ def wrong(what: str, named: str, *shows: str) -> Defect:
 NAN = wrong(
     "A row that sees nothing becomes nan.",
     r"\bnan\b|sees? nothing|fully masked row",
-    "fully masked rows harm nobody",
+    "fully-masked",
 )
 MERGED = wrong(
     "The heads are merged without moving their axis back.",
@@ -107,20 +107,20 @@ BY_MODEL = wrong(
     "Scores are divided by the root of the model's width, not by that of a head.",
     r"root of (the )?(all heads|model|tokens?|input|d_in|whole)|all heads' width"
     r"|width of (the |a )?(tokens?|input|model)",
-    "equals the equation",
+    "equation",
 )
 FUTURE_SEEN = wrong(
     "A flag says that the future is hidden, and nothing hides it.",
     r"no mask acts|sees every token|nothing (is )?hid|mask.*(missing|never|not)",
-    "no leak from the future",
-    "earlier rows stay",
+    "leak",
+    "earlier-rows",
 )
 
 # What is true of some styles, and harms nobody.
-KEPT = {"a call leaves nothing behind": "Weights are kept for pictures."}
-OTHER = {"equals the equation": "It is another equation, by design."}
+KEPT = {"state": "Weights are kept for pictures."}
+OTHER = {"equation": "It is another equation, by design."}
 HALF = wrong(
     "The number that hides, such as -1e9, does not fit into float16.",
     r"float16|overflow|16 bits",
-    "types and half precision",
+    "half-precision",
 )

@@ -11,7 +11,7 @@ from checks.corpus.ground_truth import Defect, Style
 from checks.corpus.mutants import FOLDER, Mutant
 from headway.checks import Report, check
 
-EQUATION = "equals the equation"
+EQUATION = "equation"
 
 # What claims to know the mistake, and is worse than nothing if it is another.
 _CLAIM = re.compile(
@@ -88,10 +88,10 @@ def ask(target: Any, **options: Any) -> Asked:
 
 def _heard(report: Report, seconds: float) -> Asked:
     def of(verdict: str) -> tuple[Failed, ...]:
-        return tuple((r.name, r.sentence) for r in report.rows if r.verdict == verdict)
+        return tuple((r.id, r.sentence) for r in report.rows if r.verdict == verdict)
 
     equation = any(
-        row.name == EQUATION and row.verdict != "not applicable" for row in report.rows
+        row.id == EQUATION and row.verdict != "not applicable" for row in report.rows
     )
     told = str(report.facts.get("future", ""))
     future = None if not told else told.startswith("hidden")

@@ -9,6 +9,7 @@ from torch import Tensor
 from attention_in_steps import SMALL, Attention, function, past
 from checks.support.asking import evidence_of
 from checks.support.right import NAMED
+from headway.checks import Fact
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -18,12 +19,13 @@ def test_a_row_may_see_the_past_or_everything(causal: bool) -> None:
     full = torch.ones(T, T, dtype=torch.bool)
     assert torch.equal(evidence.visible, full.tril() if causal else full)
     assert torch.equal(evidence.allowed, evidence.visible)
-    assert (evidence.causal, evidence.intent) == (causal, "as its names say")
+    assert evidence.causal is causal
+    assert evidence.future == Fact("hidden" if causal else "seen", "guessed")
 
 
 def test_what_is_told_stands_above_what_is_seen() -> None:
     evidence = evidence_of(function(causal=True), causal=False)
-    assert (evidence.causal, evidence.intent) == (False, "as asked")
+    assert (evidence.causal, evidence.future) == (False, Fact("seen", "declared"))
 
 
 def test_code_without_names_is_meant_as_it_behaves() -> None:
@@ -32,7 +34,7 @@ def test_code_without_names_is_meant_as_it_behaves() -> None:
         return scores.masked_fill(~past(q.shape[2]), -torch.inf).softmax(-1) @ v
 
     evidence = evidence_of(attend)
-    assert (evidence.causal, evidence.intent) == (True, "as it behaves")
+    assert (evidence.causal, evidence.future) == (True, Fact("hidden", "measured"))
 
 
 def test_a_future_that_hardly_counts_is_meant_to_be_hidden() -> None:
@@ -42,9 +44,9 @@ def test_a_future_that_hardly_counts_is_meant_to_be_hidden() -> None:
 
     evidence = evidence_of(attend)
     assert bool(evidence.visible.all())
-    assert (evidence.causal, evidence.intent) == (
+    assert (evidence.causal, evidence.future) == (
         True,
-        "as it behaves: later tokens count, and hardly",
+        Fact("hidden", "measured", "later tokens count, and hardly"),
     )
 
 

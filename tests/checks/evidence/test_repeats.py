@@ -57,8 +57,8 @@ def test_what_is_kept_for_pictures_is_noted(kind: str, name: str) -> None:
 def test_a_report_with_a_note_is_a_good_one() -> None:
     report = check(Attention(SIZES["two heads"], **KEPT["weights"]))
     assert report.ok
-    assert [one.name for one in report.notes] == [AGAIN]
-    assert "note    a call leaves nothing behind\n        A call keeps" in str(report)
+    assert [one.id for one in report.notes] == [AGAIN]
+    assert "  [state]\n        A call keeps" in str(report)
 
 
 class Buffers(Attention):

@@ -14,7 +14,7 @@ from headway.checks.model.subject import Options
 from headway.checks.outcome import Outcome
 
 Change = Callable[[Any, Tensor], Tensor]
-ASK = {one.name: one.ask for one in PROPERTIES}
+ASK = {one.id: one.ask for one in PROPERTIES}
 
 
 def evidence(model: Any, **options: Any) -> Evidence:

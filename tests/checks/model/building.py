@@ -12,8 +12,8 @@ def build(kind: type[nn.Module]) -> nn.Module:
 
 
 def verdicts(report: Report) -> dict[str, str]:
-    return {row.name: row.verdict for row in report.rows}
+    return {row.id: row.verdict for row in report.rows}
 
 
 def sentence(report: Report, name: str) -> str:
-    return next(row.sentence for row in report.rows if row.name == name)
+    return next(row.sentence for row in report.rows if row.id == name)

@@ -57,8 +57,8 @@ def test_a_right_model(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_model_that_leaks(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"{file}:Leaks", "--vocab", "31", "--json"], ask=answer) == 1
     report = json.loads(capsys.readouterr().out)
-    failed = [row["name"] for row in report["rows"] if row["verdict"] == "failed"]
-    assert failed == ["no leak from the future"]
+    failed = [row["id"] for row in report["rows"] if row["verdict"] == "failed"]
+    assert failed == ["leak"]
 
 
 def test_a_model_that_is_meant_to_see_both_sides(file: Path) -> None:
@@ -115,12 +115,12 @@ def test_names_of_arguments_a_cache_and_a_compiler(
         main([f"{path}:LM", *told, "--positions", "rotary", "--json"], ask=answer) == 0
     )
     report = json.loads(capsys.readouterr().out)
-    assert report["facts"]["mask"] == "real, 1 for tokens, 0 for padding"
-    assert report["facts"]["cache"] == "m(ids, pair=past)"
-    found = {row["name"]: row["verdict"] for row in report["rows"]}
-    for name in ("padding before a text", "cached equals uncached"):
+    assert report["facts"]["mask"]["value"] == "real, 1 for tokens, 0 for padding"
+    assert report["facts"]["cache"]["value"] == "m(ids, pair=past)"
+    found = {row["id"]: row["verdict"] for row in report["rows"]}
+    for name in ("padding-left", "cache"):
         assert found[name] == "passed"
-    assert found["compiled is the same"] == "passed"
+    assert found["compile"] == "passed"
     assert main([f"{path}:LM", "--vocab", "31", "--json"], ask=answer) == 0
     report = json.loads(capsys.readouterr().out)
     assert "mask" not in report["facts"]
@@ -138,7 +138,7 @@ def test_the_same_in_a_file(
     monkeypatch.chdir(tmp_path)
     assert main(["padded.py:LM", "--json"], ask=answer) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["facts"]["mask"].startswith("real")
+    assert report["facts"]["mask"]["value"].startswith("real")
     file.write_text(table + "vocab_size = 31\ncompile = 3\n")
     assert main(["padded.py:LM"], ask=answer) == 2
     assert "compile must be true, false or the name" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from checks.model import models
 from checks.model.building import build, sentence, verdicts
-from headway.checks import check_model
+from headway.checks import Fact, check_model
 from headway.checks.model.discover import discover
 from headway.checks.model.subject import Options, Subject
 from headway.checks.model.weights import copy_as
@@ -57,7 +57,7 @@ def found(model: Any, **options: Any) -> Subject:
         (
             build(models.Cached),
             {"cached": "m(ids"},
-            "cached must be an expression; got cached='m(ids'.",
+            "cached must be an expression or a function; got cached='m(ids'.",
         ),
     ],
 )
@@ -80,16 +80,16 @@ def test_a_call_that_is_told() -> None:
     model = build(models.Padded)
     report = check_model(model, call="m(ids, mask, positions)")
     assert report.ok
-    assert report.facts["called"] == "m(ids, mask, positions)"
-    assert report.facts["mask"] == "mask, 1 for tokens, 0 for padding"
+    assert report.facts["called"] == Fact("m(ids, mask, positions)", "declared")
+    assert report.facts["mask"].value == "mask, 1 for tokens, 0 for padding"
 
     def call(m: nn.Module, ids: Tensor, mask: Any = None) -> Tensor:
         return m(ids, mask)
 
     report = check_model(model, call=call)
-    assert report.facts["called"] == "call"
+    assert report.facts["called"] == Fact("call", "declared")
     # Without positions those of the padding are counted.
-    assert verdicts(report)["padding before a text"] == "note"
+    assert verdicts(report)["padding-left"] == "note"
     assert report.ok
 
 
@@ -99,15 +99,15 @@ def test_names_of_arguments_that_are_told() -> None:
             return super().forward(ids, m, p)
 
     report = check_model(build(Odd), mask="m", positions="p")
-    assert verdicts(report)["padding before a text"] == "passed"
+    assert verdicts(report)["padding-left"] == "passed"
 
 
 def test_a_function_is_checked() -> None:
     model = copy_as(build(models.Plain).eval(), torch.float64)
     report = check_model(lambda ids: model(ids), vocab_size=31)
     assert report.ok
-    assert sentence(report, "no leak in training").startswith("A function has no")
-    assert sentence(report, "half precision").startswith("A function has no weights")
+    assert sentence(report, "leak-training").startswith("A function has no")
+    assert sentence(report, "half-precision").startswith("A function has no weights")
 
 
 def test_time_may_come_first() -> None:
@@ -117,7 +117,7 @@ def test_time_may_come_first() -> None:
 
     report = check_model(build(TimeFirst))
     assert report.ok
-    assert report.facts["called"] == "m(ids.mT)"
+    assert report.facts["called"].value == "m(ids.mT)"
 
 
 def test_a_model_of_32_bits() -> None:
@@ -129,7 +129,7 @@ def test_a_model_of_32_bits() -> None:
 
     report = check_model(build(Narrow))
     assert report.ok
-    assert report.facts["type"] == "float32 on cpu"
+    assert report.facts["type"] == Fact("float32 on cpu")
 
 
 def test_a_context_that_is_short() -> None:
@@ -138,7 +138,4 @@ def test_a_context_that_is_short() -> None:
     assert found(model).T == 7
     assert found(model, context_length=3).T == 3
     report = check_model(model)
-    assert (
-        sentence(report, "no leak in a long text")
-        == "Its context of 7 tokens is short."
-    )
+    assert sentence(report, "leak-long") == "Its context of 7 tokens is short."

@@ -10,8 +10,8 @@ from torch import nn
 from checks.model import models
 from checks.model.building import build, sentence, verdicts
 from headway import small_gpt
-from headway.checks import Report, check_model
-from headway.checks.model.properties import PROPERTIES, modes, texts
+from headway.checks import Fact, Report, check_model
+from headway.checks.model.properties import PROPERTIES, declared, modes, texts
 
 FOLLOWS = "Logits see later tokens; fix this first."
 
@@ -28,71 +28,76 @@ def test_the_model_of_the_book_passes() -> None:
     report = check_model(small_gpt())
     assert report.ok, str(report)
     found = verdicts(report)
-    assert found["cached equals uncached"] == "passed"
-    assert found["writing takes the likeliest"] == "passed"
-    assert found["texts in one row stay apart"] == "passed"
-    assert report.facts["cache"] == "m(ids, caches=caches)"
+    assert found["cache"] == "passed"
+    assert found["greedy"] == "passed"
+    assert found["packing"] == "passed"
+    assert report.facts["cache"] == Fact("m(ids, caches=caches)", "guessed")
 
 
 @pytest.mark.parametrize("one", models.EXHIBITS, ids=lambda one: one.model.__name__)
 def test_wrong_models_are_told_by_name(one: models.Exhibit) -> None:
     report = check_model(build(one.model))
-    assert tuple(row.name for row in report.failed) == one.failed, str(report)
+    assert tuple(row.id for row in report.failed) == one.failed, str(report)
     assert one.says in report.failed[0].sentence
 
 
 def causes(report: Report) -> dict[str, str | None]:
-    return {row.name: row.explained_by for row in report.failed}
+    return {row.id: row.explained_by for row in report.failed}
 
 
 def test_one_cause_is_told_first() -> None:
     assert causes(check_model(build(models.Centred))) == {
-        "texts do not move each other": None,
-        "the same alone as in a batch": "texts do not move each other",
-        "padding behind a text": "texts do not move each other",
+        "batch": None,
+        "alone": "batch",
+        "padding-right": "batch",
     }
     assert causes(check_model(build(models.OverBatchAndText))) == {
-        "no leak in training": None,
-        "training computes the same": "no leak in training",
+        "leak-training": None,
+        "training": "leak-training",
     }
     report = check_model(build(models.AlwaysDropsATenth))
     found = causes(report)
-    assert found.pop("eval is not random") is None
-    assert {*found.values()} == {"eval is not random"}
-    assert "a rate of its own" in sentence(report, "eval is not random")
+    assert found.pop("eval") is None
+    assert {*found.values()} == {"eval"}
+    assert "a rate of its own" in sentence(report, "eval")
 
 
 def test_what_explains_others_names_properties() -> None:
-    names = {one.name for one in PROPERTIES}
-    for explained in (modes._OF_TWO_CALLS, texts._OF_MIXED_TEXTS, texts._PADDED):
+    names = {one.id for one in PROPERTIES}
+    for explained in (
+        modes._OF_TWO_CALLS,
+        texts._OF_MIXED_TEXTS,
+        texts._PADDED,
+        declared._OF_LAYOUTS,
+    ):
         assert {*explained} <= names
 
 
 def test_what_follows_from_a_leak_is_not_told_again() -> None:
     report = check_model(build(models.Encoder))
-    silent = [row.name for row in report.rows if row.sentence == FOLLOWS]
+    silent = [row.id for row in report.rows if row.sentence == FOLLOWS]
     assert silent == [
-        "no leak in training",
-        "no leak in a long text",
-        "a longer text keeps its logits",
-        "padding behind a text",
-        "padding before a text",
-        "texts in one row stay apart",
-        "cached equals uncached",
-        "writing takes the likeliest",
+        "leak-training",
+        "leak-long",
+        "earlier-rows",
+        "padding-right",
+        "padding-left",
+        "packing",
+        "cache",
+        "greedy",
     ]
 
 
 def test_a_model_that_sees_both_sides() -> None:
     report = check_model(build(models.Encoder), causal=False)
     assert report.ok, str(report)
-    assert report.facts["future"] == "seen, as told"
+    assert report.facts["future"] == Fact("seen", "declared")
     both = "It is meant to see both sides."
-    assert sentence(report, "no leak from the future") == both
-    assert sentence(report, "padding behind a text").startswith("It takes no mask")
-    assert verdicts(report)["a longer text keeps its logits"] == "passed"
+    assert sentence(report, "leak") == both
+    assert sentence(report, "padding-right").startswith("It takes no mask")
+    assert verdicts(report)["earlier-rows"] == "passed"
     report = check_model(build(models.Plain), causal=False)
-    assert [row.name for row in report.failed] == ["every past token counts"]
+    assert [row.id for row in report.failed] == ["past"]
 
 
 def test_the_model_and_the_random_numbers_stay_as_they_are() -> None:
@@ -120,10 +125,10 @@ def test_nan_is_told_first() -> None:
             return logits
 
     report = check_model(build(Nan))
-    assert report.failed[0].name == "logits are numbers"
+    assert report.failed[0].id == "finite"
     assert "at token 3 are nan" in report.failed[0].sentence
     assert len(report.failed) == 1
-    assert "finite" in sentence(report, "padding behind a text")
+    assert "finite" in sentence(report, "padding-right")
 
 
 def test_infinite_logits_are_told() -> None:
@@ -153,4 +158,4 @@ def test_an_infinite_figure_is_left_out() -> None:
             return logits if len(ids) == 3 else logits * torch.inf
 
     found: Any = check_model(build(Far)).failed
-    assert {row.figure for row in found if row.name.startswith("the same")} == {None}
+    assert {row.figure for row in found if row.id == "alone"} == {None}

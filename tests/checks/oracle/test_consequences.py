@@ -38,8 +38,8 @@ def causal(name: str) -> dict[str, bool]:
 @pytest.mark.parametrize(("name", "size"), rotated(NAMED, [*SIZES]))
 def test_a_mistake_that_is_named_explains_all_that_fails(name: str, size: str) -> None:
     rows = report(name, size).failed
-    assert rows[0].name == EQUATION
-    alone = {one.name for one in rows if one.explained_by is None}
+    assert rows[0].id == EQUATION
+    alone = {one.id for one in rows if one.explained_by is None}
     assert alone - BESIDES == {EQUATION}
 
 
@@ -51,10 +51,10 @@ def of_modules(change: tuple[str, object]) -> Iterator[set[str]]:
     """Give what fails of modules with this mistake alone, with masks or without."""
     for name in NAMED:
         if [*(MISTAKES[name].change or {}).items()] == [change]:
-            yield {row.name for row in report(name, "two heads").failed}
+            yield {row.id for row in report(name, "two heads").failed}
             for kind in (PairMasked, KeyMasked):
                 masked = build("two heads", MISTAKES[name]._replace(kind=kind))
-                yield {row.name for row in check(masked, **causal(name)).failed}
+                yield {row.id for row in check(masked, **causal(name)).failed}
 
 
 def of_designs(change: tuple[str, object]) -> Iterator[set[str]]:
@@ -69,13 +69,11 @@ def of_designs(change: tuple[str, object]) -> Iterator[set[str]]:
                     window = known.design.window
                     evidence = replace(evidence, designs=designs, window=window)
                     with isolated_settings():
-                        yield {row.name for row in ask(LISTED, evidence) if failed(row)}
+                        yield {row.id for row in ask(LISTED, evidence) if failed(row)}
 
 
 LISTED = [
-    one
-    for one in PROPERTIES
-    if any(one.name in names for names in CONSEQUENCES.values())
+    one for one in PROPERTIES if any(one.id in names for names in CONSEQUENCES.values())
 ]
 
 
@@ -98,7 +96,7 @@ def test_only_known_changes_and_properties_are_declared() -> None:
     changes = [item for one in KNOWN_MISTAKES for item in one.change.items()]
     assert all(change in changes for change in CONSEQUENCES)
     names = {name for _, name in declared()}
-    assert names < {one.name for one in PROPERTIES} - {EQUATION}
+    assert names < {one.id for one in PROPERTIES} - {EQUATION}
 
 
 def test_two_mistakes_explain_what_either_does() -> None:
@@ -122,4 +120,4 @@ def test_a_mask_that_makes_rows_nan_explains_what_these_explain() -> None:
     found = report("mask: inverted", "two heads")
     assert {one.explained_by for one in found.failed} == {EQUATION, None}
     assert row(found, NUMBERS).explained_by == EQUATION
-    assert row(found, "large scores").explained_by == EQUATION
+    assert row(found, "large-scores").explained_by == EQUATION

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention_in_steps import SIZES, Attention, Sizes, past
 from checks.support.asking import evidence_of
+from headway.checks import Fact
 from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
@@ -199,10 +200,10 @@ def test_a_mistake_may_hide_that_the_future_was_to_be_hidden() -> None:
 
     evidence = evidence_of(attend)
     assert not evidence.causal
-    assert evidence.intent.startswith("as it behaves")
+    assert evidence.future.origin == "measured"
     fill = "hidden scores are set to -5, and not to minus infinity"
     assert explained(evidence) == exactly(f"{fill}, if the future is hidden")
-    told = replace(evidence, intent="as asked")
+    told = replace(evidence, future=Fact("seen", "declared"))
     assert explained(told) == ""
 
 
@@ -213,8 +214,8 @@ def test_two_mistakes_that_cannot_be_told_apart_are_both_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     again = [
-        KnownMistake("they are too large", book.SCALE, {"factor": 3**0.5}),
-        KnownMistake("the root is lost", book.SCALE, {"scale": "1"}),
+        KnownMistake("too-large", "they are too large", book.SCALE, {"factor": 3**0.5}),
+        KnownMistake("root-lost", "the root is lost", book.SCALE, {"scale": "1"}),
     ]
     monkeypatch.setattr(search, "KNOWN_MISTAKES", [*search.KNOWN_MISTAKES, *again])
     assert said(score=unscaled) == exactly(

@@ -253,6 +253,25 @@ def test_what_takes_one_token_at_a_time_may_refuse_more() -> None:
     )
 
 
+def test_a_cache_that_is_declared_away_must_not_be_there() -> None:
+    assert said(InAList(), CACHED, d_in=WIDTH, caches=False) == (
+        "failed",
+        "With cache=[] a later call sees the past. Declared: caches=False.",
+    )
+    assert said(OfTokens(), CACHED, d_in=WIDTH, caches=False) == (
+        "not applicable",
+        "It takes no cache.",
+    )
+
+
+def test_a_cache_that_is_declared_must_be_there() -> None:
+    assert said(InAList(), CACHED, d_in=WIDTH, caches=True)[0] == "passed"
+    assert said(OfTokens(), CACHED, d_in=WIDTH, caches=True) == (
+        "failed",
+        "It takes no cache. Declared: caches=True; say how it is used: cached=.",
+    )
+
+
 def test_a_cache_that_all_texts_share_is_found() -> None:
     class Shared(InAList):
         shared = True
@@ -370,8 +389,13 @@ def test_one_text_has_no_other_to_take_the_past_of() -> None:
         return x.cumsum(dim=1)
 
     x = torch.randn(1, 5, 4, dtype=torch.float64)
-    assert cause(lambda x, cut: plain(x), plain, x) == ""
-    assert cause(lambda x, cut: x, plain, x).startswith("where all tokens are equal")
+    assert cause(lambda x, cut: plain(x), plain, x) is None
+    lost = cause(lambda x, cut: x, plain, x)
+    assert lost is not None
+    assert lost.sentence.startswith("where all tokens are equal")
+    assert lost.mistake == "cache-changes-values"
     two = torch.randn(2, 5, 4, dtype=torch.float64)
     shared = cause(lambda x, cut: plain(x[:1]).expand_as(x) + x, plain, two)
-    assert shared.startswith("a text gets the past of another text")
+    assert shared is not None
+    assert shared.sentence.startswith("a text gets the past of another text")
+    assert shared.mistake == "cache-of-first-text-for-all"

@@ -69,7 +69,7 @@ def test_one_number_of_one_text_is_enough() -> None:
 
 def test_all_that_is_made_of_a_row_that_is_nan_is_explained_by_it() -> None:
     report = check(spoiled([3]))
-    assert [one.name for one in report.failed if not one.explained_by] == [NUMBERS]
+    assert [one.id for one in report.failed if not one.explained_by] == [NUMBERS]
     assert len(report.failed) > 6
     assert row(report, SUM).explained_by == NUMBERS
     lines = str(report).splitlines()
@@ -78,7 +78,7 @@ def test_all_that_is_made_of_a_row_that_is_nan_is_explained_by_it() -> None:
 
 
 def test_what_a_row_that_is_nan_explains_are_properties() -> None:
-    known = {one.name for one in PROPERTIES}
+    known = {one.id for one in PROPERTIES}
     assert {*_MADE_OF_ROWS} < known
     assert known - {*_MADE_OF_ROWS} >= {NUMBERS, SIZE, EVAL}
 

@@ -149,7 +149,7 @@ def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
             raise TypeError("32 bits, please")
         return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
 
-    verdict, sentence = said(attend, "types and half precision")
+    verdict, sentence = said(attend, "half-precision")
     assert verdict == "note"
     assert sentence.startswith("It works in float32 alone: in bfloat16 it raised")
 
@@ -184,8 +184,8 @@ def test_kernels_of_16_bits_are_as_exact_as_the_formula(
     dtype: torch.dtype, causal: bool
 ) -> None:
     report = check(of_one_type(dtype, causal=causal), causal=causal)
-    assert [(row.name, row.sentence) for row in report.failed] == []
-    [row] = [row for row in report.rows if row.name == HALF]
+    assert [(row.id, row.sentence) for row in report.failed] == []
+    [row] = [row for row in report.rows if row.id == HALF]
     name = str(dtype).removeprefix("torch.")
     assert row.sentence == f"In {name} alone, and as exact as the plain formula is."
 

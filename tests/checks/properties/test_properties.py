@@ -17,7 +17,7 @@ from headway.checks.run import ask, facts
 from headway.checks.settings import isolated_settings
 from mistakes import MISTAKES, build
 
-NAMES = [one.name for one in PROPERTIES]
+NAMES = [one.id for one in PROPERTIES]
 SUBJECTS: dict[str, Any] = {
     "right": lambda: Attention(SIZES["five heads"], p=0.2),
     "masked": lambda: MASKED["both"](SIZES["two heads"]),

@@ -98,15 +98,15 @@ class OfOneLength(Attention):
 @pytest.mark.parametrize("causal", [True, False])
 def test_a_size_may_be_fixed_by_design(causal: bool) -> None:
     report = check(OfOneLength(16, causal=causal))
-    assert [one.name for one in report.failed] == []
-    [row] = [one for one in report.rows if one.name == SIZE]
+    assert [one.id for one in report.failed] == []
+    [row] = [one for one in report.rows if one.id == SIZE]
     assert row.verdict == "note"
     assert row.sentence.startswith("It takes texts of 16 tokens only: with another")
 
 
 def test_one_token_alone_is_a_finding() -> None:
     report = check(refusing(1))
-    assert [(one.name, one.sentence.partition(":")[0]) for one in report.failed] == [
+    assert [(one.id, one.sentence.partition(":")[0]) for one in report.failed] == [
         (SIZE, "It takes texts of one token only")
     ]
 

@@ -26,7 +26,7 @@ from checks.support.callers import (
     discovered,
     of_three,
 )
-from headway.checks.run import facts
+from headway.checks.found_facts import facts
 from headway.checks.subject import Options, discover
 from headway.checks.subject.calls import Call, Packing, possible_calls
 from sizes import B, D, H, T, draw
@@ -57,8 +57,8 @@ def test_a_module_is_called_with_tokens(kind: type[Attend], words: str) -> None:
 
 def test_a_mask_that_must_be_given_is_still_a_mask() -> None:
     shown = facts(evidence_of(WithMask(), causal=False))
-    assert shown["masks"] == "mask (T, S), True may look"
-    assert shown["called"] == "m(x, None)"
+    assert shown["masks"].value == "mask (T, S), True may look"
+    assert shown["called"].value == "m(x, None)"
 
 
 def of_four(q: Tensor, k: Tensor, v: Tensor, mask: Any) -> Tensor:
@@ -216,7 +216,7 @@ def test_a_function_is_given_queries_as_queries_in_any_order() -> None:
     def attend(value: Tensor, key: Tensor, query: Tensor) -> Tensor:
         return scaled_dot_product_attention(query, key, value)
 
-    assert said(attend, "equals the equation")[0] == "passed"
+    assert said(attend, "equation")[0] == "passed"
 
 
 class Weightless(nn.Module):
@@ -239,7 +239,7 @@ def test_a_module_without_weights_is_a_function(axes: int) -> None:
     subject = discover(Weightless(axes), Options())
     assert subject.call.text == "m(query, key, value)"
     assert subject.call.packing == Packing(2 if axes == 4 else 1, 5, 11, axes)
-    assert said(Weightless(axes), "equals the equation")[0] == "passed"
+    assert said(Weightless(axes), "equation")[0] == "passed"
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_tokens_may_come_before_texts_in_a_function() -> None:
 
     call = discover(attend, Options()).call
     assert call.shown == "f(query, key, value); tokens before texts"
-    assert said(attend, "equals the equation")[0] == "passed"
+    assert said(attend, "equation")[0] == "passed"
 
 
 def test_names_of_sizes_say_that_tokens_come_first() -> None:
@@ -283,7 +283,7 @@ def test_names_of_sizes_say_that_tokens_come_first() -> None:
             return self.mix(*(x.transpose(0, 1),) * 3).transpose(0, 1)
 
     assert discovered(Named()).call.time_first
-    assert said(Named(), "texts do not move each other")[0] == "passed"
+    assert said(Named(), "batch")[0] == "passed"
     assert not discovered(OfTokens()).call.time_first
 
 
@@ -347,9 +347,9 @@ def test_an_expression_says_discovered() -> None:
 
 def test_an_expression_can_pass_a_mask_on() -> None:
     options: dict[str, Any] = {"causal": False, "call": "m(x, mask)"}
-    assert said(WithMask(), "masks are obeyed", **options)[0] == "passed"
+    assert said(WithMask(), "masks", **options)[0] == "passed"
     shown = facts(evidence_of(WithMask(), **options))
-    assert shown["masks"] == "mask (T, S), True may look"
+    assert shown["masks"].value == "mask (T, S), True may look"
 
 
 def test_an_expression_can_be_of_queries_keys_and_values_and_use_torch() -> None:
@@ -357,7 +357,7 @@ def test_an_expression_can_be_of_queries_keys_and_values_and_use_torch() -> None
         return table.softmax(-1) @ v
 
     call = "f(q @ k.mT / torch.tensor(5.0).sqrt(), v)"
-    assert said(attend, "equals the equation", call=call)[0] == "passed"
+    assert said(attend, "equation", call=call)[0] == "passed"
 
 
 def test_a_function_says_how_for_tokens_or_for_three() -> None:

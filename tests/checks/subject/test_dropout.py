@@ -97,8 +97,8 @@ def test_a_layer_as_an_argument_is_no_rate() -> None:
         return (weights if dropout is None else dropout(weights)) @ value
 
     assert not discover(attend, Options()).has_dropout
-    assert said(attend, "dropout keeps the mean")[0] == "not applicable"
-    assert said(attend, "fully masked rows harm nobody")[0] == "failed"
+    assert said(attend, "dropout")[0] == "not applicable"
+    assert said(attend, "fully-masked")[0] == "failed"
 
 
 def test_an_expression_passes_no_rate() -> None:
@@ -106,7 +106,7 @@ def test_an_expression_passes_no_rate() -> None:
         return scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
 
     assert not discover(attend, Options(call="f(q, k, v)")).has_dropout
-    sentence = said(attend, "dropout keeps the mean", call="f(q, k, v)")[1]
+    sentence = said(attend, "dropout", call="f(q, k, v)")[1]
     assert sentence == "No rate of dropout was found."
 
 

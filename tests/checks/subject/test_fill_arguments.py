@@ -213,7 +213,7 @@ def needs_it_with_tokens_first(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) ->
 @pytest.mark.parametrize("function", [needs_a_mask, needs_it_with_tokens_first])
 def test_a_mask_has_a_column_for_each_key(function: Any) -> None:
     assert discover(function, Options()).call.filling.meaning == "mask: ones (T, S)"
-    assert said(function, "queries see other keys")[0] == "passed"
+    assert said(function, "other-keys")[0] == "passed"
     assert said(function, EQUATION)[0] == "passed"
 
 

@@ -25,7 +25,7 @@ def evidence_of(target: Any, **options: Any) -> Evidence:
 
 def rows_of(target: Any, *names: str, **options: Any) -> list[Row]:
     """Ask some properties, in this order: much less work than a whole check."""
-    known = {one.name: one for one in PROPERTIES}
+    known = {one.id: one for one in PROPERTIES}
     evidence = evidence_of(target, **options)
     with isolated_settings():
         return ask([known[name] for name in names], evidence)
@@ -44,7 +44,7 @@ def calling(wrong: Any, **options: Any) -> Attention:
 
 def row(report: Report, name: str) -> Row:
     """Give the row of one property."""
-    [found] = [one for one in report.rows if one.name == name]
+    [found] = [one for one in report.rows if one.id == name]
     return found
 
 

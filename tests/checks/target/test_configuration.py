@@ -20,14 +20,14 @@ arguments = { d_out = 20 }
 d_in = 12
 causal = true
 scale = 1
-expected = { "large scores" = "known" }
+expected = { "large-scores" = "known" }
 
 [tool.headway.checks."torch.nn:MultiheadAttention"]
 num_heads = 4
 """
 MINE = Target(
     "src/mine.py:Attend",
-    {"d_in": 12, "causal": True, "scale": 1, "expected": {"large scores": "known"}},
+    {"d_in": 12, "causal": True, "scale": 1, "expected": {"large-scores": "known"}},
     {"d_out": 20},
 )
 THEIRS = Target("torch.nn:MultiheadAttention", {"num_heads": 4}, {})
@@ -158,6 +158,11 @@ def test_no_target_at_all_is_refused(content: str | None, folder: Path) -> None:
             "tool.headway.checks.'a.py:A' must be a table in FILE; got 5.",
         ),
         (
+            '[tool.headway.checks."a.py:A"]\nfacts = "rotary"',
+            "facts must be a table of facts in tool.headway.checks.'a.py:A'; got "
+            "facts='rotary'.",
+        ),
+        (
             '[tool.headway.checks."a.py:A"]\nd-in = 5',
             "tool.headway.checks.'a.py:A' must have known keys, such as 'd_in'; got "
             "'d-in'.",
@@ -173,9 +178,9 @@ def test_no_target_at_all_is_refused(content: str | None, folder: Path) -> None:
             "causal=1.",
         ),
         (
-            '[tool.headway.checks."a.py:A"]\nexpected = ["large scores"]',
+            '[tool.headway.checks."a.py:A"]\nexpected = ["large-scores"]',
             "expected must be a table of reasons in tool.headway.checks.'a.py:A'; got "
-            "expected=['large scores'].",
+            "expected=['large-scores'].",
         ),
     ],
 )

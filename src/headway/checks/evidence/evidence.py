@@ -25,7 +25,8 @@ from headway.checks.evidence.positions import (
 from headway.checks.evidence.repeats import Repeats, repeat
 from headway.checks.evidence.surroundings import Bare, bare
 from headway.checks.evidence.weights import Weights, find_weights
-from headway.checks.subject import Subject, intent
+from headway.checks.report import Fact, Origin
+from headway.checks.subject import Options, Subject, intent
 from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 _WIDE = 128
@@ -42,7 +43,7 @@ class Evidence:
         influence: How far each row moves when a token is changed, (B, T, B, T).
         visible: Which row sees which token, (T, T).
         causal: Whether it is meant to hide the future.
-        intent: How that is known.
+        future: The same as a report shows it, and how it is known.
         positions: Whether it tells tokens by where they stand, and is meant to.
         window: How many tokens each row sees, if it forgets the others on purpose.
         masks: The masks that it takes.
@@ -63,7 +64,7 @@ class Evidence:
     influence: Tensor
     visible: Tensor
     causal: bool
-    intent: str
+    future: Fact
     positions: bool
     window: int | None
     masks: Masks
@@ -129,8 +130,7 @@ def gather(subject: Subject) -> Evidence:
         masks = find_masks(subject, visible, together=together)
         subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
         cross_queries = find_cross_queries(subject, x)
-    causal, known_from = _intent(subject, visible, moved)
-    named_window = intent.has_window(subject.target)
+    causal, future = _intent(subject, visible, moved)
     weights = find_weights(subject)
     designs = find_designs(subject, weights, visible)
     places = find_positions(subject, x, output, causal, designs)
@@ -141,9 +141,9 @@ def gather(subject: Subject) -> Evidence:
         influence=moved,
         visible=visible,
         causal=causal,
-        intent=known_from,
+        future=future,
         positions=places.named is not None and places.felt,
-        window=window_size(visible) if named_window else None,
+        window=window_size(visible) if subject.has_window else None,
         masks=masks,
         weights=weights,
         repeats=repeats,
@@ -154,6 +154,17 @@ def gather(subject: Subject) -> Evidence:
         designs=designs,
         places=places,
         bare=bare(subject, _of_no_design(weights, designs), x),
+    )
+
+
+def redesigned(evidence: Evidence, options: Options) -> Evidence:
+    """Look for weights and designs again, with other declarations."""
+    subject = replace(evidence.subject, options=options)
+    weights = find_weights(subject)
+    designs = find_designs(subject, weights, evidence.visible)
+    around = bare(subject, _of_no_design(weights, designs), evidence.x)
+    return replace(
+        evidence, subject=subject, weights=weights, designs=designs, bare=around
     )
 
 
@@ -181,17 +192,21 @@ def _one_length(subject: Subject) -> str:
     return first
 
 
-def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, str]:
-    """Decide whether the future is to be hidden: as asked, as named or as seen."""
+def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, Fact]:
+    """Decide whether the future is to be hidden: as declared, as named or as seen."""
     if subject.options.causal is not None:
-        return subject.options.causal, "as asked"
+        return subject.options.causal, _future(subject.options.causal, "declared")
     named = intent.is_causal(subject.target)
     if named is not None:
-        return named, "as its names say"
+        return named, _future(named, "guessed")
     name = pattern_name(visible)
     if faint_future(moved):
-        return True, "as it behaves: later tokens count, and hardly"
+        return True, _future(True, "measured", "later tokens count, and hardly")
     past = "the past" in name or "the future" in name
     if past or window_size(visible) is not None:
-        return True, "as it behaves"
-    return False, "as it behaves; say causal=True if that is wrong"
+        return True, _future(True, "measured")
+    return False, _future(False, "measured", "say causal=True if that is wrong")
+
+
+def _future(causal: bool, origin: Origin, hint: str = "") -> Fact:
+    return Fact("hidden" if causal else "seen", origin, hint)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headway.checks.cannot_check import CannotCheckError
 from headway.checks.evidence.design import Buckets, Design, Rotation
 from headway.checks.evidence.held_values import held_values
 from headway.checks.evidence.influence import window_size
@@ -112,10 +113,14 @@ def _told(known: _Known) -> Features:
 
 def _rotations(known: _Known) -> Iterator[Features]:
     """Give the rotations that a call makes, or that names and a base tell of."""
-    told = known.subject.options.rotary_base
+    told, kind = known.subject.options.rotary_base, known.subject.options.positions
+    if kind not in (None, "rotary"):
+        return
     used = tables_in_use(known.subject)
     tables = [way for one in used for way in _spread(one, known.width)]
-    kept = bool(_KEPT.search(intent.kept_positions(known.subject.target) or ""))
+    kept = kind == "rotary" or bool(
+        _KEPT.search(intent.kept_positions(known.subject.target) or "")
+    )
     named = kept or _is_named(known, _ROTARY)
     found = [(one, "angles that a call uses") for one in tables]
     if told is None and not kept and not (tables and named):
@@ -183,8 +188,8 @@ def _pairings(known: _Known, angles: Angles) -> list[Literal["pairs", "halves"]]
 
 def _norms(known: _Known) -> Iterator[Features]:
     """Give the modules that norm queries and keys, or the functions that names tell."""
-    module = known.subject.module
-    if module is None or known.width is None:
+    module, told = known.subject.module, known.subject.options.norms
+    if module is None or known.width is None or told == "none":
         return
     query, key = (_norm_of(module, role) for role in ("query", "key"))
     if query is None or key is None:
@@ -196,8 +201,9 @@ def _norms(known: _Known) -> Iterator[Features]:
         "norm_of": "head" if one_head else "all heads",
         "source": "norms of queries and keys",
     }
-    yield norms
-    if _is_named(known, _ROTARY):
+    if told != "after rotation":
+        yield norms
+    if told == "after rotation" or (told is None and _is_named(known, _ROTARY)):
         yield norms | {"norms_after": "rotation"}
 
 
@@ -230,8 +236,9 @@ def _width_of_norm(norm: Any) -> int | None:
 
 
 def _biases(known: _Known) -> Iterator[Features]:
-    yield from _learned_biases(known)
-    yield from _slanted_biases(known)
+    if known.subject.options.positions in (None, "bias"):
+        yield from _learned_biases(known)
+        yield from _slanted_biases(known)
 
 
 def _learned_biases(known: _Known) -> Iterator[Features]:
@@ -265,9 +272,12 @@ def _learned_biases(known: _Known) -> Iterator[Features]:
 
 
 def _slanted_biases(known: _Known) -> Iterator[Features]:
-    if known.heads is None or not _is_named(known, _ALIBI):
+    named = _is_named(known, _ALIBI)
+    told = known.subject.options.positions == "bias"
+    if known.heads is None or not (named or told):
         return
-    if not _ALIBI.search(intent.kept_positions(known.subject.target) or ""):
+    kept = _ALIBI.search(intent.kept_positions(known.subject.target) or "")
+    if not (kept or (named and told)):
         yield {}
     T = known.subject.T
     places = torch.arange(T, dtype=torch.float64)
@@ -304,6 +314,11 @@ def standard_slopes(heads: int) -> Tensor:
 
 
 def _caps(known: _Known) -> Iterator[Features]:
+    told = known.subject.options.softcap
+    if told is not None:
+        if not isinstance(told, str):
+            yield {"softcap": float(told), "source": f"scores capped at {told:g}"}
+        return
     for name, value in held_values(known.subject.target):
         if _CAP.fullmatch(name) and _is_number(value) and value > 0:
             yield {"softcap": float(value), "source": f"scores capped by {name}"}
@@ -313,7 +328,11 @@ def _caps(known: _Known) -> Iterator[Features]:
 def _sinks(known: _Known) -> Iterator[Features]:
     """Give the scores of sinks: a parameter with one number for each head."""
     module, heads = known.subject.module, known.heads
-    if module is None or heads is None:
+    told = known.subject.options.sinks
+    if told == "none" or module is None or heads is None:
+        return
+    if told is not None:
+        yield _declared_sinks(module, told, heads)
         return
     added = [
         name
@@ -338,8 +357,21 @@ def _sinks(known: _Known) -> Iterator[Features]:
         yield {"sinks": scores, "source": f"sinks in {name}"}
 
 
+def _declared_sinks(module: nn.Module, name: str, heads: int) -> Features:
+    scores = dict(module.named_parameters()).get(name)
+    if scores is None or scores.numel() != heads:
+        raise CannotCheckError(
+            "sinks must be the name of a parameter with a number for each of "
+            f"{heads} heads; got sinks={name!r}."
+        )
+    values = scores.detach().double().flatten()
+    return {"sinks": values, "source": f"sinks in {name}"}
+
+
 def _windows(known: _Known) -> Iterator[Features]:
     told = known.subject.options.window
+    if told == "none":
+        return
     measured = window_size(known.visible)
     for size, source in ((told, "window"), *_named_windows(known)):
         if size is not None:
@@ -347,7 +379,7 @@ def _windows(known: _Known) -> Iterator[Features]:
             if told is None and measured is None:
                 yield {}  # it may be an option, or the caller's mask may do it
             return
-    if measured is not None and intent.has_window(known.subject.target):
+    if measured is not None and known.subject.has_window:
         yield {"window": measured, "source": f"a window of {measured}"}
 
 

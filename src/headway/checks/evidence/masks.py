@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -126,6 +126,7 @@ class Masks:
         disobeyed: Arguments that are taken and not obeyed, each with what happens.
         refused: Arguments of which every form was refused, each with its first error.
         kept: Whether a call without a mask gets the mask of an earlier call.
+        meanings: What True means in each argument that is obeyed.
     """
 
     arguments: tuple[str, ...]
@@ -135,6 +136,7 @@ class Masks:
     disobeyed: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
     kept: bool = False
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
     @property
     def obeyed(self) -> list[Mask]:
@@ -197,6 +199,7 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
         tried.disobeyed,
         tried.refused,
         _is_kept(plain),
+        tried.meanings,
     )
 
 
@@ -219,13 +222,14 @@ class _Tried:
     of_texts: Mask | None = None
     disobeyed: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    meanings: dict[str, Meaning] = field(default_factory=dict)
 
     def try_forms_of(self, argument: str) -> None:
         """Try the forms that the mask of this name may have, till one is obeyed."""
         effects: list[str] = []
         without: list[Mask] = []
         errors: list[str] = []
-        for form in _forms(argument):
+        for form in _forms(argument, self.plain.subject.options.masks):
             form = replace(form, dtype=self.plain.subject.dtype)
             try:
                 mask, effect = _try(self.plain, form)
@@ -238,6 +242,7 @@ class _Tried:
                 self.found.setdefault(mask.hides_keys, mask)
                 self.of_texts = self.of_texts or _for_texts(self.plain, mask)
                 self.refused.pop(argument, None)
+                self.meanings[argument] = mask.meaning
                 return
             if form.of_lengths and (effect == "numbers" or effect.startswith("shows")):
                 continue  # they may be for something else, such as positions
@@ -272,7 +277,10 @@ def _doubt(effect: str) -> int:
 
 
 def _arguments(subject: Subject) -> tuple[str, ...]:
-    """List the names of arguments that may be masks."""
+    """List the names of arguments that are masks, as declared, or that may be."""
+    declared = subject.options.masks
+    if declared is not None:
+        return () if isinstance(declared, str) else tuple(declared)
     option = subject.options.call
     if isinstance(option, str) and re.search(r"\bmask\b", option):
         return ("mask",)
@@ -289,17 +297,28 @@ def _arguments(subject: Subject) -> tuple[str, ...]:
     return masks or tuple(name for name in known if _LENGTHS.search(name))
 
 
-def _forms(argument: str) -> Iterator[Mask]:
-    if _LENGTHS.search(argument):
-        yield from (
-            Mask(argument, shape, "int", "tokens of each text") for shape in _OF_LENGTHS
-        )
-        return
+def _forms(argument: str, declared: Mapping[str, str] | str | None) -> Sequence[Mask]:
+    """List the forms that a mask may have, those of what is declared first."""
+    lengths = [
+        Mask(argument, shape, "int", "tokens of each text") for shape in _OF_LENGTHS
+    ]
     shapes = [*_OF_PAIRS, *_OF_KEYS]
     if "key" in argument or "pad" in argument:
         shapes = [*_OF_KEYS, *_OF_PAIRS]
-    for type_, shape in itertools.product(_TYPES, shapes):
-        yield Mask(argument, shape, type_)
+    usual = [
+        Mask(argument, shape, type_)
+        for type_, shape in itertools.product(_TYPES, shapes)
+    ]
+    if isinstance(declared, Mapping):
+        told = declared[argument]
+        return sorted([*usual, *lengths], key=lambda form: not _may_mean(form, told))
+    return lengths if _LENGTHS.search(argument) else usual
+
+
+def _may_mean(form: Mask, told: str) -> bool:
+    if form.of_lengths or told == "tokens of each text":
+        return form.meaning == told
+    return (form.type == "float") == (told == "added to the scores")
 
 
 def _for_texts(plain: _Plain, mask: Mask) -> Mask | None:

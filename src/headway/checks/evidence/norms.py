@@ -12,8 +12,8 @@ _SMALL = 1e-3  # so that an eps is felt
 
 
 @torch.no_grad()
-def fault_of_norms(module: nn.Module) -> str:
-    """Say what is wrong with the first norm that is wrong; empty if none is."""
+def fault_of_norms(module: nn.Module) -> tuple[str, str] | None:
+    """Say what is wrong with the first norm that is wrong, and its short name."""
     for place, norm in module.named_modules():
         if "norm" not in type(norm).__name__.lower() or [*norm.children()]:
             continue
@@ -25,42 +25,45 @@ def fault_of_norms(module: nn.Module) -> str:
         except theirs():
             continue
         if said:
-            return f"{place or type(norm).__name__} {said}"
-    return ""
+            sentence, mistake = said
+            return f"{place or type(norm).__name__} {sentence}", mistake
+    return None
 
 
 @at_the_border
-def _fault(norm: nn.Module, weight: Tensor) -> str:
+def _fault(norm: nn.Module, weight: Tensor) -> tuple[str, str] | None:
     zeros = weight.new_zeros(1, 1, len(weight))
     if bool(norm(zeros).isnan().any()):
-        return "gives nan for a token of zeros: no eps is added."
+        return "gives nan for a token of zeros: no eps is added.", "norm-without-eps"
     eps = next((e for n in _EPS if isinstance(e := getattr(norm, n, None), float)), 0.0)
     if "rms" not in type(norm).__name__.lower() or not eps or len(weight) < 2:
-        return ""
+        return None
     generator = torch.Generator().manual_seed(5)
     x = torch.randn(1, 1, len(weight), generator=generator).to(weight) * _SMALL
     rows = norm(x)
     for scale in (weight, 1 + weight):
         if _near(rows, _root(x, eps) * scale):
-            return ""
-    for said, wrong in _wrong(x, eps):
+            return None
+    for said, mistake, wrong in _wrong(x, eps):
         if any(_near(rows, wrong * scale) for scale in (weight, 1 + weight)):
-            return said
-    return ""
+            return said, mistake
+    return None
 
 
 def _root(x: Tensor, eps: float) -> Tensor:
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
 
 
-def _wrong(x: Tensor, eps: float) -> Iterator[tuple[str, Tensor]]:
+def _wrong(x: Tensor, eps: float) -> Iterator[tuple[str, str, Tensor]]:
     root = x.square().mean(-1, keepdim=True).sqrt()
     yield (
         "adds its eps outside the root, so that small tokens come out too large.",
+        "norm-eps-outside-root",
         x / (root + eps),
     )
     yield (
         "takes the mean off first, as a layer norm does and no RMS norm.",
+        "rms-norm-takes-mean-off",
         _root(x - x.mean(-1, keepdim=True), eps),
     )
 

@@ -39,7 +39,7 @@ def find_positions(
     causal: bool,
     designs: tuple[Design, ...],
 ) -> Positions:
-    """Change the order of tokens, and look for names and tables of positions.
+    """Change the order of tokens, and look for names and tables, if none is declared.
 
     Args:
         subject: The code.
@@ -48,9 +48,14 @@ def find_positions(
         causal: Whether it is meant to hide the future.
         designs: What may be inside; a rotation by a table counts as a name.
     """
+    order = order_matters(subject, x, output, causal)
+    felt = order > tolerance(output)
+    told = subject.options.positions
+    if told is not None:
+        named = None if told == "none" else f"positions={told!r}"
+        return Positions(named, None, order, felt, told in ("rotary", "bias"))
     kept = intent.kept_positions(subject.target)
     named = kept or intent.named_positions(subject.target)
-    order = order_matters(subject, x, output, causal)
     tables = [one.rotation for one in designs if one.rotation is not None]
     if named is None and tables:
         named = tables[0].source
@@ -58,7 +63,7 @@ def find_positions(
         named,
         kept,
         order,
-        order > tolerance(output),
+        felt,
         named is not None and intent.positions_on_scores(subject.target),
     )
 

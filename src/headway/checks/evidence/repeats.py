@@ -56,6 +56,7 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
             "every call, so its weights are random and never learn. Make it once, "
             "before any call.",
             random + 1,
+            mistakes=["layer-made-in-call"],
         )
     return subject, Repeats(state, randomness, random > 0)
 
@@ -93,6 +94,7 @@ def is_deterministic(subject: Subject) -> Outcome:
         "In eval the same input gets different answers: dropout is still on. Some "
         "functions for it do not know of eval: hand them a rate of 0.0 there.",
         different + 1,
+        mistakes=["dropout-in-eval"],
     )
 
 
@@ -132,7 +134,11 @@ def _leaves_nothing(subject: Subject) -> Outcome:
     given = x.clone()
     subject.call(subject.target, given, subject.extra)
     if not torch.equal(given, x):
-        return failed("It changes its input in place.", max_difference(given, x))
+        return failed(
+            "It changes its input in place.",
+            max_difference(given, x),
+            mistakes=["input-changed-in-place"],
+        )
     asked = _asks_for_cache(subject)
     written = []
     for name, tensor in module.state_dict().items():

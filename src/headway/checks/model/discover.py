@@ -1,6 +1,6 @@
 """Make a subject of the model that a reader hands over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
@@ -8,7 +8,7 @@ from torch import nn
 
 from headway.checks.cannot_check import CannotCheckError
 from headway.checks.errors import describe, theirs
-from headway.checks.model.calls import LastOnlyError, possible_calls
+from headway.checks.model.calls import Call, LastOnlyError, possible_calls
 from headway.checks.model.subject import Options, Subject, config_value
 from headway.checks.model.weights import copy_as, make_visible
 from headway.checks.subject import intent
@@ -19,6 +19,7 @@ _CONTEXT = (
     "max_position_embeddings n_positions n_ctx context_length block_size max_seq_len "
     "max_seq_length max_sequence_length sequence_len seq_len"
 )
+_LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
 
 
@@ -65,6 +66,16 @@ def _refuse(target: object, options: Options) -> None:
             raise CannotCheckError(
                 f"{name} must be a whole number of at least 2; got {name}={value!r}."
             )
+    if options.layout not in (None, *_LAYOUTS):
+        raise CannotCheckError(
+            f"layout must be {' or '.join(_LAYOUTS)} for a whole model; "
+            f"got layout={options.layout!r}."
+        )
+    if isinstance(options.masks, Mapping) and len(options.masks) != 1:
+        raise CannotCheckError(
+            "masks must have one argument for a whole model; "
+            f"got masks={dict(options.masks)!r}."
+        )
 
 
 def _vocabulary(target: Target, name: str, options: Options) -> int:
@@ -96,7 +107,10 @@ def _candidate_subjects(
     target: Target, name: str, vocab_size: int, dtype: torch.dtype, options: Options
 ) -> Iterator[Subject]:
     """Give a subject for each call that may be right, the likeliest first."""
-    said = {"mask": options.mask, "positions": options.positions}
+    mask = options.mask
+    if mask is None and isinstance(options.masks, Mapping):
+        mask = next(iter(options.masks))
+    said = {"mask": mask, "positions": options.positions}
     told = {role: one for role, one in said.items() if one is not None}
     causal = options.causal
     if causal is None:
@@ -106,6 +120,8 @@ def _candidate_subjects(
     if isinstance(target, nn.Module):
         device = next((one.device for one in target.parameters()), device)
     for call in possible_calls(target, options.call, told):
+        if options.layout == "time first":
+            call = _turned(call)
         yield Subject(
             name, target, call, vocab_size, causal, dtype, device, options, context
         )
@@ -138,12 +154,16 @@ def _with_working_length(subject: Subject) -> Subject | str:
 
 def _with_axes_in_order(subject: Subject) -> Subject:
     """Find out which axis is the text: only in it do tokens see each other."""
-    shown = subject.call.text.replace("ids", "ids.mT")
-    turned = replace(subject.call, text=shown, time_first=True)
     tried = subject.copy()
     ids = tried.ids()
     before, changed = tried(ids), ids.clone()
     changed[0, :-1] = tried.other(ids[0, :-1])
     moved = (tried(changed) != before).any(dim=-1)
     swapped = bool(moved[1:].any()) and not moved[0, -1]
-    return replace(subject, call=turned) if swapped else subject
+    if subject.options.layout is not None:
+        return replace(subject, swapped=swapped)
+    return replace(subject, call=_turned(subject.call)) if swapped else subject
+
+
+def _turned(call: Call) -> Call:
+    return replace(call, text=call.text.replace("ids", "ids.mT"), time_first=True)

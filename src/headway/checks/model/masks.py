@@ -21,10 +21,12 @@ class Mask:
         meaning: What it says, for a report.
         make: Makes it of which tokens are real, (B, T), and which of these each token
             may see, (B, T, T).
+        kind: What a True does, as it is declared.
     """
 
     meaning: str
     make: Callable[[Tensor, Tensor], Tensor]
+    kind: str = "True may look"
 
     def __call__(self, real: Tensor, apart: Tensor | None = None) -> Tensor:
         """Make the mask.
@@ -53,7 +55,7 @@ _INFINITE = -torch.inf
 _FORMS = (
     Mask("1 for tokens, 0 for padding", lambda real, pairs: real.long()),
     Mask("True for tokens", lambda real, pairs: real),
-    Mask("True for padding", lambda real, pairs: ~real),
+    Mask("True for padding", lambda real, pairs: ~real, "True is hidden"),
     Mask("True for keys that may be seen", lambda real, pairs: real[:, None, None]),
     Mask("True for pairs that may be seen", lambda real, pairs: pairs),
     Mask("True for pairs, over heads", lambda _, pairs: pairs[:, None]),
@@ -62,6 +64,7 @@ _FORMS = (
         lambda real, pairs: torch.zeros(
             pairs.shape, dtype=torch.get_default_dtype(), device=pairs.device
         ).masked_fill(~pairs, _INFINITE)[:, None],
+        "added to the scores",
     ),
 )
 
@@ -90,13 +93,15 @@ def find_mask(subject: Subject, *, of_pairs: bool = False) -> Masking:
         subject: The model.
         of_pairs: Whether the mask must say of each pair of tokens who sees whom.
     """
-    if "mask" not in subject.call.names:
+    declared = subject.options.masks
+    if "mask" not in subject.call.names or isinstance(declared, str):
         return Masking(None, subject)
+    told = [*(declared or {}).values()]
     subjects = [subject]
     if subject.dtype == torch.float64:
         subjects.append(subject.copy(torch.float32))
     reasons = []
-    for form in _FORMS:
+    for form in sorted(_FORMS, key=lambda one: bool(told) and one.kind not in told):
         for one in subjects if form.of_pairs or not of_pairs else ():
             try:
                 reason = _disobeyed(one, form)

@@ -1,19 +1,21 @@
 """A check of a model: a subject, the evidence, all properties, and the report."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from headway.checks.choosing import chosen
+from headway.checks.declared_facts import OF_MODELS, declared
 from headway.checks.errors import describe, theirs
-from headway.checks.expected import expect, refuse_unknown
+from headway.checks.expected import expect, refuse
 from headway.checks.model.calls import CallOption
 from headway.checks.model.discover import discover
 from headway.checks.model.evidence import Evidence
 from headway.checks.model.properties import PROPERTIES, Property
 from headway.checks.model.repeating import steady
-from headway.checks.model.subject import Options, Subject
+from headway.checks.model.subject import Options
 from headway.checks.outcome import Outcome, failed, not_applicable
-from headway.checks.report import Report, Row, name_causes
+from headway.checks.report import Fact, Origin, Report, Row, name_causes
 from headway.checks.settings import isolated_settings
 
 
@@ -28,15 +30,18 @@ def check_model(
     mask: str | None = None,
     positions: str | None = None,
     compile: bool | str = False,
+    facts: Mapping[str, Any] | None = None,
     expected: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    skip: Collection[str] | None = None,
 ) -> Report:
     """Ask of any language model what must hold of one: token ids in, logits out.
 
     It works on copies, in 64 bits where the model can. Weights that are zero, or too
     small to show anything, are drawn anew in the copy; the original stays as it is.
-    Options that are not given are found out, and the report says what was found. What
-    the caller has set, such as `no_grad`, is set aside; checks in several threads wait
-    for each other.
+    What is not declared is guessed or measured, and the report says which. What the
+    caller has set, such as `no_grad`, is set aside; checks in several threads wait for
+    each other.
 
     Args:
         model: A module or a function that takes ids of shape (texts, tokens) and gives
@@ -54,27 +59,40 @@ def check_model(
         mask: The name of the argument that tells padding, if it is no common one.
         positions: The name of the argument that tells positions, likewise.
         compile: Whether to compile it, too; a string names the backend.
-        expected: The properties that are known to fail, each with the reason. One that
-            is expected to fail and does not is a failure.
+        facts: Any of `vocab_size`, `context_length`, `causal`, `call` and `cached`, and
+            of `layout`, `masks` and `caches`, by name; a keyword of the same name goes
+            before. The author of a class declares them once as its `attention_facts`.
+        expected: The ids of properties that are known to fail, each with the reason.
+            One that is expected to fail and does not is a failure.
+        only: The ids of the properties to ask, all of them if it is not given.
+        skip: The ids of properties to leave out.
 
     Returns:
         A report: one row for each property.
 
     Raises:
-        ValueError: If the model cannot be called, or `expected` names no property.
+        ValueError: If the model cannot be called, `expected`, `only` or `skip` name a
+            property that there is not, none is left to ask, or a fact is not known.
 
     Examples:
         >>> from headway import small_gpt
         >>> check_model(small_gpt()).ok
         True
     """
-    refuse_unknown(expected, (one.name for one in PROPERTIES))
-    options = Options(
-        vocab_size, context_length, causal, call, cached, mask, positions, compile
-    )
+    refuse(expected, PROPERTIES)
+    asked = chosen(PROPERTIES, only, skip)
+    keywords = {
+        "vocab_size": vocab_size,
+        "context_length": context_length,
+        "causal": causal,
+        "call": call,
+        "cached": cached,
+    }
+    told = declared(model, facts, keywords, OF_MODELS)
+    options = Options(**told, mask=mask, positions=positions, compile=compile)
     with isolated_settings():
         evidence = Evidence(steady(discover(model, options)))
-        rows = [_row(one, evidence) for one in PROPERTIES]
+        rows = [_row(one, evidence) for one in asked]
         found = _facts(evidence)
     rows = name_causes(expect(rows, expected))
     return Report(evidence.subject.name, found, rows)
@@ -90,12 +108,14 @@ def _row(asked: Property, evidence: Evidence) -> Row:
         figure = None
     section = outcome.section or asked.section
     return Row(
+        asked.id,
         asked.name,
         outcome.verdict,
         outcome.sentence,
         section,
         figure,
         explains=outcome.explains,
+        mistakes=outcome.mistakes,
     )
 
 
@@ -107,23 +127,29 @@ def _outcome(asked: Property, evidence: Evidence) -> Outcome:
     return asked.ask(evidence)
 
 
-def _facts(evidence: Evidence) -> dict[str, str]:
-    """Say what was given or found out."""
-    subject = evidence.subject
+def _facts(evidence: Evidence) -> dict[str, Fact]:
+    """Say what is taken for granted, and how each of it is known."""
+    subject, options = evidence.subject, evidence.subject.options
+    future = "hidden" if subject.causal else "seen"
     found = {
-        "called": subject.call.text,
-        "future": f"{'hidden' if subject.causal else 'seen'}, {_intent(subject)}",
-        "sizes": f"{subject.B} texts of {subject.T} tokens of {subject.vocab_size}",
-        "type": f"{subject.dtype} on {subject.device}".removeprefix("torch."),
+        "called": Fact(subject.call.text, _origin(options.call)),
+        "future": Fact(future, _origin(options.causal)),
+        "sizes": Fact(
+            f"{subject.B} texts of {subject.T} tokens of {subject.vocab_size}"
+        ),
+        "type": Fact(f"{subject.dtype} on {subject.device}".removeprefix("torch.")),
     }
     form = evidence.masking.form if evidence.finite else None
     if form is not None:
-        found["mask"] = f"{subject.call.names['mask']}, {form.meaning}"
+        said = f"{subject.call.names['mask']}, {form.meaning}"
+        found["mask"] = Fact(said, _origin(options.masks, "measured"))
     protocol = evidence.protocol[0]
     if protocol is not None:
-        found["cache"] = protocol.text
+        found["cache"] = Fact(protocol.text, _origin(options.cached))
+    if options.layout is not None:
+        found["layout"] = Fact(options.layout, "declared")
     return found
 
 
-def _intent(subject: Subject) -> str:
-    return "as told" if subject.options.causal is not None else "as a model that writes"
+def _origin(declared: Any, otherwise: Origin = "guessed") -> Origin:
+    return otherwise if declared is None else "declared"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +18,7 @@ _SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id")
 
 @dataclass(frozen=True)
 class Options:
-    """What the reader said; what is `None` is to be found out."""
+    """What is declared; what is `None` is to be found out."""
 
     vocab_size: int | None = None
     context_length: int | None = None
@@ -28,6 +28,9 @@ class Options:
     mask: str | None = None
     positions: str | None = None
     compile: bool | str = False
+    caches: bool | None = None
+    layout: str | None = None
+    masks: Mapping[str, str] | Literal["none"] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,12 @@ class Subject:
         causal: Whether the future is to be hidden.
         dtype: The most precise type that it takes.
         device: Where its weights are.
-        options: What the reader said.
+        options: What is declared.
         context_length: The largest number of tokens in a text, if it is known.
         B: Number of texts in a batch.
         T: Number of tokens in a text.
         fresh: Whether each call is of a new copy, so that none depends on one before.
+        swapped: Whether tokens see each other along the axis that is not declared.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Subject:
     B: int = 3
     T: int = 11
     fresh: bool = False
+    swapped: bool = False
 
     def __call__(self, ids: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the model with ids, and with the same random numbers each time.

@@ -5,23 +5,23 @@ from typing import Any
 
 from headway.checks.oracle.mistakes import KnownMistake
 
-_LEAK = "no leak from the future"
-_PAST = "every allowed token counts"
-_SUM = "equal tokens, equal rows"
-_ORDER = "the order seen does not matter"
-_TEXTS = "texts do not move each other"
-_ALONE = "the same alone as in a batch"
-_NUMBERS = "rows are numbers"
-_GRADIENTS = "gradients arrive"
-_LATER = ("earlier rows stay", "longer than the context")
-_MIXED = (_LEAK, _PAST, _SUM, _ORDER, *_LATER, "masks are obeyed")
+_LEAK = "leak"
+_PAST = "past"
+_SUM = "equal-tokens"
+_ORDER = "order"
+_TEXTS = "batch"
+_ALONE = "alone"
+_NUMBERS = "finite"
+_GRADIENTS = "gradients"
+_LATER = ("earlier-rows", "context-length")
+_MIXED = (_LEAK, _PAST, _SUM, _ORDER, *_LATER, "masks")
 
 # For each change of the recipe. What is not said here is told in full: that a mask of
 # the caller is not obeyed, say, follows from no mistake with the mask of the future.
 CONSEQUENCES: dict[tuple[str, Any], tuple[str, ...]] = {
-    ("scale", "1/sqrt(T)"): (*_LATER, "padding is not seen"),
+    ("scale", "1/sqrt(T)"): (*_LATER, "padding"),
     ("scale_after_softmax", "1/T"): (_SUM, *_LATER),
-    ("axis", "queries"): (_LEAK, _SUM, _ORDER, *_LATER, "masks are obeyed"),
+    ("axis", "queries"): (_LEAK, _SUM, _ORDER, *_LATER, "masks"),
     ("axis", "heads"): (_SUM,),
     ("axis", "texts"): (_SUM, _TEXTS, _ALONE),
     ("axis", "texts and queries"): (_TEXTS, _ALONE),

@@ -1,6 +1,7 @@
 """The equation in texts that are longer than those that everything else is asked of."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,7 +21,20 @@ _MOST_TO_EXPLAIN = 64  # tokens
 _SHORT_TYPES = (torch.bfloat16, torch.float16)
 _TURN = 2 * torch.pi
 _APART = 0.05  # of a radian, for tables of any type
-Found = tuple[str, Section]
+
+
+class Found(NamedTuple):
+    """What becomes wrong in long texts.
+
+    Attributes:
+        sentence: What does, in words.
+        section: What to read about it.
+        ids: The short names of the mistakes that the sentence names.
+    """
+
+    sentence: str
+    section: Section
+    ids: tuple[str, ...]
 
 
 def in_long_texts(evidence: Evidence, near: Match) -> Found | None:
@@ -95,7 +109,7 @@ def _named(evidence: Evidence) -> Found | None:
             return None
         what = found.sentence.removeprefix("It is exactly what comes out when ")
         what = what[0].lower() + what[1:].removesuffix(".")
-        return f"in a text of {long} tokens, {what}", found.section
+        return Found(f"in a text of {long} tokens, {what}", found.section, found.ids)
     for dtype in _SHORT_TYPES:
         rounded = tuple(_rounded(one, dtype) for one in evidence.designs)
         near = match(replace(evidence, designs=rounded))
@@ -103,10 +117,11 @@ def _named(evidence: Evidence) -> Found | None:
             continue
         if near.design.bias is None:
             return _counted_in_16_bits(long, _first_rounded(torch.arange(long)))
-        return (
+        return Found(
             f"in a text of {long} tokens, the bias of positions is rounded to 16 bits, "
             "so that neighbours far away share one",
             book.BIAS,
+            ("position-bias-in-16-bits",),
         )
     return None
 
@@ -125,10 +140,11 @@ def _rounded(design: Design, dtype: torch.dtype) -> Design:
 
 
 def _counted_in_16_bits(long: int, place: int) -> Found:
-    return (
+    return Found(
         f"in a text of {long} tokens, positions are counted in 16 bits: from position "
         f"{place} on, neighbours share an angle",
         book.ROTARY_SPEEDS,
+        ("positions-in-16-bits",),
     )
 
 

@@ -48,11 +48,13 @@ class Explanation(NamedTuple):
     Attributes:
         sentence: What was done, as a whole sentence.
         section: What to read about it.
+        ids: The short names of the mistakes that the sentence names.
         mistakes: The mistakes, if they are known ones.
     """
 
     sentence: str
     section: Section
+    ids: tuple[str, ...]
     mistakes: Sequence[KnownMistake] = ()
 
 
@@ -87,6 +89,26 @@ def match(evidence: Evidence) -> Match:
     if nearest is None:
         return Match(math.inf, None, evidence.designs[0])
     return Match(best, comparison.weights(nearest), comparison.design(nearest))
+
+
+def fits(evidence: Evidence) -> bool:
+    """Ask whether the equation gives the output, with what stands around it or not."""
+    every = (evidence, *without_surroundings(evidence))
+    return any(match(one).difference <= one.tolerance for one in every)
+
+
+def without_surroundings(evidence: Evidence) -> list[Evidence]:
+    """Give the evidence of attention alone, without what stands around it."""
+    return [
+        replace(
+            evidence,
+            subject=one.subject,
+            output=one.output,
+            bare=(one,),
+            weights=one.weights or evidence.weights,
+        )
+        for one in evidence.bare
+    ]
 
 
 def explain(evidence: Evidence, *, pairs: bool = True) -> Explanation | None:
@@ -137,7 +159,7 @@ def _likely_places(
     """
     certain = sum(one.certain for one in evidence.weights.candidates)
     intents = [evidence.causal]
-    if evidence.intent.startswith("as it behaves"):
+    if evidence.future.origin == "measured":
         intents.append(not evidence.causal)
     every = (
         place
@@ -186,7 +208,8 @@ def _either(
     several = [one for one in fitting if one in different][:2]
     sentence = ", or when ".join(one.sentence for one in several)
     sentence += _or_a_factor(comparison, place, several[0])
-    return _exactly(comparison, place, sentence, several[:1])
+    found = _exactly(comparison, place, sentence, several[:1])
+    return found._replace(ids=tuple(one.id for one in several))
 
 
 def _or_a_factor(comparison: Comparison, place: Place, one: KnownMistake) -> str:
@@ -207,15 +230,20 @@ def _exactly(
     place: Place,
     sentence: str,
     mistakes: Sequence[KnownMistake],
-    section: Section | None = None,
 ) -> Explanation:
     """Say what was found, and if another intent was taken than seemed to be meant."""
+    named = _otherwise(comparison, place, sentence, "", mistakes[0].section)
+    return named._replace(ids=tuple(one.id for one in mistakes), mistakes=mistakes)
+
+
+def _otherwise(
+    comparison: Comparison, place: Place, sentence: str, name: str, section: Section
+) -> Explanation:
+    """Say what was found that is no change of the recipe, by its short name."""
     if place.causal != comparison.evidence.causal:
         sentence += f", if the future is {'hidden' if place.causal else 'seen'}"
-    section = section or mistakes[0].section
-    return Explanation(
-        f"It is exactly what comes out when {sentence}.", section, mistakes
-    )
+    sentence = f"It is exactly what comes out when {sentence}."
+    return Explanation(sentence, section, (name,))
 
 
 def _other_heads(comparison: Comparison) -> Explanation | None:
@@ -237,7 +265,9 @@ def _other_heads(comparison: Comparison) -> Explanation | None:
                     f"tokens are split into {heads} heads of {wide // heads} numbers, "
                     f"and not into {p.heads} of {wide // p.heads}"
                 )
-                return _exactly(comparison, place, sentence, (), book.HEADS)
+                return _otherwise(
+                    comparison, place, sentence, "other-number-of-heads", book.HEADS
+                )
     return None
 
 
@@ -248,12 +278,14 @@ def _multiple(comparison: Comparison) -> Explanation | None:
         unbiased = replace(RIGHT, biases="qkv")
         if (factor := _factor(comparison, place, RIGHT)) is not None:
             sentence = f"It is exactly {factor:.3g} times what the equation gives."
-            return Explanation(sentence, book.EQUATION)
+            return Explanation(sentence, book.EQUATION, ("output-multiplied",))
         if p.out is None or "out" not in p.biases:
             continue
         if (factor := _factor(comparison, place, unbiased)) is not None:
             sentence = f"what the heads found is multiplied by {factor:.3g}"
-            return _exactly(comparison, place, sentence, (), book.WEIGHTED_MEAN)
+            return _otherwise(
+                comparison, place, sentence, "heads-multiplied", book.WEIGHTED_MEAN
+            )
     return None
 
 
@@ -285,6 +317,7 @@ def _rounded(comparison: Comparison) -> Explanation | None:
         f"It is the equation, rounded: it is off by {off:.1g} of its largest number. "
         "Something inside is computed in 16 bits.",
         book.HALF_PRECISION,
+        ("rounded-to-16-bits",),
     )
 
 
@@ -319,7 +352,9 @@ def _other_buckets(comparison: Comparison) -> Explanation | None:
     """Look whether distances fall into other buckets than they should."""
     for place in _likely_places(comparison.evidence, 2, 1, 2):
         if sentence := other_buckets(comparison, place):
-            return _exactly(comparison, place, sentence, (), book.BUCKETS)
+            return _otherwise(
+                comparison, place, sentence, "other-buckets", book.BUCKETS
+            )
     return None
 
 
@@ -329,8 +364,7 @@ def _number(comparison: Comparison) -> Explanation | None:
         return None
     for place in _likely_places(comparison.evidence, 2, 2, 4):
         if found := wrong_constant(comparison, place):
-            sentence, section = found
-            return _exactly(comparison, place, sentence, (), section)
+            return _otherwise(comparison, place, *found)
     return None
 
 

@@ -22,23 +22,31 @@ class _Number(NamedTuple):
     """A number that may be wrong.
 
     Attributes:
+        id: The short name of the mistake.
         guesses: What it may be, in order.
         recipe: The recipe with such a number.
         sentence: What to say of it.
         section: What to read about it.
     """
 
+    id: str
     guesses: list[float]
     recipe: Callable[[float], Recipe]
     sentence: Callable[[float], str]
     section: Section
 
 
-def wrong_constant(comparison: Comparison, place: Place) -> tuple[str, Section] | None:
-    """Find a number that, wrong as it is, explains the output."""
+def wrong_constant(
+    comparison: Comparison, place: Place
+) -> tuple[str, str, Section] | None:
+    """Find a number that, wrong as it is, explains the output.
+
+    Returns:
+        What was done, its short name, and what to read about it.
+    """
     for one in _numbers(comparison, place):
         if (number := _explaining(comparison, place, one)) is not None:
-            return one.sentence(number), one.section
+            return one.sentence(number), one.id, one.section
     return None
 
 
@@ -61,6 +69,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
     design, right = comparison.design(place), comparison.oracle(place).scale("right")
     sizes = [math.exp(n / 3) for n in range(-21, 22)]
     yield _Number(
+        "wrong-scale",
         [-size for size in reversed(sizes)] + sizes,
         lambda number: replace(_RIGHT, factor=number),
         lambda number: (
@@ -70,6 +79,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
     )
     if place.causal or design.window is not None:
         yield _Number(
+            "mask-fills-constant",
             [n / 2 for n in range(-30, 21)],
             lambda number: replace(_RIGHT, fill=number),
             lambda number: (
@@ -78,6 +88,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
             book.MINUS_INFINITY,
         )
         yield _Number(
+            "mask-takes-off-constant",
             [n / 2 for n in range(-10, 41)],
             lambda number: replace(_RIGHT, taken_off=number),
             lambda number: f"{number:.3g} is taken off hidden scores, and not infinity",
@@ -85,6 +96,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
         )
     if design.rotation is not None and (base := base_of(design.rotation)) is not None:
         yield _Number(
+            "wrong-rotary-base",
             [math.exp(n / 2) for n in range(1, 38)],
             lambda number: replace(_RIGHT, base=number),
             lambda number: (

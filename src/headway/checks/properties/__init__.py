@@ -11,6 +11,7 @@ from headway.checks.properties import (
     cached,
     caller_masks,
     cross,
+    declared,
     differences,
     equation,
     finite,
@@ -27,12 +28,14 @@ class Property(NamedTuple):
     """Something that must hold of attention.
 
     Attributes:
+        id: Its short name, which stays.
         name: What holds, in a few words.
         ask: Looks whether it holds, and leaves the evidence as it is.
         section: The section of the book that explains it.
         of_random_code: Whether it can be asked of code that is random without dropout.
     """
 
+    id: str
     name: str
     ask: Callable[[Evidence], Outcome]
     section: Section
@@ -41,31 +44,61 @@ class Property(NamedTuple):
 
 # In the order of the report. No property depends on another, so any order will do.
 PROPERTIES = (
-    Property("equals the equation", equation.equals, book.EQUATION),
-    Property("rows are numbers", finite.finite, book.WRONG_MASKS, of_random_code=True),
-    Property("no leak from the future", visibility.leak, book.LEAK),
-    Property("every allowed token counts", visibility.past, book.VISIBLE),
-    Property("equal tokens, equal rows", mixing.equal_tokens, book.WEIGHTED_MEAN),
-    Property("the order seen does not matter", mixing.order, book.ORDER),
-    Property("texts do not move each other", visibility.texts, book.PROMISES),
-    Property("queries see other keys", cross.others, book.OTHER_TEXT),
-    Property("the same alone as in a batch", sizes.alone, book.PROMISES),
-    Property("earlier rows stay", sizes.longer, book.PROMISES),
-    Property("cached equals uncached", cached.cached, book.EVERY_CUT),
-    Property("any sizes", sizes.sizes, book.PROMISES, of_random_code=True),
-    Property("memory layout does not matter", layout.strided, book.HEADS_IN_MEMORY),
-    Property("longer than the context", sizes.context, book.TOO_LONG),
-    Property("a call leaves nothing behind", modes.state, book.STATE, True),
-    Property("eval is not random", modes.in_eval, book.DROPOUT_MODES, True),
-    Property("training computes the same", modes.in_training, book.DROPOUT_MEAN),
-    Property("dropout keeps the mean", modes.dropout, book.DROPOUT_MEAN),
-    Property("masks are obeyed", caller_masks.obeyed, book.PADDING),
-    Property("padding is not seen", caller_masks.padding, book.PADDING),
+    Property("equation", "equals the equation", equation.equals, book.EQUATION),
     Property(
-        "fully masked rows harm nobody", caller_masks.fully_masked, book.WRONG_MASKS
+        "finite",
+        "rows are numbers",
+        finite.finite,
+        book.WRONG_MASKS,
+        of_random_code=True,
     ),
-    Property("gradients arrive", numerics.gradients, book.GRADIENTS),
-    Property("gradients fit differences", differences.gradients_fit, book.DIFFERENCES),
-    Property("large scores", numerics.large, book.LARGE_SCORES),
-    Property("types and half precision", numerics.half, book.HALF_PRECISION, True),
+    Property("leak", "no leak from the future", visibility.leak, book.LEAK),
+    Property("past", "every allowed token counts", visibility.past, book.VISIBLE),
+    Property(
+        "equal-tokens",
+        "equal tokens, equal rows",
+        mixing.equal_tokens,
+        book.WEIGHTED_MEAN,
+    ),
+    Property("order", "the order seen does not matter", mixing.order, book.ORDER),
+    Property("batch", "texts do not move each other", visibility.texts, book.PROMISES),
+    Property("other-keys", "queries see other keys", cross.others, book.OTHER_TEXT),
+    Property("alone", "the same alone as in a batch", sizes.alone, book.PROMISES),
+    Property("earlier-rows", "earlier rows stay", sizes.longer, book.PROMISES),
+    Property("cache", "cached equals uncached", cached.cached, book.EVERY_CUT),
+    Property("sizes", "any sizes", sizes.sizes, book.PROMISES, of_random_code=True),
+    Property(
+        "strides", "memory layout does not matter", layout.strided, book.HEADS_IN_MEMORY
+    ),
+    Property("context-length", "longer than the context", sizes.context, book.TOO_LONG),
+    Property("state", "a call leaves nothing behind", modes.state, book.STATE, True),
+    Property("eval", "eval is not random", modes.in_eval, book.DROPOUT_MODES, True),
+    Property(
+        "training", "training computes the same", modes.in_training, book.DROPOUT_MEAN
+    ),
+    Property("dropout", "dropout keeps the mean", modes.dropout, book.DROPOUT_MEAN),
+    Property("masks", "masks are obeyed", caller_masks.obeyed, book.PADDING),
+    Property("padding", "padding is not seen", caller_masks.padding, book.PADDING),
+    Property(
+        "fully-masked",
+        "fully masked rows harm nobody",
+        caller_masks.fully_masked,
+        book.WRONG_MASKS,
+    ),
+    Property("gradients", "gradients arrive", numerics.gradients, book.GRADIENTS),
+    Property(
+        "gradcheck",
+        "gradients fit differences",
+        differences.gradients_fit,
+        book.DIFFERENCES,
+    ),
+    Property("large-scores", "large scores", numerics.large, book.LARGE_SCORES),
+    Property(
+        "half-precision",
+        "types and half precision",
+        numerics.half,
+        book.HALF_PRECISION,
+        True,
+    ),
+    Property("facts", "declared facts hold", declared.hold, book.DECLARED),
 )

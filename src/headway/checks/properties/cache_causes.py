@@ -5,14 +5,15 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from headway.checks.outcome import Cause
 from headway.checks.tolerance import max_difference, same_order_tolerance, tolerance
 
 Run = Callable[[Tensor, tuple[int, ...]], Tensor]
 Plain = Callable[[Tensor], Tensor]
 
 
-def cause(run: Run, plain: Plain, x: Tensor) -> str:
-    """Name what is wrong with a cache, if a trial shows it; empty if none does.
+def cause(run: Run, plain: Plain, x: Tensor) -> Cause | None:
+    """Name what is wrong with a cache, if a trial shows it.
 
     Args:
         run: Gives rows for tokens in calls of so many each.
@@ -21,31 +22,38 @@ def cause(run: Run, plain: Plain, x: Tensor) -> str:
     """
     cut = (x.shape[1] - 1, 1)
     if _texts_share(run, x, cut):
-        return "a text gets the past of another text: the first one's is kept for all"
+        return Cause(
+            "a text gets the past of another text: the first one's is kept for all",
+            "cache-of-first-text-for-all",
+        )
     seen, expected = _past_seen(lambda y: run(y, cut), x), _past_seen(plain, x)
     if bool(expected[1:].any()) and not bool(seen[1:].any()) and bool(seen[0]):
-        return (
+        return Cause(
             "a new token sees the first key alone: the mask begins at the first key "
-            "instead of ending at the last"
+            "instead of ending at the last",
+            "cache-mask-at-first-key",
         )
     lost = [int(s) + 1 for s in (expected & ~seen).nonzero()]
     if lost and bool(seen.any()):
-        return (
+        return Cause(
             f"a new token does not see key {lost[0]} of the past, which is lost or "
-            "overwritten"
+            "overwritten",
+            "cache-loses-key",
         )
     equal = x[:, :1].expand_as(x).contiguous()
     if _differ(run(equal, cut)[:, -1], plain(equal)[:, -1]):
-        return (
+        return Cause(
             "where all tokens are equal it differs too: values of the past are not "
-            "kept, or are not what they were"
+            "kept, or are not what they were",
+            "cache-changes-values",
         )
     if _crossed(run, plain, x):
-        return (
+        return Cause(
             "new keys are put before those of the past and values after them, or the "
-            "other way round: keys and values no longer stand beside each other"
+            "other way round: keys and values no longer stand beside each other",
+            "cache-keys-and-values-crossed",
         )
-    return ""
+    return None
 
 
 def _differ(one: Tensor, other: Tensor) -> bool:

@@ -33,24 +33,40 @@ def cached(evidence: Evidence) -> Outcome:
             except theirs() as raised:  # it takes no such cache
                 error = error or f"With {way.shown} it raised {describe(raised)}."
                 continue
-            if _sees_the_past(evidence, rows):
+            if not _sees_the_past(evidence, rows):
+                if way.handed_on and isinstance(past, (tuple, list, dict)):
+                    ignored = way.shown
+                error = error or (
+                    f"With {way.shown} a later call does not see the past: only the "
+                    "newest tokens are read."
+                )
+            elif evidence.subject.options.caches is False:
+                return failed(
+                    f"With {way.shown} a later call sees the past. Declared: "
+                    "caches=False."
+                )
+            else:
                 return _of_all_cuts(evidence, way)
-            if way.handed_on and isinstance(past, (tuple, list, dict)):
-                ignored = way.shown
-            error = error or (
-                f"With {way.shown} a later call does not see the past: only the newest "
-                "tokens are read."
-            )
     if ignored:
         return failed(
             f"With {ignored}, a call returns its keys and values, and a later one that "
-            "is handed them does not see the past."
+            "is handed them does not see the past.",
+            mistakes=["cache-not-read"],
         )
-    if not error:
-        return not_applicable("It takes no cache.")
-    if evidence.subject.options.cached is not None:
+    return _without_a_cache(evidence, error)
+
+
+def _without_a_cache(evidence: Evidence, error: str) -> Outcome:
+    """Say that no cache was found, which fails if one is declared."""
+    options = evidence.subject.options
+    if options.cached is not None:
         return failed(error)
-    return not_applicable(f"{error} Say how it takes its cache: cached=.")
+    sentence = error or "It takes no cache."
+    if options.caches:
+        return failed(f"{sentence} Declared: caches=True; say how it is used: cached=.")
+    if options.caches is False or not error:
+        return not_applicable(sentence)
+    return not_applicable(f"{sentence} Say how it takes its cache: cached=.")
 
 
 def _in_calls(evidence: Evidence, way: Way, cut: Cut) -> Tensor:
@@ -114,6 +130,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             "A text with a new cache gets something else after another text: the "
             "caches are one, such as a default that all calls share.",
             difference,
+            mistakes=["cache-shared-by-calls"],
         )
     if way.without_positions is not None:
         with suppress_theirs():  # they must be given
@@ -137,13 +154,14 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     row = int((~(off <= evidence.tolerance)).nonzero()[0])
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
-    reason = ""
+    found = None
     with suppress_theirs():
-        reason = cause(_runs(evidence, way), evidence.subject, evidence.x)
-    reason = reason or _reason(evidence, cut, row)
+        found = cause(_runs(evidence, way), evidence.subject, evidence.x)
+    reason = found.sentence if found else _reason(evidence, cut, row)
     return failed(
         f"{where}what one call without a cache gives: {reason}.",
         figure,
+        mistakes=found.mistakes if found else (),
     )
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
-from headway.checks.outcome import Outcome, failed
+from headway.checks.outcome import Cause, Outcome, failed
 from headway.checks.tolerance import max_difference, tolerance
 
 
@@ -26,7 +26,11 @@ def in_training(evidence: Evidence, mask: Mask) -> Outcome | None:
     if worst <= tolerance(expected):
         return None
     if max_difference(rows, evidence.output) <= evidence.tolerance:
-        return failed(f"In training {mask.argument} is left out.", worst)
+        return failed(
+            f"In training {mask.argument} is left out.",
+            worst,
+            mistakes=["mask-left-out-in-training"],
+        )
     return failed(f"In training {mask.argument} acts otherwise than in eval.", worst)
 
 
@@ -45,16 +49,18 @@ def each_its_own(evidence: Evidence, mask: Mask) -> Outcome | None:
     )
     if max_difference(together, alone, equal_nan=True) <= evidence.tolerance:
         return None
-    why = whose_mask(evidence, mask) or "it acts on texts that it is not of"
+    found = whose_mask(evidence, mask)
+    why = found.sentence if found else "it acts on texts that it is not of"
     return failed(
         f"With another {mask.argument} for each text, a text gets something else "
-        f"beside others than alone: {why}."
+        f"beside others than alone: {why}.",
+        mistakes=found.mistakes if found else (),
     )
 
 
 @torch.no_grad()
-def whose_mask(evidence: Evidence, mask: Mask) -> str:
-    """Say whose mask a text gets, if it is not its own; empty if it is."""
+def whose_mask(evidence: Evidence, mask: Mask) -> Cause | None:
+    """Say whose mask a text gets, if it is not its own."""
     T, several = evidence.subject.T, max(evidence.subject.B, 3)
     x = evidence.subject.tokens(several)
     keep = torch.ones(several, T, dtype=torch.bool)
@@ -64,20 +70,27 @@ def whose_mask(evidence: Evidence, mask: Mask) -> str:
     first = _masked(evidence, mask, x, keep[:1].expand(several, -1))
     every = _masked(evidence, mask, x, keep.all(dim=0).expand(several, -1))
     if max_difference(rows, first) <= tolerance(rows):
-        return f"{mask.argument} of the first text is used for all texts"
+        return Cause(
+            f"{mask.argument} of the first text is used for all texts",
+            "mask-of-first-text-for-all",
+        )
     if max_difference(rows, every) <= tolerance(rows):
-        return f"what {mask.argument} hides in one text is hidden in all texts"
+        return Cause(
+            f"what {mask.argument} hides in one text is hidden in all texts",
+            "masks-of-all-texts-joined",
+        )
     for b in range(several):
         changed = keep.clone()
         changed[b] = True
         moved = (_masked(evidence, mask, x, changed) - rows).abs()
         moved[b] = 0.0
         if float(moved.max()) > tolerance(rows):
-            return (
+            return Cause(
                 f"a text gets {mask.argument} of another text, as when masks are "
-                "repeated for the heads in another order than texts and heads have"
+                "repeated for the heads in another order than texts and heads have",
+                "mask-of-another-text",
             )
-    return ""
+    return None
 
 
 def _masked(evidence: Evidence, mask: Mask, x: Tensor, keep: Tensor) -> Tensor:

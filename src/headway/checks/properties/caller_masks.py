@@ -8,7 +8,7 @@ from torch import Tensor
 
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask, example_table
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.outcome import Cause, Outcome, failed, not_applicable, note, passed
 from headway.checks.properties.caller_mask_causes import (
     each_its_own,
     in_training,
@@ -18,28 +18,56 @@ from headway.checks.tolerance import max_difference
 
 _LARGE = 1e3
 _REASONS = {
-    "nothing": "It takes {}, and {} changes nothing.",
-    "numbers": "{} changes numbers and hides no token: it hides rows and not columns, "
-    "or it is added where it should exclude.",
-    "training": "{} acts in training alone: in eval {} is left out.",
-    "rows": "{} hides queries and not keys: rows of padding are hidden, and padding "
-    "is still seen by the others.",
-    "transposed": "{} is transposed: it hides queries from keys, and should hide keys "
-    "from queries.",
-    "either": "With {}, a row sees what the mask shows, and all that it saw without: "
-    "a token must be allowed by one and the other, not by one or the other.",
-    "the future": "With {}, rows see the future: the mask takes the place of the one "
-    "that hides it.",
-    "after the softmax": "{} hides weights after the softmax: those that are left do "
-    "not sum to one.",
-    "some heads": "{} acts in some heads only.",
-    "near zero": "What {} hides still counts: hidden scores are near 0, as of a fill "
-    "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
-    "infinity.",
-    "counts": "What {} hides still counts: hidden scores are not low enough. Fill with "
-    "minus infinity.",
-    "too near": "What {} hides still counts a little: hidden scores are not low "
-    "enough, as of a fill of -10. Fill with minus infinity.",
+    "nothing": Cause("It takes {}, and {} changes nothing.", "mask-ignored"),
+    "numbers": Cause(
+        "{} changes numbers and hides no token: it hides rows and not columns, "
+        "or it is added where it should exclude.",
+        "mask-hides-nothing",
+    ),
+    "training": Cause(
+        "{} acts in training alone: in eval {} is left out.", "mask-in-training-only"
+    ),
+    "rows": Cause(
+        "{} hides queries and not keys: rows of padding are hidden, and padding "
+        "is still seen by the others.",
+        "mask-hides-queries",
+    ),
+    "transposed": Cause(
+        "{} is transposed: it hides queries from keys, and should hide keys "
+        "from queries.",
+        "mask-transposed",
+    ),
+    "either": Cause(
+        "With {}, a row sees what the mask shows, and all that it saw without: "
+        "a token must be allowed by one and the other, not by one or the other.",
+        "mask-or-causal",
+    ),
+    "the future": Cause(
+        "With {}, rows see the future: the mask takes the place of the one "
+        "that hides it.",
+        "mask-replaces-causal",
+    ),
+    "after the softmax": Cause(
+        "{} hides weights after the softmax: those that are left do not sum to one.",
+        "mask-after-softmax",
+    ),
+    "some heads": Cause("{} acts in some heads only.", "mask-in-some-heads"),
+    "near zero": Cause(
+        "What {} hides still counts: hidden scores are near 0, as of a fill "
+        "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
+        "infinity.",
+        "mask-fills-near-zero",
+    ),
+    "counts": Cause(
+        "What {} hides still counts: hidden scores are not low enough. Fill with "
+        "minus infinity.",
+        "mask-fills-too-high",
+    ),
+    "too near": Cause(
+        "What {} hides still counts a little: hidden scores are not low "
+        "enough, as of a fill of -10. Fill with minus infinity.",
+        "mask-fills-too-high",
+    ),
 }
 
 
@@ -54,14 +82,19 @@ def obeyed(evidence: Evidence) -> Outcome:
             return not_applicable(
                 f"It has several layers, and this holds of one: {layer}."
             )
-        reason = _REASONS.get(effect, f"With {{}}, a row {effect}.")
-        return failed(reason.format(name, name))
+        if effect not in _REASONS:
+            return failed(f"With {name}, a row {effect}.")
+        found = _REASONS[effect]
+        sentence = found.sentence.format(name, name)
+        return failed(sentence, mistakes=found.mistakes)
     if not masks.arguments:
-        return not_applicable("It takes no mask.")
+        told = " Declared: masks='none'." if evidence.subject.options.masks else ""
+        return not_applicable(f"It takes no mask.{told}")
     if masks.kept:
         return failed(
             "A call without a mask gets something else after calls with one: the mask "
-            "of an earlier call is kept."
+            "of an earlier call is kept.",
+            mistakes=["mask-kept"],
         )
     if not masks.obeyed:
         return _none_is_taken(evidence)
@@ -76,7 +109,8 @@ def obeyed(evidence: Evidence) -> Outcome:
     for mask in masks.obeyed:
         if wrong := in_training(_in_its_type(evidence, mask), mask):
             return wrong
-    for mask in masks.obeyed:
+    declared = evidence.subject.options.masks
+    for mask in masks.obeyed if declared is None else ():
         if unlike := _uncommon(mask):
             return unlike
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
@@ -101,7 +135,8 @@ def _uncommon(mask: Mask) -> Outcome | None:
     if name == "key_padding_mask" and mask.meaning == "True may look":
         return failed(
             "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
-            "who hands that over has it inverted, and padding is seen."
+            "who hands that over has it inverted, and padding is seen.",
+            mistakes=["mask-inverted"],
         )
     if (
         name == "attention_mask"
@@ -141,7 +176,10 @@ def _in_its_type(evidence: Evidence, mask: Mask) -> Evidence:
 def _wrong_with(evidence: Evidence, mask: Mask) -> Outcome | None:
     """Try a mask that is obeyed in more ways."""
     if _changes(evidence, mask):
-        return failed(f"It changes its {mask.argument} in place.")
+        return failed(
+            f"It changes its {mask.argument} in place.",
+            mistakes=["mask-changed-in-place"],
+        )
     worst = _other_tables(evidence, mask)
     if worst > evidence.same_order_tolerance:
         return failed(
@@ -156,6 +194,7 @@ def _wrong_with(evidence: Evidence, mask: Mask) -> Outcome | None:
             "not low enough. Fill with minus infinity, or the lowest number of the "
             "type.",
             worst,
+            mistakes=["mask-fills-too-high"],
         )
     return None
 
@@ -230,12 +269,13 @@ def padding(evidence: Evidence) -> Outcome:
                 among = (
                     f" With {texts} texts, as many as heads, one is taken for another."
                 )
-            why = whose_mask(evidence, mask) if mask.varies else ""
-            why = why or "padding is seen, or hidden only in part"
+            found = whose_mask(evidence, mask) if mask.varies else None
+            why = found.sentence if found else "padding is seen, or hidden only in part"
             return failed(
                 "In a padded batch the real tokens get something else than alone: "
                 f"{why}.{among}",
                 worst,
+                mistakes=found.mistakes if found else (),
             )
     return passed("A padded batch gets what each text gets alone.", worst)
 
@@ -279,6 +319,7 @@ def _both(evidence: Evidence) -> Outcome | None:
     return failed(
         f"With {pairs.argument} and {keys.argument} at once, one is not obeyed.",
         moved,
+        mistakes=["one-of-two-masks-ignored"],
     )
 
 

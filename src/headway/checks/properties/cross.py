@@ -116,7 +116,8 @@ def _looks(evidence: Evidence) -> Outcome | None:
         return None
     return failed(
         "Other tokens for keys and values change nothing: they are made of the tokens "
-        "of the queries."
+        "of the queries.",
+        mistakes=["keys-and-values-from-queries"],
     )
 
 
@@ -168,7 +169,8 @@ def _of_values(evidence: Evidence) -> Outcome | None:
     values = _ask(evidence, evidence.x, y, y.flip(2))
     if max_difference(values, output) <= evidence.tolerance:
         return failed(
-            "Other values change nothing: values are made of the tokens of the keys."
+            "Other values change nothing: values are made of the tokens of the keys.",
+            mistakes=["values-from-keys"],
         )
     meant = evidence.designs[0]
     weighs_one = meant.sinks is None and meant.normalize == "softmax"

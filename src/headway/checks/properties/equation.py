@@ -14,12 +14,22 @@ from headway.checks.evidence.find_designs import standard_slopes
 from headway.checks.evidence.norms import fault_of_norms
 from headway.checks.evidence.tables import lengths_differ
 from headway.checks.evidence.weights import Projections
-from headway.checks.oracle import Match, consequences, explain, match
+from headway.checks.oracle import (
+    Match,
+    consequences,
+    explain,
+    match,
+    without_surroundings,
+)
 from headway.checks.oracle.long_texts import in_long_texts
 from headway.checks.oracle.mistakes import left_out, other_speeds
 from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.subject.names import read_names
 
+_DECLARED = (
+    "scale", "normalize", "rotary_base", "window", "positions", "softcap", "sinks",
+    "norms", "groups",
+)  # fmt: skip
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
@@ -30,22 +40,30 @@ _BESIDES = re.compile(
 
 def equals(evidence: Evidence) -> Outcome:
     """Ask that the result is what the equation gives; if not, name what explains it."""
+    outcome = _equals(evidence)
+    options = evidence.subject.options
+    told = [
+        f"{name}={value!r}"
+        for name in _DECLARED
+        if (value := getattr(options, name)) is not None
+    ]
+    if outcome.verdict != "failed" or not told:
+        return outcome
+    said = f"{outcome.sentence} Declared: {', '.join(told)}."
+    explains = outcome.explains
+    if outcome.mistakes and options.layout is None:  # which says more than that
+        explains = (*explains, "facts")
+    return outcome._replace(sentence=said, explains=explains)
+
+
+def _equals(evidence: Evidence) -> Outcome:
     weights = evidence.weights
     if not weights.candidates:
         return _of_small_layers(evidence)
     nearest = match(evidence)
     if nearest.weights is not None and nearest.difference <= evidence.tolerance:
         return _fits(replace(evidence, bare=()), nearest, nearest.weights)
-    ways = [
-        replace(
-            evidence,
-            subject=one.subject,
-            output=one.output,
-            bare=(one,),
-            weights=one.weights or evidence.weights,
-        )
-        for one in evidence.bare
-    ]
+    ways = without_surroundings(evidence)
     for one in ways:
         near = match(one)
         if near.weights is not None and near.difference <= one.tolerance:
@@ -60,6 +78,7 @@ def equals(evidence: Evidence) -> Outcome:
                 nearest.difference,
                 section=found.section,
                 explains=consequences(found.mistakes),
+                mistakes=found.ids,
             )
     return _unexplained(evidence, nearest.difference)
 
@@ -79,6 +98,7 @@ def _of_small_layers(evidence: Evidence) -> Outcome:
             f"All heads share {name}, and each sees only its own part of a token."
             f"{besides}",
             section=book.HEADS,
+            mistakes=("heads-share-layer", *(found.ids if found else ())),
         )
     heads = evidence.subject.options.num_heads
     fitting = f" that fit num_heads={heads}" if heads else ""
@@ -99,15 +119,16 @@ def _fits(evidence: Evidence, near: Match, weights: Projections) -> Outcome:
             near.difference,
             section=mistake.section,
             explains=consequences([mistake]),
+            mistakes=[mistake.id],
         )
     if outcome := _not_as_promised(evidence, near):
         return outcome
     if found := in_long_texts(evidence, near):
-        what, section = found
         return failed(
-            f"Short texts get what the equation gives; but {what}.",
+            f"Short texts get what the equation gives; but {found.sentence}.",
             near.difference,
-            section=section,
+            section=found.section,
+            mistakes=found.ids,
         )
     if said := _harmless(evidence, near, weights):
         return note(said, near.difference)
@@ -124,6 +145,7 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
                 f"It is exactly what comes out when {mistake.sentence}.",
                 near.difference,
                 section=mistake.section,
+                mistakes=[mistake.id],
             )
     steps = torch.zeros(0) if found is None else found.angles[-1] - found.angles[0]
     if len(steps) > 1 and torch.allclose(steps, steps[:1].expand_as(steps)):
@@ -131,10 +153,17 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
             "All pairs of numbers are rotated at one speed.",
             near.difference,
             section=book.ROTARY_SPEEDS,
+            mistakes=["one-rotary-speed"],
         )
     module = evidence.fresh.module
     if module is not None and (said := fault_of_norms(module)):
-        return failed(f"Its norm {said}", near.difference, section=book.QK_NORM)
+        sentence, fault = said
+        return failed(
+            f"Its norm {sentence}",
+            near.difference,
+            section=book.QK_NORM,
+            mistakes=[fault],
+        )
     return None
 
 

@@ -7,27 +7,27 @@ from headway.checks.outcome import Outcome, failed, passed
 
 # What compares rows, or needs all of them: it fails of itself where a row is nan.
 _MADE_OF_ROWS = (
-    "equals the equation",
-    "no leak from the future",
-    "every allowed token counts",
-    "equal tokens, equal rows",
-    "the order seen does not matter",
-    "texts do not move each other",
-    "queries see other keys",
-    "the same alone as in a batch",
-    "earlier rows stay",
-    "cached equals uncached",
-    "memory layout does not matter",
-    "longer than the context",
-    "training computes the same",
-    "dropout keeps the mean",
-    "masks are obeyed",
-    "padding is not seen",
-    "fully masked rows harm nobody",
-    "gradients arrive",
-    "gradients fit differences",
-    "large scores",
-    "types and half precision",
+    "equation",
+    "leak",
+    "past",
+    "equal-tokens",
+    "order",
+    "batch",
+    "other-keys",
+    "alone",
+    "earlier-rows",
+    "cache",
+    "strides",
+    "context-length",
+    "training",
+    "dropout",
+    "masks",
+    "padding",
+    "fully-masked",
+    "gradients",
+    "gradcheck",
+    "large-scores",
+    "half-precision",
 )
 
 
@@ -38,7 +38,8 @@ def finite(evidence: Evidence) -> Outcome:
     if not count and _of_zeros(evidence):
         return failed(
             "A token of zeros gets nan: something is divided by its size, and no eps "
-            "is added, as in a norm without one."
+            "is added, as in a norm without one.",
+            mistakes=["norm-without-eps"],
         )
     if not count:
         return passed("Ordinary tokens get rows of finite numbers.", 0)

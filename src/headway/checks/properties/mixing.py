@@ -15,8 +15,15 @@ from headway.checks.tolerance import max_difference
 
 def order(evidence: Evidence) -> Outcome:
     """Ask that the order of what a row sees matters only if positions are inside."""
-    places = evidence.places
+    places, told = evidence.places, evidence.subject.options.positions
     if not places.felt:
+        if told not in (None, "none") and evidence.subject.T > 2:
+            return failed(
+                "The order of the tokens that a row sees does not matter: positions "
+                "are never used, or do not reach the keys. Declared: "
+                f"positions={told!r}.",
+                places.order,
+            )
         if places.kept and evidence.subject.T > 2:
             return failed(
                 f"It has {places.kept}, and the order of the tokens that a row sees "
@@ -45,8 +52,12 @@ def order(evidence: Evidence) -> Outcome:
         return not_applicable(reason)
     return failed(
         "The order of the tokens that a row sees matters, and no positions are inside: "
-        "look at how heads are split and merged. If positions are meant, let a name "
-        "say so.",
+        "look at how heads are split and merged. "
+        + (
+            "Declared: positions='none'."
+            if told
+            else "If positions are meant, let a name say so."
+        ),
         places.order,
     )
 

@@ -49,6 +49,7 @@ def in_training(evidence: Evidence) -> Outcome:
             "In training, a rate of 0 drops everything, and a rate of 1 nothing: the "
             "rate of dropout is taken for what is kept.",
             worst,
+            mistakes=["dropout-rate-inverted"],
         )
     spread = max_difference(drawn, drawn[:1].expand_as(drawn))
     if spread > evidence.tolerance and not subject.has_dropout:
@@ -86,7 +87,9 @@ def dropout(evidence: Evidence) -> Outcome:
     apart = max_difference(means, means[:1].expand_as(means))
     if apart <= evidence.same_order_tolerance:
         return failed(
-            "It has a rate of dropout, and in training nothing is dropped.", 0
+            "It has a rate of dropout, and in training nothing is dropped.",
+            0,
+            mistakes=["dropout-never-acts"],
         )
     if bool(expected.isfinite().all()) and not bool(means.isfinite().all()):
         return failed(
@@ -94,6 +97,7 @@ def dropout(evidence: Evidence) -> Outcome:
             "scores, and minus infinity times zero is nan. It belongs on weights, "
             "after the softmax.",
             0,
+            mistakes=["dropout-on-scores"],
         )
     if _shared(subject, x):
         return note(
@@ -113,6 +117,7 @@ def dropout(evidence: Evidence) -> Outcome:
             f"A rate of {_SMALL_RATE} changes nearly all: the rate is taken for what "
             "is kept.",
             _SMALL_RATE,
+            mistakes=["dropout-rate-inverted"],
         )
     if not at_rest:
         return not_applicable(
@@ -126,6 +131,7 @@ def dropout(evidence: Evidence) -> Outcome:
                 "With large tokens, the mean of many draws in training is not the "
                 "answer of eval: dropout acts on scores as well, before the softmax.",
                 count,
+                mistakes=["dropout-on-scores"],
             )
         return passed("Dropout acts in training, and keeps the mean of many.", count)
     if others:

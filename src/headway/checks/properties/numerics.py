@@ -34,7 +34,10 @@ def gradients(evidence: Evidence) -> Outcome:
     if not output.requires_grad:
         if module is None:
             return not_applicable("The function does not take part in differentiation.")
-        return failed("The result has no gradient: detach() or no_grad() is inside.")
+        return failed(
+            "The result has no gradient: detach() or no_grad() is inside.",
+            mistakes=["gradient-detached"],
+        )
     try:
         output.square().sum().backward()
     except (NotImplementedError, RuntimeError) as raised:

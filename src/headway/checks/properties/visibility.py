@@ -7,21 +7,30 @@ from headway.checks.errors import theirs
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.batched_changes import moved_rows
 from headway.checks.evidence.influence import faint_future, pattern_name, side_of_window
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.outcome import Cause, Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import Subject
-from headway.checks.subject.intent import has_window
 from headway.checks.tolerance import max_difference, same_order_tolerance
 
 _LARGE = 1e3
 _LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
 _REASONS = {
-    "every token": "no mask acts, or the result of hiding is dropped",
-    "itself and the future": "the triangle of the mask is flipped",
-    "the future and not itself": "the mask is inverted: True means the opposite here",
-    "the past, itself and the next token": "the triangle is shifted by one place",
-    "the past and not itself": "the triangle is shifted by one place",
-    "the token before, itself and the future": "the triangle is flipped and shifted",
-    "only itself": "tokens never meet",
+    "every token": Cause("no mask acts, or the result of hiding is dropped"),
+    "itself and the future": Cause(
+        "the triangle of the mask is flipped", "mask-flipped"
+    ),
+    "the future and not itself": Cause(
+        "the mask is inverted: True means the opposite here", "mask-inverted"
+    ),
+    "the past, itself and the next token": Cause(
+        "the triangle is shifted by one place", "mask-shows-next"
+    ),
+    "the past and not itself": Cause(
+        "the triangle is shifted by one place", "mask-hides-itself"
+    ),
+    "the token before, itself and the future": Cause(
+        "the triangle is flipped and shifted", "mask-flipped-and-shifted"
+    ),
+    "only itself": Cause("tokens never meet", "tokens-never-meet"),
 }
 
 
@@ -42,16 +51,27 @@ def leak(evidence: Evidence) -> Outcome:
     worst = max(modes, key=lambda mode: modes[mode])
     if not modes[worst]:
         return _leak_of_long_texts(evidence)
-    where, reason = "", _reason_of_leak(evidence)
+    where, found = "", _cause_of_leak(evidence)
     if not all(modes.values()):
         where = f" {worst}"
         if not modes["in eval"]:
-            reason = "In eval none does: the mask hangs on a mode or on dropout."
+            found = Cause(
+                "In eval none does: the mask hangs on a mode or on dropout.",
+                "mask-hangs-on-mode",
+            )
     random = not modes["in eval"] and not modes["in training"]  # by what was dropped
     return failed(
-        f"A row moves{where} when a later token is changed. {reason}".strip(),
+        f"A row moves{where} when a later token is changed. {found.sentence}".strip()
+        + _declared(evidence),
         None if random else modes[worst],
+        mistakes=found.mistakes,
     )
+
+
+def _declared(evidence: Evidence) -> str:
+    """Name what is declared of the future, if it is."""
+    causal = evidence.subject.options.causal
+    return "" if causal is None else f" Declared: causal={causal}."
 
 
 @torch.no_grad()
@@ -75,8 +95,10 @@ def _leak_of_long_texts(evidence: Evidence) -> Outcome:
         if moved > same_order_tolerance(one):
             return failed(
                 f"In a text of {long} tokens a row moves when the last one is changed, "
-                f"and in one of {subject.T} none does: long texts are not masked.",
+                f"and in one of {subject.T} none does: long texts are not masked."
+                + _declared(evidence),
                 moved,
+                mistakes=["long-texts-unmasked"],
             )
     return passed("No row moves when a later token is changed.", 0)
 
@@ -102,30 +124,38 @@ def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> flo
     return worst if worst > same_order_tolerance(subject(x)) else 0.0
 
 
-def _reason_of_leak(evidence: Evidence) -> str:
+def _cause_of_leak(evidence: Evidence) -> Cause:
+    """Say why rows see the future."""
     name = pattern_name(evidence.visible)
     if name == "every token" and faint_future(evidence.influence):
-        return (
+        return Cause(
             "Later tokens count a little: hidden scores are not low enough, as of a "
-            "fill of -10."
+            "fill of -10.",
+            "mask-fills-too-high",
         )
     if name == "itself and the past":
-        return "Large tokens get through, so hidden scores are not low enough."
-    if reason := _reason_of_pattern(evidence):
-        return reason
+        return Cause(
+            "Large tokens get through, so hidden scores are not low enough.",
+            "mask-fills-too-high",
+        )
+    if found := _cause_of_pattern(evidence):
+        return found
     wrong = (evidence.visible & ~evidence.allowed).nonzero()
     if not len(wrong):
-        return ""
+        return Cause("")
     t, s = (int(n) + 1 for n in wrong[0])
-    return (
+    return Cause(
         f"Row {t} sees token {s}: look at the axis of the softmax, and at how heads "
         "are split and merged."
     )
 
 
-def _reason_of_pattern(evidence: Evidence) -> str:
+def _cause_of_pattern(evidence: Evidence) -> Cause | None:
     name = pattern_name(evidence.visible)
-    return f"A row sees {name}: {_REASONS[name]}." if name in _REASONS else ""
+    if name not in _REASONS:
+        return None
+    reason, mistake = _REASONS[name]
+    return Cause(f"A row sees {name}: {reason}.", mistake)
 
 
 def past(evidence: Evidence) -> Outcome:
@@ -136,7 +166,7 @@ def past(evidence: Evidence) -> Outcome:
     if window and not bool(evidence.visible.triu(1).any()):
         return passed(f"A row sees the latest {window} tokens: a window.", window)
     side = side_of_window(evidence.visible)
-    if side and has_window(evidence.subject.target) and not evidence.causal:
+    if side and evidence.subject.has_window and not evidence.causal:
         return note(
             f"A row sees {side} tokens on both sides: the window reaches into the "
             "future as well. Say causal=True if that is wrong."
@@ -146,10 +176,13 @@ def past(evidence: Evidence) -> Outcome:
     if not count:
         return passed("Every token moves every row that may see it.", 0)
     t, s = (int(n) + 1 for n in unseen.nonzero()[0])
+    found = _cause_of_pattern(evidence)
+    reason = f" {found.sentence}" if found else ""
     return failed(
         f"Row {t} does not see token {s}, which it may see; so in {count} of "
-        f"{int(evidence.allowed.sum())} places. {_reason_of_pattern(evidence)}".strip(),
+        f"{int(evidence.allowed.sum())} places.{reason}{_declared(evidence)}",
         count,
+        mistakes=found.mistakes if found else (),
     )
 
 
@@ -164,10 +197,15 @@ def texts(evidence: Evidence) -> Outcome:
     tokens_meet = (
         within.masked_fill(own_token, 0.0).max() > evidence.same_order_tolerance
     )
-    reason = (
-        "A mean over the batch, a softmax over it, or a reshape mixes them."
-        if tokens_meet
-        else "Tokens see only those of the same place in other texts: the axes of "
-        "texts and tokens are swapped (batch_first?)."
+    if tokens_meet:
+        return failed(
+            "A change in one text moves another. A mean over the batch, a softmax over "
+            "it, or a reshape mixes them.",
+            worst,
+        )
+    return failed(
+        "A change in one text moves another. Tokens see only those of the same place "
+        "in other texts: the axes of texts and tokens are swapped (batch_first?).",
+        worst,
+        mistakes=["texts-and-tokens-swapped"],
     )
-    return failed(f"A change in one text moves another. {reason}", worst)

@@ -39,6 +39,14 @@ _CONTEXT = re.compile(
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+# Of queries, keys and values.
+_AXES_OF = {
+    "heads first": 4,
+    "tokens first": 4,
+    "batch first": 3,
+    "time first": 3,
+    "one text": 2,
+}
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
 OTHERS = "further_arguments"  # the name of those that are handed over beside a call
 _NOTHING = torch.empty(0)
@@ -135,11 +143,26 @@ class Call:
         told = invoke.told._replace(start=start)
         return replace(self, invoke=replace(invoke, told=told))
 
-    def with_tokens_first(self) -> "Call":
-        """Give the same call of a function that has tokens before heads, or texts."""
-        packing = replace(cast("Packing", self.packing), tokens_first=True)
-        invoke = cast("FilledIn", self.invoke)
-        return replace(self, packing=packing, invoke=replace(invoke, tokens_first=True))
+    def with_tokens_first(self, *, first: bool = True) -> "Call":
+        """Give the same call of a function that has tokens before heads, or texts.
+
+        Args:
+            first: Whether it has; if not, they come after these.
+        """
+        packing = replace(cast("Packing", self.packing), tokens_first=first)
+        invoke = self.invoke
+        if isinstance(invoke, FilledIn):
+            invoke = replace(invoke, tokens_first=first)
+        return replace(self, packing=packing, invoke=invoke)
+
+    def turned(self) -> "Call":
+        """Give the same call with tokens and texts, or tokens and heads, swapped."""
+        if self.packing is not None:
+            return self.with_tokens_first(first=not self.packing.tokens_first)
+        first, invoke = not self.time_first, self.invoke
+        if isinstance(invoke, FilledIn):
+            invoke = replace(invoke, time_first=first)
+        return replace(self, time_first=first, invoke=invoke)
 
     @limited()
     @at_the_border
@@ -164,16 +187,20 @@ def possible_calls(
     *,
     rotary_base: float | None = None,
     causal: bool | None = None,
+    layout: str | None = None,
 ) -> Iterator[Call]:
     """Give the ways in which code may want to be called, the likeliest first."""
-    time_first = not getattr(target, "batch_first", _names_texts_first(target))
+    time_first = layout == "time first"
+    if layout is None:
+        time_first = not getattr(target, "batch_first", _names_texts_first(target))
     if option is not None:
         text, invoke, takes_tokens = _from_option(option)
         if takes_tokens:
             turned = isinstance(option, str) and _TURNED.search(option)
+            turned = turned if layout is None else None
             yield Call(text, invoke, None, time_first and not turned)
         else:
-            yield from _of_three(Call(text, invoke), target, num_heads)
+            yield from _of_three(Call(text, invoke), target, num_heads, layout)
         return
     told = Room(0, 0, 0, num_heads or intent.num_heads(target) or 1, _NOTHING)
     told = told._replace(base=rotary_base or told.base, causal=bool(causal))
@@ -182,7 +209,7 @@ def possible_calls(
         if not has_weights(target):
             roles = three_of(known)
             for call in _filled(target, known, roles, told, unnamed=(0, 1, 2)):
-                yield from _of_three(call, target, num_heads)
+                yield from _of_three(call, target, num_heads, layout)
         else:
             roles = dict.fromkeys(three_of(known), 0)
             yield from _filled(target, known, roles, told, time_first=time_first)
@@ -399,14 +426,21 @@ def _laid_out(text: str) -> Call:
     return Call(text, _from_option(text)[1])
 
 
-def _of_three(call: Call, target: Target, num_heads: int | None) -> Iterator[Call]:
+def _of_three(
+    call: Call, target: Target, num_heads: int | None, layout: str | None
+) -> Iterator[Call]:
     """Try queries, keys and values with heads, without, and of one text alone."""
     known = key_width(target)
-    for axes, other in itertools.product((4, 3, 2), (11, None)):
+    told = _AXES_OF.get(layout or "")
+    for axes, other in itertools.product((told,) if told else (4, 3, 2), (11, None)):
         heads = (num_heads or 2) if axes == 4 else 1
         width = 3 if heads == 5 else 5  # as many heads as numbers hide mistakes
         width = known or width
         given = replace(call, packing=Packing(heads, width, other or width, axes))
+        if told:
+            turned = layout in ("tokens first", "time first")
+            yield given.with_tokens_first() if turned else given
+            continue
         yield given
         if call.filling.doubts and axes > 2:  # what is filled in must know the order
             yield given.with_tokens_first()

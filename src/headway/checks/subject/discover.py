@@ -33,9 +33,22 @@ _FURTHER = 6  # widths that no name tells
 def discover(target: Target, options: Options) -> Subject:
     """Copy the code, draw new weights, and find out how it is called.
 
+    Where no call of the declared layout works, it is called in another, and the
+    subject says so.
+
     Raises:
         ValueError: If it cannot be called in any way that is known.
     """
+    try:
+        return _discover(target, options)
+    except ValueError:
+        if options.layout is None:
+            raise
+        found = _discover(target, replace(options, layout=None))
+        return replace(found, options=options, refused=True)
+
+
+def _discover(target: Target, options: Options) -> Subject:
     target = what_is_called(target)
     _refuse_numbers(options)
     target = uncompiled(target)
@@ -100,6 +113,7 @@ def _candidate_calls(target: Target, options: Options) -> Iterator[tuple[Call, i
         options.num_heads,
         rotary_base=options.rotary_base,
         causal=options.causal,
+        layout=options.layout,
     ):
         if call.packing is not None:
             yield call, call.packing.d_in
@@ -211,7 +225,8 @@ def _queries_count(subject: Subject, x: torch.Tensor) -> bool:
 def _with_axes_in_order(subject: Subject) -> Subject:
     """Put tokens before heads, or before texts, if that is where the code has them."""
     packing = subject.call.packing
-    if packing is None or subject.options.call is not None or packing.axes == 2:
+    told = subject.options.call or subject.options.layout
+    if packing is None or told is not None or packing.axes == 2:
         return subject
     first = 1 if packing.axes == 4 else 0
     try:

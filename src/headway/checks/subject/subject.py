@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +22,7 @@ from headway.checks.subject.signature import Target
 
 @dataclass(frozen=True)
 class Options:
-    """What the reader said; what is `None` is to be found out."""
+    """What is declared; what is `None` is to be found out."""
 
     d_in: int | None = None
     context_length: int | None = None
@@ -33,8 +33,16 @@ class Options:
     scale: float | None = None
     normalize: str | None = None
     rotary_base: float | None = None
-    window: int | None = None
+    window: int | Literal["none"] | None = None
     cached: CallOption | None = None
+    caches: bool | None = None
+    positions: Literal["none", "rotary", "bias", "absolute"] | None = None
+    layout: str | None = None
+    masks: Mapping[str, str] | Literal["none"] | None = None
+    softcap: float | Literal["none"] | None = None
+    sinks: str | None = None
+    norms: Literal["none", "after projection", "after rotation"] | None = None
+    groups: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,12 +56,14 @@ class Subject:
         d_in: Width of the tokens.
         dtype: The most precise type that it takes.
         device: Where its weights are.
-        options: What the reader said.
+        options: What is declared.
         B: Number of texts in a batch.
         T: Number of tokens in a text.
         copy_each_call: Whether to call a new copy each time, because a call changes it.
         extra: Further arguments of each call.
         undropped: Whether to leave out what functions of torch drop in eval.
+        refused: Whether no call of the declared layout works, so that this one was
+            found without it.
     """
 
     name: str
@@ -68,6 +78,7 @@ class Subject:
     copy_each_call: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     undropped: bool = False
+    refused: bool = False
 
     def __call__(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the code with tokens, and with the same random numbers each time.
@@ -133,6 +144,12 @@ class Subject:
     def num_heads(self) -> int | None:
         """The number of heads, as given or found."""
         return self.options.num_heads or intent.num_heads(self.target)
+
+    @property
+    def has_window(self) -> bool:
+        """Whether it is meant to see only the nearest keys, as declared or named."""
+        told = self.options.window
+        return intent.has_window(self.target) if told is None else told != "none"
 
     def tokens(
         self, B: int | None = None, T: int | None = None, *, seed: int = 0

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from headway._paths import shown
 from headway.checks.cannot_check import CannotCheckError
-from headway.checks.expected import nearest
+from headway.checks.choosing import nearest
 from headway.checks.target.names import FILES, split
 
 _FILE = "pyproject.toml"
@@ -29,12 +29,15 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "scale": ((int, float), "a number"),
     "normalize": ((str,), "a string"),
     "rotary_base": ((int, float), "a number"),
-    "window": ((int,), "a whole number"),
+    "window": ((int, str), 'a whole number or "none"'),
     "cached": ((str,), "a string"),
+    "facts": ((dict,), "a table of facts"),
     "mask": ((str,), "a string"),
     "positions": ((str,), "a string"),
     "compile": ((bool, str), "true, false or the name of a backend"),
     "expected": ((dict,), "a table of reasons"),
+    "only": ((list,), "a list of ids of properties"),
+    "skip": ((list,), "a list of ids of properties"),
     "limit": ((int, float), "a number of seconds"),
 }
 
@@ -136,7 +139,7 @@ def _refuse(name: str, options: Mapping[str, Any]) -> None:
         if key not in _KEYS:
             raise CannotCheckError(
                 f"tool.headway.checks.{name!r} must have known keys, "
-                f"{nearest(key, [*_KEYS])}; got {key!r}."
+                f"{nearest(key, {one: one for one in _KEYS})}; got {key!r}."
             )
         kinds, words = _KEYS[key]
         if not isinstance(value, kinds) or (type(value) is bool and bool not in kinds):

@@ -181,9 +181,9 @@ def bert_of_ones():
         wrong(
             "The mask of keys is laid over queries, so that padding is seen.",
             r"hides? (the )?(rows|queries)|rows and not (the )?(columns|keys)",
-            "masks are obeyed",
-            "padding is not seen",
-            "fully masked rows harm nobody",
+            "masks",
+            "padding",
+            "fully-masked",
         ),
     )
 )

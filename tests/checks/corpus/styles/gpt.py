@@ -404,8 +404,8 @@ class Dropping(nn.Module):
         wrong(
             "The mask is taken and never used.",
             r"mask.*(nothing|not used|ignor|no effect|changes)|no mask acts",
-            "masks are obeyed",
-            "padding is not seen",
+            "masks",
+            "padding",
         ),
     )
 )

@@ -74,7 +74,7 @@ class Scaled(Plain):
         wrong(
             "Scores are multiplied by the root of a head's width, not divided by it.",
             r"multipl|not divided|wrong way",
-            "equals the equation",
+            "equation",
         ),
     ),
 )
@@ -89,7 +89,7 @@ def rasbt_combined_scale():
         wrong(
             "Scores are divided by the root of the number of heads.",
             r"number of heads",
-            "equals the equation",
+            "equation",
         ),
     ),
 )
@@ -110,7 +110,7 @@ def vit_cifar():
         wrong(
             "Scores are not scaled.",
             r"not (scaled|divided)|no scale|scale.*(missing|left out)",
-            "equals the equation",
+            "equation",
         ),
     ),
 )
@@ -157,8 +157,8 @@ class OverHeadsToo(Plain):
         wrong(
             "The softmax runs over keys and heads together.",
             r"softmax.*heads|heads.*softmax",
-            "equals the equation",
-            "equal tokens, equal rows",
+            "equation",
+            "equal-tokens",
         ),
     ),
 )
@@ -197,8 +197,8 @@ def eva():
         wrong(
             "The mask acts after the softmax, so that weights sum to less than one.",
             r"after the softmax|sum to (less|one)|do(es)? not sum",
-            "masks are obeyed",
-            "padding is not seen",
+            "masks",
+            "padding",
         ),
     )
 )
@@ -226,8 +226,8 @@ class MaskUsedOnce(Plain):
         wrong(
             "The fast path takes the mask and never uses it.",
             r"changes nothing|mask.*(not used|ignor|nothing)",
-            "masks are obeyed",
-            "padding is not seen",
+            "masks",
+            "padding",
         ),
     )
 )

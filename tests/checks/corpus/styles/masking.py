@@ -138,8 +138,8 @@ class Renormalised(Plain):
         wrong(
             "Where hidden scores are much larger, what is left is divided by zero.",
             r"not finite|\bnan\b|divided by zero|0 / 0",
-            "large scores",
-            "no leak from the future",
+            "large-scores",
+            "leak",
         ),
     ),
 )
@@ -162,9 +162,9 @@ class NothingHidden(Plain):
         wrong(
             "The result of hiding is dropped, so that nothing is hidden.",
             r"nothing is hidden|result of hiding|no mask acts",
-            "no leak from the future",
-            "earlier rows stay",
-            "equals the equation",
+            "leak",
+            "earlier-rows",
+            "equation",
         ),
     ),
 )

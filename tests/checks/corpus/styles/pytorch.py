@@ -127,7 +127,7 @@ def naive_function():
         wrong(
             "Scores are divided by the root of the number of keys.",
             r"root of (the )?(number of )?(keys|tokens)|number of (keys|tokens)",
-            "equals the equation",
+            "equation",
         ),
     )
 )
@@ -146,7 +146,7 @@ def function_by_length():
         wrong(
             "The softmax runs over the queries.",
             r"softmax.*(axis|quer|column|dim)",
-            "equals the equation",
+            "equation",
         ),
     )
 )
@@ -164,7 +164,7 @@ def function_over_queries():
         wrong(
             "Nothing divides the scores.",
             r"not (divided|scaled)|no scale|scale.*(missing|left out)|without.*scal",
-            "equals the equation",
+            "equation",
         ),
     )
 )
@@ -207,7 +207,7 @@ def of_score_mods():
 
 @style(
     causal=True,
-    harmless={"types and half precision": "It takes nothing but 16 bits, as is said."},
+    harmless={"half-precision": "It takes nothing but 16 bits, as is said."},
 )
 def half_only():
     """In the style of flash-attn: 16 bits alone, and the future is hidden."""
@@ -265,7 +265,7 @@ class DiveIn(nn.Module):
         return self.W_o(output.transpose(1, 2).flatten(2))
 
 
-LENS = {"a call leaves nothing behind": "Weights are kept for pictures."}
+LENS = {"state": "Weights are kept for pictures."}
 
 
 @style(defects=(HALF,), harmless=LENS)
@@ -355,7 +355,7 @@ def three_axes():
         wrong(
             "Queries and keys change places.",
             r"quer.*key.*(swap|exchang|place)|(swap|exchang).*quer.*key|roles",
-            "equals the equation",
+            "equation",
         ),
     ),
 )

@@ -367,8 +367,8 @@ def from_the_start(m, x):
     causal=True,
     call=from_the_start,
     harmless={
-        "a call leaves nothing behind": "It is a cache, as was asked for.",
-        "gradients arrive": "A cache that is written in place is for generation.",
+        "state": "It is a cache, as was asked for.",
+        "gradients": "A cache that is written in place is for generation.",
     },
 )
 def llama_meta():
@@ -672,7 +672,7 @@ class AlibiAttention(nn.Module):
 
 @style(
     causal=True,
-    harmless={"masks are obeyed": "True is a token, as is said where it is meant."},
+    harmless={"masks": "True is a token, as is said where it is meant."},
 )
 def mpt_alibi():
     """In the style of MPT: ALiBi in a buffer, and a mask where True is a token."""

@@ -104,8 +104,8 @@ class AfterSoftmax(HeadsFirst):
         wrong(
             "Weights are divided by a root after the softmax, not scores before it.",
             r"after the softmax",
-            "equals the equation",
-            "equal tokens, equal rows",
+            "equation",
+            "equal-tokens",
         ),
     )
 )
@@ -293,9 +293,9 @@ def as_map(m, x):
 
 
 OVER_PLACES = {
-    "every allowed token counts": "A norm of groups runs over all places.",
-    "equal tokens, equal rows": "A norm of groups runs over all places.",
-    "the order seen does not matter": "A norm of groups runs over all places.",
+    "past": "A norm of groups runs over all places.",
+    "equal-tokens": "A norm of groups runs over all places.",
+    "order": "A norm of groups runs over all places.",
 }
 
 

@@ -13,7 +13,7 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 from checks.support.asking import evidence_of, said
 from headway.checks import check
 from headway.checks.evidence.weights import Projections, Weights, find_weights
-from headway.checks.run import facts
+from headway.checks.found_facts import facts
 from headway.checks.subject import Options, Subject
 from headway.checks.subject.calls import Call
 from sizes import D_IN, B, D, E, H, T, V, draw
@@ -460,7 +460,7 @@ SCHEMES: dict[str, Callable[[], Attend]] = {
 every_scheme = pytest.mark.parametrize("make", SCHEMES.values(), ids=SCHEMES)
 
 
-EQUATION = "equals the equation"
+EQUATION = "equation"
 
 
 @every_scheme
@@ -475,7 +475,7 @@ def test_the_weights_are_found_and_give_what_the_code_gives(
     else:
         assert verdict == "passed"
     shown = facts(evidence_of(attend, causal=False))
-    assert shown["heads"] == str(attend.num_heads)
+    assert shown["heads"].value == str(attend.num_heads)
 
 
 @every_scheme
@@ -499,8 +499,8 @@ def test_pytorchs_own_module_is_found() -> None:
     module = nn.MultiheadAttention(E, H, batch_first=True)
     assert said(module, EQUATION)[0] == "passed"
     shown = facts(evidence_of(module))
-    assert shown["heads"] == str(H)
-    assert shown["weights"] == "in_proj_weight, out_proj.weight"
+    assert shown["heads"].value == str(H)
+    assert shown["weights"].value == "in_proj_weight, out_proj.weight"
 
 
 @pytest.mark.parametrize("heads", [1, H, 17])
@@ -517,7 +517,9 @@ def test_heads_are_counted_where_each_has_weights_of_its_own(packed: bool) -> No
     attend.forward = functools.partial(_forward, attend, H)  # type: ignore[method-assign]
     del attend.num_heads
     assert said(attend, EQUATION, causal=False, call="m(x)")[0] == "passed"
-    assert facts(evidence_of(attend, causal=False, call="m(x)"))["heads"] == str(H)
+    assert facts(evidence_of(attend, causal=False, call="m(x)"))["heads"].value == str(
+        H
+    )
 
 
 def _forward(m: Any, heads: int, x: Tensor) -> Tensor:
@@ -528,7 +530,7 @@ def test_heads_that_are_told_stand_above_those_found() -> None:
     attend = layers("q", "k", "v")
     assert said(attend, EQUATION, causal=False, num_heads=H)[0] == "passed"
     assert said(attend, EQUATION, causal=False, num_heads=3)[0] == "failed"
-    assert facts(evidence_of(attend, num_heads=3))["heads"] == "3"
+    assert facts(evidence_of(attend, num_heads=3))["heads"].value == "3"
 
 
 # Names that do not tell
@@ -543,7 +545,7 @@ def test_odd_names_can_be_told(names: str) -> None:
     module = layers(*names.split())
     assert said(module, EQUATION, causal=False, weights=given)[0] == "passed"
     shown = facts(evidence_of(module, causal=False, weights=given))
-    assert shown["weights"] == ", ".join(given.values())
+    assert shown["weights"].value == ", ".join(given.values())
 
 
 def test_packed_weights_can_be_told() -> None:

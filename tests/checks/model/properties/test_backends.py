@@ -77,7 +77,7 @@ class Flag(models.Plain):
     ],
 )
 def test_other_code(kind: type[nn.Module], verdict: str, says: str) -> None:
-    outcome = ask("eager equals fused", kind)
+    outcome = ask("eager", kind)
     assert outcome.verdict == verdict, outcome.sentence
     assert says in outcome.sentence
 
@@ -90,7 +90,7 @@ def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
         return target
 
     monkeypatch.setattr(torch, "compile", same)
-    name = "compiled is the same"
+    name = "compile"
     assert ask(name, models.Plain).verdict == "not applicable"
     assert ask(name, models.Plain, compile=True).verdict == "passed"
     assert ask(name, models.Plain, compile="eager").verdict == "passed"

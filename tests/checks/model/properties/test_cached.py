@@ -91,7 +91,7 @@ class OtherSingle(models.Cached):
     ],
 )
 def test_a_cache(kind: type[nn.Module], verdict: str, says: str) -> None:
-    outcome = ask("cached equals uncached", kind)
+    outcome = ask("cache", kind)
     assert outcome.verdict == verdict, outcome.sentence
     assert says in outcome.sentence
 
@@ -102,12 +102,10 @@ def test_a_cache_that_is_told() -> None:
 
     told = "m(ids, past, True)"
     for option in (cached, told):
-        outcome = ask("cached equals uncached", models.Cached, cached=option)
+        outcome = ask("cache", models.Cached, cached=option)
         assert outcome.verdict == "passed", outcome.sentence
     wrong = "m(ids, None, True)"
-    assert (
-        ask("cached equals uncached", models.Cached, cached=wrong).verdict == "failed"
-    )
-    outcome = ask("cached equals uncached", models.Cached, cached="m(past)")
+    assert ask("cache", models.Cached, cached=wrong).verdict == "failed"
+    outcome = ask("cache", models.Cached, cached="m(past)")
     assert outcome.verdict == "failed"
     assert outcome.sentence.startswith("m(past) raised")

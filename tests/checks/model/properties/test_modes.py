@@ -43,7 +43,7 @@ def keeps_length(m: Any, x: Tensor) -> Tensor:
     ],
 )
 def test_a_call_leaves_nothing_behind(change: Change, says: str) -> None:
-    outcome = ask("a call leaves nothing behind", embeds(change))
+    outcome = ask("state", embeds(change))
     assert outcome.verdict == "failed"
     assert says in outcome.sentence
 
@@ -66,7 +66,7 @@ class Keeps(models.Plain):
 
 
 def test_what_is_kept_is_named_if_it_is_one_thing() -> None:
-    name = "a call leaves nothing behind"
+    name = "state"
     assert "of the first call; look at head.mean." in ask(name, Keeps).sentence
     model = build(Keeps)
     model.names = ("mean", "other")
@@ -80,13 +80,13 @@ def noise(m: nn.Module, x: Tensor) -> Tensor:
 
 
 def test_eval_is_not_random() -> None:
-    assert ask("eval is not random", embeds(noise)).verdict == "failed"
-    outcome = ask("eval is not random", embeds(lambda m, x: (torch.rand(1), x)[1]))
+    assert ask("eval", embeds(noise)).verdict == "failed"
+    outcome = ask("eval", embeds(lambda m, x: (torch.rand(1), x)[1]))
     assert outcome.verdict == "note"
 
 
 def test_training_computes_the_same() -> None:
-    name = "training computes the same"
+    name = "training"
     double = embeds(lambda m, x: 2 * x if m.training else x)
     assert ask(name, double).verdict == "failed"
     drawing = embeds(lambda m, x: noise(m, x) if m.training else x)
@@ -131,4 +131,4 @@ class LossAlone(Labels):
     ],
 )
 def test_targets_change_no_logits(kind: type[nn.Module], verdict: str) -> None:
-    assert ask("targets change no logits", kind).verdict == verdict
+    assert ask("targets", kind).verdict == verdict

@@ -33,7 +33,7 @@ def padded(joined: Callable[..., Tensor], kind: type[nn.Module] = models.Padded)
     ],
 )
 def test_a_mask_that_does_not_hide(joined: Callable[..., Tensor], says: str) -> None:
-    outcome = ask("padding before a text", padded(joined))
+    outcome = ask("padding-left", padded(joined))
     assert outcome.verdict == "failed"
     assert outcome.sentence == f"attention_mask does not hide padding: {says}."
 
@@ -43,7 +43,7 @@ def raises(m: nn.Module, mask: Tensor, real: Tensor) -> Tensor:
 
 
 def test_a_mask_that_raises_is_not_asked() -> None:
-    outcome = ask("padding before a text", padded(raises))
+    outcome = ask("padding-left", padded(raises))
     assert outcome.verdict == "not applicable"
     assert "RuntimeError: no masks" in outcome.sentence
 
@@ -94,16 +94,16 @@ class ReadsPadding(models.Padded):
 
 
 def test_padding_moves_nothing() -> None:
-    assert ask("padding behind a text", Counting).verdict == "failed"
-    assert ask("padding before a text", Counting).verdict == "failed"
-    outcome = ask("padding before a text", WithoutPositions)
+    assert ask("padding-right", Counting).verdict == "failed"
+    assert ask("padding-left", Counting).verdict == "failed"
+    outcome = ask("padding-left", WithoutPositions)
     assert outcome.verdict == "note"
     assert "positions count it" in outcome.sentence
-    outcome = ask("padding before a text", WithoutPlaces)
+    outcome = ask("padding-left", WithoutPlaces)
     assert outcome.verdict == "note"
     assert "no positions are felt" in outcome.sentence
-    assert ask("padding before a text", Marking).verdict == "note"
-    for name in ("padding before a text", "padding behind a text"):
+    assert ask("padding-left", Marking).verdict == "note"
+    for name in ("padding-left", "padding-right"):
         assert ask(name, models.Padded).verdict == "passed"
         assert ask(name, ReadsPadding).verdict == "passed"
 
@@ -116,14 +116,16 @@ class InPlaceOfTheTriangle(models.Padded):
 
 
 def test_a_mask_of_padding_that_takes_the_place_of_the_causal_one() -> None:
-    for where in ("behind", "before"):
-        outcome = ask(f"padding {where} a text", InPlaceOfTheTriangle)
+    for one in ("padding-right", "padding-left"):
+        outcome = ask(one, InPlaceOfTheTriangle)
         assert outcome.verdict == "failed"
+        assert outcome.mistakes == ("mask-replaces-causal",)
         assert "the place of the causal mask" in outcome.sentence
-        outcome = ask(f"padding {where} a text", Counting)
+        outcome = ask(one, Counting)
         assert outcome.verdict == "failed"
+        assert outcome.mistakes == ()
         assert "the place of the causal mask" not in outcome.sentence
-    both_sides = ask("padding behind a text", InPlaceOfTheTriangle, causal=False)
+    both_sides = ask("padding-right", InPlaceOfTheTriangle, causal=False)
     assert "the place of the causal mask" not in both_sides.sentence
 
 
@@ -189,7 +191,7 @@ class CannotPack(Documents):
     ],
 )
 def test_texts_in_one_row(kind: type[nn.Module], verdict: str, says: str) -> None:
-    outcome = ask("texts in one row stay apart", kind)
+    outcome = ask("packing", kind)
     assert outcome.verdict == verdict
     assert says in outcome.sentence
 
@@ -205,7 +207,7 @@ class Narrow(models.Padded):
 
 def test_padding_in_32_bits() -> None:
     told = {"call": "m(ids, mask, positions)"}
-    assert ask("padding before a text", Narrow, **told).verdict == "passed"
+    assert ask("padding-left", Narrow, **told).verdict == "passed"
 
 
 class Poisoned(models.Padded):
@@ -222,5 +224,5 @@ class Poisoned(models.Padded):
 
 
 def test_what_64_bits_alone_spoil_is_asked_in_32() -> None:
-    assert ask("padding before a text", Poisoned).verdict == "passed"
-    assert ask("padding behind a text", Poisoned).verdict == "passed"
+    assert ask("padding-left", Poisoned).verdict == "passed"
+    assert ask("padding-right", Poisoned).verdict == "passed"

@@ -35,6 +35,6 @@ def raise_half(sentence: str) -> Change:
     ],
 )
 def test_half_precision(change: Change, verdict: str, says: str) -> None:
-    outcome = ask("half precision", in_half(change))
+    outcome = ask("half-precision", in_half(change))
     assert outcome.verdict == verdict, outcome.sentence
     assert says in outcome.sentence

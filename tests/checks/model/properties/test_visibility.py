@@ -22,19 +22,19 @@ def future(T: int, fill: float) -> Tensor:
 
 
 def test_a_finite_fill_is_a_note() -> None:
-    outcome = ask("no leak from the future", with_mask(lambda T: future(T, -20.0)))
+    outcome = ask("leak", with_mask(lambda T: future(T, -20.0)))
     assert outcome.verdict == "note"
     assert "a finite number" in outcome.sentence
-    outcome = ask("no leak from the future", with_mask(lambda T: future(T, -4.0)))
+    outcome = ask("leak", with_mask(lambda T: future(T, -4.0)))
     assert outcome.verdict == "failed"
-    outcome = ask("no leak from the future", with_mask(lambda T: future(T, -1e4)))
+    outcome = ask("leak", with_mask(lambda T: future(T, -1e4)))
     assert outcome.verdict == "passed"
 
 
 def test_what_other_texts_do_is_no_leak() -> None:
     model = embeds(lambda m, x: x + x.mean(0, keepdim=True))
-    assert ask("no leak from the future", model).verdict == "passed"
-    outcome = ask("texts do not move each other", model)
+    assert ask("leak", model).verdict == "passed"
+    outcome = ask("batch", model)
     assert outcome.verdict == "failed"
     assert "over the batch" in outcome.sentence
 
@@ -59,7 +59,7 @@ def test_who_sees_ahead_tells_the_cause(later: Tensor, says: str) -> None:
     found = evidence(build(models.Plain))
     seen = (later.tril(-1).clamp(min=0) + ALL.triu()).double()
     found.__dict__["influence"] = seen
-    assert says in visibility._pattern(found)
+    assert says in visibility._pattern(found).sentence
 
 
 def test_training_may_leave_the_mask_out() -> None:
@@ -70,22 +70,20 @@ def test_training_may_leave_the_mask_out() -> None:
                     q, k, v, is_causal=not self.training
                 )
 
-    outcome = ask("no leak in training", Trains)
+    outcome = ask("leak-training", Trains)
     assert outcome.verdict == "failed"
     assert "in training, and not in eval" in outcome.sentence
-    assert ask("no leak from the future", Trains).verdict == "passed"
-    assert ask("no leak in training", Trains, causal=False).verdict == "not applicable"
-    assert (
-        ask("no leak in a long text", Trains, causal=False).verdict == "not applicable"
-    )
+    assert ask("leak", Trains).verdict == "passed"
+    assert ask("leak-training", Trains, causal=False).verdict == "not applicable"
+    assert ask("leak-long", Trains, causal=False).verdict == "not applicable"
 
 
 def test_a_long_text_may_be_refused() -> None:
     model = refuse("too long", lambda ids: ids.shape[1] > 40)
-    outcome = ask("no leak in a long text", model)
+    outcome = ask("leak-long", model)
     assert outcome.verdict == "not applicable"
     assert outcome.sentence == "A text of 131 tokens raised RuntimeError: too long."
-    assert ask("no leak in a long text", model, context_length=160).verdict == "failed"
+    assert ask("leak-long", model, context_length=160).verdict == "failed"
 
 
 def near(T: int) -> Tensor:
@@ -113,7 +111,7 @@ def hides_first(T: int) -> Tensor:
     ],
 )
 def test_every_past_token_counts(model: nn.Module, says: str) -> None:
-    outcome = ask("every past token counts", model)
+    outcome = ask("past", model)
     assert outcome.verdict == "failed"
     assert says in outcome.sentence
 
@@ -121,19 +119,19 @@ def test_every_past_token_counts(model: nn.Module, says: str) -> None:
 def test_a_window_that_is_named_may_reach_so_far() -> None:
     model = with_mask(near)
     model.blocks[0].window = nn.Identity()
-    outcome = ask("every past token counts", model)
+    outcome = ask("past", model)
     assert outcome.verdict == "passed"
     assert outcome.figure == 7
 
 
 def test_dropout_may_leave_the_mask_out() -> None:
-    outcome = ask("no leak in training", models.DroppedWithDropout)
+    outcome = ask("leak-training", models.DroppedWithDropout)
     assert outcome.verdict == "failed"
     assert "with dropout, and not without" in outcome.sentence
 
 
 def test_what_begins_with_length_is_seen() -> None:
-    outcome = ask("no leak in a long text", models.LongChunks)
+    outcome = ask("leak-long", models.LongChunks)
     assert outcome.verdict == "failed"
     assert "of 131 tokens, and not of 11" in outcome.sentence
-    assert ask("no leak in a long text", models.Plain).verdict == "passed"
+    assert ask("leak-long", models.Plain).verdict == "passed"

@@ -8,7 +8,7 @@ from checks.model.building import build
 
 
 def test_the_vocabulary_fits() -> None:
-    name = "the vocabulary fits"
+    name = "vocabulary"
     outcome = ask(name, models.Plain, vocab_size=30)
     assert outcome.verdict == "note"
     assert "the last 1 are no tokens" in outcome.sentence

@@ -116,11 +116,11 @@ class CannotHide(Transformers):
     ],
 )
 def test_writing(kind: type[nn.Module], verdict: str, says: str) -> None:
-    outcome = ask("writing takes the likeliest", kind)
+    outcome = ask("greedy", kind)
     assert outcome.verdict == verdict, outcome.sentence
     assert says in outcome.sentence
 
 
 def test_a_model_that_sees_both_sides_does_not_write() -> None:
-    outcome = ask("writing takes the likeliest", Writes, causal=False)
+    outcome = ask("greedy", Writes, causal=False)
     assert outcome.verdict == "not applicable"

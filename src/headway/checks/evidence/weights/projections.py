@@ -364,7 +364,7 @@ def _threes(
                 own = _cut(bias, ("key", "value"), cut)
                 yield (query, key, value), given | own, common
     for packed in found.get("packed", {}).values():
-        groups = intent.num_kv_heads(reading.subject.target)
+        groups = _groups(reading.subject)
         for cut, common in cuts(packed.shape[0], 3, heads, groups):
             query, key, value = cut(packed)
             own = _cut(_beside(packed, known.get("packed")), ROLES[:3], cut)
@@ -372,9 +372,13 @@ def _threes(
 
 
 def _cuts_of_two(subject: Subject, rows: int, heads: int) -> Iterator[tuple[Cut, bool]]:
-    groups = intent.num_kv_heads(subject.target) or heads
-    for number, (cut, _) in enumerate(cuts(rows, 2, groups, None)):
+    for number, (cut, _) in enumerate(cuts(rows, 2, _groups(subject) or heads, None)):
         yield cut, number == 0
+
+
+def _groups(subject: Subject) -> int | None:
+    """Give the number of heads of keys and values, as declared or found."""
+    return subject.options.groups or intent.num_kv_heads(subject.target)
 
 
 def _beside(weight: Tensor, bias: Tensor | None) -> Tensor | None:

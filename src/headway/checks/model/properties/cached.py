@@ -4,7 +4,7 @@ from torch import Tensor
 
 from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, influence
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.outcome import Cause, Outcome, failed, not_applicable, note, passed
 from headway.checks.tolerance import max_difference
 
 Sizes = tuple[int, ...]
@@ -13,9 +13,14 @@ Sizes = tuple[int, ...]
 def every_cut(evidence: Evidence) -> Outcome:
     """Ask that a text in pieces gets what it gets at once, however it is cut."""
     protocol, reason = evidence.protocol
+    options = evidence.subject.options
     if protocol is None:
-        told = evidence.subject.options.cached is not None
+        if options.caches:
+            return failed(f"{reason} Declared: caches=True.")
+        told = options.cached is not None
         return failed(reason) if told else not_applicable(reason)
+    if options.caches is False:
+        return _not_to_take_one(evidence)
     apart: dict[Sizes, float] = {}
     refused = ""
     for sizes in cuts(evidence.subject.T):
@@ -27,11 +32,26 @@ def every_cut(evidence: Evidence) -> Outcome:
         apart[sizes] = max_difference(rows, evidence.logits)
     wrong = {one: far for one, far in apart.items() if far > evidence.tolerance}
     if wrong:
-        return failed(_cut(evidence, wrong), max(wrong.values()))
+        found = _cut(evidence, wrong)
+        worst = max(wrong.values())
+        return failed(found.sentence, worst, mistakes=found.mistakes)
     worst = max(apart.values())
     if refused:
         return note(f"Other pieces agree. {refused}", worst)
     return passed("A text in pieces gets what it gets at once.", worst)
+
+
+def _not_to_take_one(evidence: Evidence) -> Outcome:
+    """Ask that what may be a cache does not bring the past along."""
+    protocol = evidence.protocol[0]
+    assert protocol is not None  # noqa: S101  # it was asked before
+    T = evidence.subject.T
+    rows = protocol.read(evidence.subject, evidence.ids, (T - 1, 1))
+    if max_difference(rows, evidence.logits) > evidence.tolerance:
+        return not_applicable("No cache was found that it takes.")
+    return failed(
+        f"With {protocol.text} a later call sees the past. Declared: caches=False."
+    )
 
 
 def cuts(T: int) -> list[Sizes]:
@@ -49,11 +69,12 @@ def cuts(T: int) -> list[Sizes]:
     return [*dict.fromkeys(tuple(n for n in one if n) for one in found)]
 
 
-def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> str:
+def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> Cause:
     """Say which pieces go wrong, and so what is probably the matter."""
     first = min(wrong, key=len)
     if len(first) == 1:
-        return "With an empty cache the whole text gets other logits than without one."
+        told = "With an empty cache the whole text gets other logits than without one."
+        return Cause(told)
     single = any(len(one) > 1 and {*one[1:]} == {1} for one in wrong)
     several = any(len(one) > 1 and 1 not in one[1:] for one in wrong)
     which, same = f"Pieces of {_shown(first)}", ""
@@ -62,10 +83,11 @@ def _cut(evidence: Evidence, wrong: dict[Sizes, float]) -> str:
     elif single and not several:
         which, same = "Single tokens", "longer pieces do not"
     told = f"{which} behind a cache get other logits than at once"
-    return f"{told}{', and ' * bool(same)}{same}: {_cause(evidence, first, same)}."
+    reason, mistake = _cause(evidence, first, same)
+    return Cause(f"{told}{', and ' * bool(same)}{same}: {reason}.", mistake)
 
 
-def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
+def _cause(evidence: Evidence, sizes: Sizes, same: str) -> Cause:
     """Compare who sees whom in pieces and at once."""
     protocol = evidence.protocol[0]
     assert protocol is not None  # noqa: S101  # it was asked before
@@ -79,15 +101,21 @@ def _cause(evidence: Evidence, sizes: Sizes, same: str) -> str:
     )
     at_once = evidence.influence > evidence.same_order_tolerance
     if (in_pieces & ~at_once).any():
-        return "they see later tokens of their piece, so no mask acts there"
+        return Cause(
+            "they see later tokens of their piece, so no mask acts there",
+            "cache-piece-unmasked",
+        )
     if (at_once & ~in_pieces).any():
-        return (
+        return Cause(
             "they do not move with tokens before them, so what was kept is not read, "
             "or a mask hides it"
         )
     if same:
-        return "they see the same tokens, so a branch computes something else"
-    return "they see the same tokens, so positions may begin anew with each piece"
+        told = "they see the same tokens, so a branch computes something else"
+        return Cause(told)
+    return Cause(
+        "they see the same tokens, so positions may begin anew with each piece"
+    )
 
 
 def _shown(sizes: Sizes) -> str:

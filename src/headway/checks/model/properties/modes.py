@@ -15,19 +15,19 @@ from headway.checks.tolerance import max_difference, same_order_tolerance
 
 # What compares one call with another.
 _OF_TWO_CALLS = (
-    "texts do not move each other",
-    "the same alone as in a batch",
-    "a longer text keeps its logits",
-    "padding behind a text",
-    "padding before a text",
-    "texts in one row stay apart",
-    "cached equals uncached",
-    "writing takes the likeliest",
-    "eager equals fused",
-    "compiled is the same",
-    "half precision",
-    "training computes the same",
-    "targets change no logits",
+    "batch",
+    "alone",
+    "earlier-rows",
+    "padding-right",
+    "padding-left",
+    "packing",
+    "cache",
+    "greedy",
+    "eager",
+    "compile",
+    "half-precision",
+    "training",
+    "targets",
 )
 
 
@@ -57,7 +57,9 @@ def state(evidence: Evidence) -> Outcome:
     with torch.no_grad():
         subject.call(subject.target, given, {})
     if not torch.equal(given, evidence.ids):
-        return failed("It changes the ids that it is given.")
+        return failed(
+            "It changes the ids that it is given.", mistakes=["input-changed-in-place"]
+        )
     for name, tensor in _stored(module).items():
         if name in before and not torch.equal(tensor, before[name]):
             return failed(f"A call changes {name}.")
@@ -103,15 +105,17 @@ def in_eval(evidence: Evidence) -> Outcome:
     first, *others = [subject(evidence.ids, seed=seed) for seed in (1, 2, 3)]
     worst = max(max_difference(one, first) for one in others)
     if worst > same_order_tolerance(first):
+        random = is_random(evidence.subject.with_dropout(0.0))
         told = (
             "random numbers are drawn, such as by dropout at a rate of its own"
-            if is_random(evidence.subject.with_dropout(0.0))
+            if random
             else "dropout is still on"
         )
         return failed(
             f"In eval the same ids get different logits: {told}.",
             worst,
             explains=_OF_TWO_CALLS,
+            mistakes=[] if random else ["dropout-in-eval"],
         )
     if _draws(subject, evidence.ids):
         return note("In eval a call draws random numbers, and does not use them.")

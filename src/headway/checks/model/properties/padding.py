@@ -35,7 +35,8 @@ def right(evidence: Evidence) -> Outcome:
         return failed(
             f"Padding behind a text moves its logits: {_AHEAD}.",
             worst,
-            explains=("padding before a text",),
+            explains=("padding-left",),
+            mistakes=["mask-replaces-causal"],
         )
     return failed("Padding behind a text moves its logits.", worst)
 
@@ -64,7 +65,11 @@ def left(evidence: Evidence) -> Outcome:
 def _moved_by_padding_before(subject: Subject, worst: float, *, ahead: bool) -> Outcome:
     """Say what padding before a text does, where it does something."""
     if ahead:
-        return failed(f"Padding before a text moves its logits: {_AHEAD}.", worst)
+        return failed(
+            f"Padding before a text moves its logits: {_AHEAD}.",
+            worst,
+            mistakes=["mask-replaces-causal"],
+        )
     if "positions" in subject.call.names:
         return failed(
             "Padding before a text moves its logits, though the mask hides it and "

@@ -7,15 +7,15 @@ from headway.checks.tolerance import max_difference
 
 # What compares texts in other company.
 _OF_MIXED_TEXTS = (
-    "the same alone as in a batch",
-    "padding behind a text",
-    "padding before a text",
-    "texts in one row stay apart",
-    "writing takes the likeliest",
-    "half precision",
-    "training computes the same",
+    "alone",
+    "padding-right",
+    "padding-left",
+    "packing",
+    "greedy",
+    "half-precision",
+    "training",
 )
-_PADDED = ("padding behind a text", "padding before a text")
+_PADDED = ("padding-right", "padding-left")
 
 
 def independent(evidence: Evidence) -> Outcome:

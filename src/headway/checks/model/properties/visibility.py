@@ -7,7 +7,7 @@ from torch import Tensor
 
 from headway.checks.errors import describe, theirs
 from headway.checks.model.evidence import Evidence, moves
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.outcome import Cause, Outcome, failed, not_applicable, note, passed
 from headway.checks.subject import intent
 from headway.checks.tolerance import largest, same_order_tolerance
 
@@ -30,7 +30,18 @@ def leak(evidence: Evidence) -> Outcome:
             "rounded in another way, or the future is hidden by a finite number.",
             worst,
         )
-    return failed(f"{_earliest(evidence.ahead)} {_pattern(evidence)}", worst)
+    found = _pattern(evidence)
+    return failed(
+        f"{_earliest(evidence.ahead)} {found.sentence}{_declared(evidence)}",
+        worst,
+        mistakes=found.mistakes,
+    )
+
+
+def _declared(evidence: Evidence) -> str:
+    """Name what is declared of the future, if it is."""
+    causal = evidence.subject.options.causal
+    return "" if causal is None else f" Declared: causal={causal}."
 
 
 def in_training(evidence: Evidence) -> Outcome:
@@ -57,7 +68,7 @@ def in_training(evidence: Evidence) -> Outcome:
         f"{_earliest(moved)} It does so in training, and not in eval: a branch for "
         "training drops the mask, or takes something over the whole text or batch.",
         worst,
-        explains=("training computes the same",),
+        explains=("training",),
     )
 
 
@@ -99,7 +110,11 @@ def past(evidence: Evidence) -> Outcome:
     if not unseen:
         return passed("Every token moves all logits that may see it.", 0)
     if evidence.leaks and unseen == asked.triu(1).nonzero().tolist():
-        return failed("No earlier token counts: the mask is inverted.", len(unseen))
+        return failed(
+            "No earlier token counts: the mask is inverted.",
+            len(unseen),
+            mistakes=["mask-inverted"],
+        )
     if reach := _reach(moved.cpu(), asked):
         if intent.has_window(evidence.subject.target):
             return passed(
@@ -114,7 +129,8 @@ def past(evidence: Evidence) -> Outcome:
     s, t = unseen[-1]
     return failed(
         f"Logits at token {t + 1} do not move with token {s + 1}, and so with "
-        f"{len(unseen)} pairs of {int(asked.sum())}: {_unseen(unseen, asked)}.",
+        f"{len(unseen)} pairs of {int(asked.sum())}: {_unseen(unseen, asked)}."
+        + _declared(evidence),
         len(unseen),
     )
 
@@ -125,39 +141,44 @@ def _earliest(moved: Tensor, cuts: list[int] | None = None) -> str:
     return f"Logits at token {t + 1} move when those from token {later + 1} on change."
 
 
-def _pattern(evidence: Evidence) -> str:
+def _pattern(evidence: Evidence) -> Cause:
     """Say which later tokens are seen, and so what is probably wrong."""
     T = evidence.subject.T
     moved = (evidence.influence > evidence.same_order_tolerance).cpu()
     seen = {(s, t) for s, t in moved.tril(-1).nonzero().tolist()}
     if not seen:
-        return "No single token does it, only several at once."
+        return Cause("No single token does it, only several at once.")
     every = {(s, t) for s in range(T) for t in range(s)}
     if seen == every and not moved.triu(1).any():
-        return (
+        return Cause(
             "Each sees what comes after it, and nothing before: the mask is inverted, "
-            "and hides what it should show."
+            "and hides what it should show.",
+            "mask-inverted",
         )
     if seen == every:
-        return (
+        return Cause(
             "Each sees the whole text: no mask acts, or something is taken over all "
             "tokens, such as a mean."
         )
     if seen == {(t + 1, t) for t in range(T - 1)}:
-        return "Each sees the next token alone: a mask or a shift is off by one."
+        return Cause(
+            "Each sees the next token alone: a mask or a shift is off by one.",
+            "mask-shows-next",
+        )
     for k in range(2, T):
         if seen == {(s, t) for s in range(T) for t in range(s) if s // k == t // k}:
-            return (
+            return Cause(
                 f"Each sees the rest of its block of {k} tokens: what is computed "
-                "over a block is given to all of it."
+                "over a block is given to all of it.",
+                "block-sees-itself",
             )
     last = min(s for s, _ in seen)
     if last == T - 1:
-        return "Each sees the last token: something wraps round."
+        return Cause("Each sees the last token: something wraps round.", "wraps-round")
     ahead = max(s - t for s, t in seen)
     if ahead < T - 1 and all((t + 1, t) in seen for t in range(T - 1)):
-        return f"Each sees up to {ahead} tokens ahead."
-    return f"{len(seen)} of {math.comb(T, 2)} pairs see ahead."
+        return Cause(f"Each sees up to {ahead} tokens ahead.")
+    return Cause(f"{len(seen)} of {math.comb(T, 2)} pairs see ahead.")
 
 
 def _reach(moved: Tensor, asked: Tensor) -> int | None:
