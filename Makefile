@@ -93,7 +93,7 @@ book: .venv/installed
 
 slow: .venv/installed  ## run the slow tests: every combination that the others try in turn
 	@echo '== Slow tests'
-	@SHAPE_CHECKS=everywhere $(RUN) pytest -q $(PARALLEL) -m slow
+	@$(RUN) pytest -q $(PARALLEL) -m slow
 
 coverage: .venv/installed  ## run the tests, and say which branches of the package they leave out
 	@echo '== Tests of the package and of the book, with coverage of the package'
