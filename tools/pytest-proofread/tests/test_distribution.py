@@ -55,6 +55,28 @@ def test_pytest_finds_the_plugin_by_itself(installed: Path, tmp_path: Path) -> N
         assert done.returncode == status
 
 
+def test_a_run_without_pages_loads_the_options_alone(tmp_path: Path) -> None:
+    test = tmp_path / "test_modules.py"
+    test.write_text(
+        "import sys\n\n"
+        "def test_it():\n"
+        "    ours = [name for name in sys.modules if name.startswith('pytest_proofr')]\n"
+        "    assert sorted(ours) == ['pytest_proofread', 'pytest_proofread.hooks', "
+        "'pytest_proofread.options']\n"
+        "    assert 'markdown' not in sys.modules\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p"]
+    done = subprocess.run(
+        [*command, "pytest_proofread.options", test.name],
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
 def test_it_names_what_it_imports() -> None:
     named = {
         re.split(r"[<>=]", text)[0].lower()

@@ -27,8 +27,7 @@ def test_the_failure_is_what_the_tool_says(
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyprojecttoml(
-        "[tool.pytest.ini_options]\n"
-        'addopts = ["-p", "pytest_proofread.pytest_plugin.plugin"]\n'
+        '[tool.pytest.ini_options]\naddopts = ["-p", "pytest_proofread.options"]\n'
     )
     pytester.mkdir("docs").joinpath("page.md").write_text(page, encoding="utf-8")
     said = pytester.runpytest_inprocess(

@@ -40,7 +40,7 @@ The seconds are those of the whole process, the best of several.
 A mutant is a page with one fault; it is caught if a test fails that passed before.
 
 """
-US = Tool("proofread", ["-p", "pytest_proofread.pytest_plugin.plugin", "--proofread"])
+US = Tool("proofread", ["-p", "pytest_proofread.options", "--proofread"])
 Pages = Mapping[str, str]
 Broken = Mapping[str, tuple[str, Mutant]]
 

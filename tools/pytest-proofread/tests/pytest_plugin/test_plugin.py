@@ -16,14 +16,14 @@ import pytest
 
 from pytest_proofread.output.reference_environment import differs_from_reference
 from pytest_proofread.page.markdown import ERROR, OUTPUT, REFUSES
-from pytest_proofread.pytest_plugin import plugin
+from pytest_proofread.pytest_plugin import plugin, summary
+from pytest_proofread.pytest_plugin.elsewhere import NoProgramRanError
 from pytest_proofread.run.protocol import Job
 from pytest_proofread.run.runner import Worker
-from workshop.run.code_paths import OLDEST, NoProgramRanError
 
 SETTINGS = """
 [tool.pytest.ini_options]
-addopts = ["-p", "pytest_proofread.pytest_plugin.plugin", "-p", "no:cacheprovider"]
+addopts = ["-p", "pytest_proofread.options", "-p", "no:cacheprovider"]
 proofread_limit = "3600"
 """
 
@@ -494,7 +494,10 @@ UNSTEADY = {
     "an error": ("1 / 0", "a program on it fails."),
     "a warning": ("import warnings\nwarnings.warn('a')", "a program on it fails."),
     "the time": ("import time\nprint(time.time_ns())", "a program on it fails."),
-    "random numbers": ("import torch\nprint(torch.rand(3))", "a program on it fails."),
+    "random numbers": (
+        "import random\nprint(random.random())",
+        "a program on it fails.",
+    ),
     "an error of the moment": (
         "import time\nraise ValueError(time.time_ns())",
         "a program on it fails.",
@@ -505,13 +508,8 @@ UNSTEADY = {
         "file.touch()\n"
         "with file.open('a') as more: more.write('a')\n"
         "print((len(file.read_text()) - 1) // 2)",
-        "line 11: the program prints something else in another order, with another "
-        "number of threads; round what it prints (`:.3f`), or print what does not "
-        "depend on the last digits:\n",
-    ),
-    "the threads": (
-        "import torch\nprint(torch.get_num_threads())",
-        "line 11: the program prints something else in another order, with another ",
+        "line 11: the program prints something else in another order; round what it "
+        "prints to fewer digits (`:.3f`), or print what is the same each time:\n",
     ),
     "half a line": (
         "print(1, end='')",
@@ -594,68 +592,47 @@ def test_a_program_that_ran_but_once_is_not_recorded(book: pytest.Pytester) -> N
     assert OUTPUT not in page.read_text()
 
 
-BRANCH = "import os\nprint(os.environ.get('ATEN_CPU_CAPABILITY', 'new'))"
+ELSEWHERE = """
+import os
+
+def pytest_proofread_environments():
+    return {"on a Sunday": {**os.environ, "DAY": "Sunday"}}
+"""
+DAY = "import os\nprint(os.environ.get('DAY', 'Monday'))"
 
 
-@pytest.mark.parametrize("branch", [None, "new"])
-def test_a_digit_that_moves_on_another_processor_is_not_recorded(
-    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, branch: str | None
+def test_what_differs_in_another_environment_is_not_recorded(
+    book: pytest.Pytester,
 ) -> None:
-    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
-    if branch:
-        monkeypatch.setenv("ATEN_CPU_CAPABILITY", branch)
-    page = write(book, "# A\n\n" + block("print(1)") + "\n" + block(BRANCH))
+    book.makeconftest(ELSEWHERE)
+    page = write(book, "# A\n\n" + block("print(1)") + "\n" + block(DAY))
     other = write(book, "# B\n\n" + block("print(1)"), "other.md")
     result = book.runpytest_inprocess("--record")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
-            "page.md: left as it was: line 7: the program prints other digits on "
-            "another processor; round what it prints to fewer digits (`:.3f`), *:",
-            "-new",
-            "+default",
+            "page.md: left as it was: line 7: the program prints something else on a "
+            "Sunday; round what it prints to fewer digits (`:.3f`), or print *:",
+            "-Monday",
+            "+Sunday",
         ]
     )
     assert OUTPUT not in page.read_text()
     assert other.read_text().endswith(output("1"))
 
 
-@pytest.mark.slow
-def test_what_pytorch_says_of_the_processor_is_not_recorded(
-    book: pytest.Pytester,
-) -> None:
-    code = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
-    page = write(book, "# A\n\n" + block(code))
-    moved = book.runpytest_subprocess("--record").ret != 0
-    # On a processor with one code path there is nothing that could move.
-    import torch
-
-    assert moved == (torch.backends.cpu.get_cpu_capability() != "DEFAULT")
-    assert (OUTPUT in page.read_text()) != moved
-
-
-def test_from_the_oldest_code_path_a_newer_one_is_tried(
-    book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in OLDEST.environment({}).items():
-        monkeypatch.setenv(name, value)
-    write(book, "# A\n\n" + block(BRANCH))
-    result = book.runpytest_inprocess("--record")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["-default", "+new"])
-
-
-def test_a_program_that_does_not_run_on_another_path_is_not_recorded(
+def test_a_program_that_does_not_run_in_another_environment_is_not_recorded(
     book: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nothing(*arguments: object) -> None:
         raise NoProgramRanError("no program ran")
 
-    monkeypatch.setattr("workshop.run.code_paths.run_pages", nothing)
+    monkeypatch.setattr(summary, "run_pages", nothing)
+    book.makeconftest(ELSEWHERE)
     page = write(book, "# A\n\n" + block("print(1)"))
     result = book.runpytest_inprocess("--record")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "line 3: the program must run on two code paths." in lines(result)
+    assert "line 3: the program must run on a Sunday, too." in lines(result)
     assert OUTPUT not in page.read_text()
 
 

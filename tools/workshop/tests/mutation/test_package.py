@@ -47,8 +47,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
     (tmp_path / "test_prices.py").write_text(TEST, encoding="utf-8")
     settings = (
-        "[tool.pytest.ini_options]\n"
-        'addopts = ["-p", "pytest_proofread.pytest_plugin.plugin"]\n'
+        '[tool.pytest.ini_options]\naddopts = ["-p", "pytest_proofread.options"]\n'
     )
     (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -7,10 +7,7 @@ import pytest
 from pytest_proofread.page.markdown import OUTPUT
 from workshop.mutation import pages
 
-SETTINGS = (
-    "[tool.pytest.ini_options]\n"
-    'addopts = ["-p", "pytest_proofread.pytest_plugin.plugin"]\n'
-)
+SETTINGS = '[tool.pytest.ini_options]\naddopts = ["-p", "pytest_proofread.options"]\n'
 FIRST = f"```python\nprint(12)\n```\n\n{OUTPUT}\n\n```text\n12\n```\n"
 COUNTED = FIRST.replace(
     "print(12)", "with open({!r}, 'a') as file:\n    file.write('.')\nprint(12)"

@@ -5,13 +5,13 @@ import os
 import pytest
 import torch
 
+from pytest_proofread.pytest_plugin.elsewhere import run_pages
 from workshop.run.code_paths import (
     BY_THEMSELVES,
     OLDEST,
     PATHS,
     CodePath,
     not_taken,
-    run_pages,
     taken,
 )
 
@@ -79,8 +79,7 @@ def test_pages_run_on_a_path(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (tmp_path / "pyproject.toml").write_text(
-        "[tool.pytest.ini_options]\n"
-        'addopts = ["-p", "pytest_proofread.pytest_plugin.plugin"]\n'
+        '[tool.pytest.ini_options]\naddopts = ["-p", "pytest_proofread.options"]\n'
     )
     page = tmp_path / "page.md"
     code = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"

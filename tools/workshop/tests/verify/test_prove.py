@@ -9,7 +9,7 @@ from pytest_proofread.page.markdown import ERROR, OUTPUT, REFUSES
 from workshop.run.code_paths import BY_THEMSELVES, OLDEST, CodePath
 from workshop.verify import prove
 
-PLUGINS = ["-p", "pytest_proofread.pytest_plugin.plugin", "-p", "xdist"]
+PLUGINS = ["-p", "pytest_proofread.options", "-p", "xdist"]
 SETTINGS = f"[tool.pytest.ini_options]\naddopts = {PLUGINS}"
 STEADY = f"""
 # One

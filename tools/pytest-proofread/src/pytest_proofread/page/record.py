@@ -2,11 +2,11 @@
 
 Programs may run in many processes; what they did is gathered here, in one, and here
 the pages are written, each as a whole and only if every program on it held still: in
-two orders, with two numbers of threads, and on another code path of the processor.
+two orders, and in each environment that is named.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,9 @@ from pytest_proofread.page.markdown import (
 )
 
 Account = dict[str, Any]
+AGAIN = "in another order"
 ADVICE = (
-    "prints something else in another order, with another number of threads; round "
-    "what it prints (`:.3f`), or print what does not depend on the last digits"
-)
-MOVES = (
-    "prints other digits on another processor; round what it prints to fewer digits "
-    "(`:.3f`), compute it in float64, or print what does not depend on the last digits"
+    "round what it prints to fewer digits (`:.3f`), or print what is the same each time"
 )
 
 
@@ -94,14 +90,15 @@ class Recorder:
     Args:
         root: The folder that pages are named from.
         check: Finds what is wrong with a page; one with a finding is not written.
-        elsewhere: Runs pages on another code path, and gives what their programs did.
+        elsewhere: Runs pages in other environments, and gives what their programs did
+            in each, by its name.
     """
 
     def __init__(
         self,
         root: Path,
         check: Callable[[str], Sequence[Finding]],
-        elsewhere: Callable[[Sequence[Path]], Sequence[Account]],
+        elsewhere: Callable[[Sequence[Path]], Mapping[str, Sequence[Account]]],
     ) -> None:
         self.root = root
         self.check = check
@@ -120,31 +117,37 @@ class Recorder:
     def write(self) -> bool:
         """Write the pages whose programs held still; say whether all did."""
         kept = True
-        other = self.run_elsewhere()
+        others = self.run_elsewhere()
         for page, runs in sorted(self.runs.items()):
+            there = {name: found.get(page, {}) for name, found in others.items()}
             try:
-                self.said += self.write_page(page, runs, other.get(page, {}))
+                self.said += self.write_page(page, runs, there)
             except CannotRecordError as error:
                 self.said.append(f"{page}: left as it was: {error}")
                 kept = False
         return kept
 
-    def run_elsewhere(self) -> dict[str, dict[int, Account]]:
-        """Run the pages on another code path; return what was done, by page and line.
+    def run_elsewhere(self) -> dict[str, dict[str, dict[int, Account]]]:
+        """Run the pages in other environments.
 
         A page on which a program fails is left out: it is not written anyway.
+
+        Returns:
+            What was done in each, by page and line.
         """
         pages = [self.root / page for page in sorted(self.runs.keys() - self.failed)]
-        found: dict[str, dict[int, Account]] = {}
-        for account in self.elsewhere(pages) if pages else ():
-            found.setdefault(account["page"], {})[account["line"]] = account
-        return found
+        results: dict[str, dict[str, dict[int, Account]]] = {}
+        for name, accounts in self.elsewhere(pages).items() if pages else ():
+            found = results.setdefault(name, {})
+            for account in accounts:
+                found.setdefault(account["page"], {})[account["line"]] = account
+        return results
 
     def write_page(
         self,
         page: str,
         runs: dict[int, list[Account]],
-        elsewhere: dict[int, Account],
+        elsewhere: dict[str, dict[int, Account]],
     ) -> list[str]:
         """Write a page, and return what is now other than it was."""
         if page in self.failed:
@@ -155,7 +158,12 @@ class Recorder:
             if any(account["code"] != code.get(line) for account in accounts):
                 raise CannotRecordError("it changed while its programs ran.")
             check_steady(line, accounts)
-            check_elsewhere(line, accounts[0], elsewhere.get(line))
+            for name, there in elsewhere.items():
+                if line not in there:
+                    raise CannotRecordError(
+                        f"line {line}: the program must run {name}, too."
+                    )
+                check_same(line, name, accounts[0], there[line])
         results = {line: accounts[0] for line, accounts in runs.items()}
         new, changes = rewrite(text, results)
         check_read_back(new, [results.get(line) for line in code])
@@ -178,20 +186,18 @@ def check_steady(line: int, accounts: Sequence[Account]) -> None:
     """Refuse a program that ran but once, or not always the same."""
     if {account["again"] for account in accounts} != {False, True}:
         raise CannotRecordError(f"line {line}: the program must run a second time.")
-    first = accounts[0]
     for other in accounts[1:]:
-        for part in ("output", "error"):
-            if wrong := difference(first[part], other[part], exact=True):
-                raise CannotRecordError(f"line {line}: the program {ADVICE}:\n{wrong}")
+        check_same(line, AGAIN, accounts[0], other)
 
 
-def check_elsewhere(line: int, here: Account, elsewhere: Account | None) -> None:
-    """Refuse a program that does something else on another code path."""
-    if elsewhere is None:
-        raise CannotRecordError(f"line {line}: the program must run on two code paths.")
+def check_same(line: int, name: str, first: Account, other: Account) -> None:
+    """Refuse a program that does something else when it runs another time."""
     for part in ("output", "error"):
-        if wrong := difference(here[part], elsewhere[part], exact=True):
-            raise CannotRecordError(f"line {line}: the program {MOVES}:\n{wrong}")
+        if wrong := difference(first[part], other[part], exact=True):
+            raise CannotRecordError(
+                f"line {line}: the program prints something else {name}; "
+                f"{ADVICE}:\n{wrong}"
+            )
 
 
 def check_read_back(text: str, results: Sequence[Account | None]) -> None:

@@ -90,7 +90,6 @@ class Run(pytest.Item):
             str(self.path),
             self.program.line,
             limit,
-            other_threads=self.again,
         )
 
     @property

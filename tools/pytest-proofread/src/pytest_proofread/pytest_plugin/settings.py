@@ -8,13 +8,6 @@ from pytest_proofread.output.reference_environment import differs_from_reference
 from pytest_proofread.page.lint import KINDS, check_fences
 from pytest_proofread.page.markdown import Finding
 
-
-def wanted(config: pytest.Config) -> bool:
-    """Say whether pages are to be read at all."""
-    option = config.option
-    return bool(option.proofread or option.record or option.changed)
-
-
 _differs = cache(differs_from_reference)
 
 

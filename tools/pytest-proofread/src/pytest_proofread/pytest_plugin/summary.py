@@ -1,15 +1,15 @@
 """Gather what the tests of all pages did, wherever they ran, and sum it up."""
 
-import importlib
 import json
-import os
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_proofread.page.record import Recorder
+from pytest_proofread.pytest_plugin.elsewhere import NoProgramRanError, run_pages
 from pytest_proofread.pytest_plugin.settings import fences, inexact
 
 CACHE = "proofread/passed"
@@ -25,24 +25,28 @@ class Account:
         self.skipped: list[str] = []
         self.passed: set[str] = set()
         self.recorder = Recorder(
-            config.rootpath, lambda text: fences(config, text), self.run_elsewhere
+            config.rootpath,
+            lambda text: fences(config, text),
+            self.run_elsewhere,
         )
 
-    def run_elsewhere(self, pages: Sequence[Path]) -> list[dict[str, Any]]:
-        """Run pages in a process of its own, on another code path than this one."""
-        paths = importlib.import_module("workshop.run.code_paths")
-
+    def run_elsewhere(self, pages: Sequence[Path]) -> dict[str, list[dict[str, Any]]]:
+        """Run pages again, in the environments that other plugins name."""
         root, settings = self.config.rootpath, self.config.inipath
+        # The pages are named from the root, wherever this was started.
         options = [
             f"--rootdir={root}",
             *([f"--config-file={settings}"] if settings else []),
         ]
-        # The pages are named from the root, wherever this was started.
-        environment = paths.another(os.environ).environment(os.environ)
-        try:
-            return [*paths.run_pages(pages, options, environment).values()]
-        except paths.NoProgramRanError:
-            return []
+        found: list[Mapping[str, Mapping[str, str]]]
+        found = self.config.hook.pytest_proofread_environments(config=self.config)
+        results = {}
+        for name, environment in ChainMap(*map(dict, found)).items():
+            try:
+                results[name] = [*run_pages(pages, options, environment).values()]
+            except NoProgramRanError:
+                results[name] = []
+        return results
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take note of a program."""
@@ -76,7 +80,7 @@ class Account:
         for line in self.recorder.said:
             write(line)
         if not (self.results or self.skipped or self.config.option.proofread):
-            return  # only modules of tests were asked for
+            return  # there was no page
         ran = [result for result in self.results.values() if not result["again"]]
         refused = sum(
             bool(result["error"]) and result["outcome"] == "passed" for result in ran

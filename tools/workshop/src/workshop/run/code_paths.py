@@ -5,15 +5,12 @@ its own way. PyTorch, MKL and oneDNN read what they are told from the environmen
 they are loaded, so each path needs a process of its own.
 """
 
-import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 VARIABLES = {
     "PyTorch": "ATEN_CPU_CAPABILITY",
@@ -119,43 +116,3 @@ def not_taken(path: CodePath, found: Mapping[str, str]) -> Iterator[tuple[str, s
             yield library, f"{library} {branch}: it does not run here"
         elif there.upper() != branch.upper() and there != ISA.get(branch):
             yield library, f"{library} {branch}: it takes {there} instead"
-
-
-# ---- Pages under a path ------------------------------------------------------------
-
-
-class NoProgramRanError(Exception):
-    """There is nothing to compare with."""
-
-
-def run_pages(
-    paths: Sequence[Path],
-    options: Sequence[str | Path] = (),
-    environment: Mapping[str, str] | None = None,
-) -> dict[str, dict[str, Any]]:
-    """Run the programs of pages in a process of their own.
-
-    Args:
-        paths: Pages, or folders of pages.
-        options: More options for pytest.
-        environment: The whole environment; `None` for that of this process.
-
-    Returns:
-        What each program did, under the name that pytest gives it.
-
-    Raises:
-        NoProgramRanError: With what pytest said, if no program ran.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "results.json"
-        command = [sys.executable, "-m", "pytest", "-q", "--proofread", *options]
-        done = subprocess.run(  # noqa: S603
-            [*command, f"--results={file}", *paths],
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        text = file.read_text("utf-8") if file.exists() else "{}"
-    if not (results := json.loads(text)):
-        raise NoProgramRanError(f"no program ran; pytest says:\n{done.stdout}")
-    return results

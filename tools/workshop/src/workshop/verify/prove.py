@@ -21,15 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workshop.run.code_paths import (
-    BY_THEMSELVES,
-    PATHS,
-    CodePath,
-    NoProgramRanError,
-    not_taken,
-    run_pages,
-    taken,
-)
+from pytest_proofread.pytest_plugin.elsewhere import NoProgramRanError, run_pages
+from workshop.run.code_paths import BY_THEMSELVES, PATHS, CodePath, not_taken, taken
 
 Results = dict[str, dict[str, Any]]
 ORDERS = {"in another order": ["--shuffle=11"], "in two processes": ["-n", "2"]}

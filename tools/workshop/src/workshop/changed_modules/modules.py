@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from pytest_proofread.digests import digest, installed
-from pytest_proofread.pytest_plugin.reads import (
+from pytest_proofread.reached import Reached
+from workshop.changed_modules.reads import (
     ALL_FILES,
     ALL_MODULES,
     IMPORTS,
@@ -26,10 +27,9 @@ from pytest_proofread.pytest_plugin.reads import (
     absolute,
     importable,
 )
-from pytest_proofread.reached import Reached
 
-CACHE = "proofread/modules"
-SAME = "proofread_same"
+CACHE = "workshop/modules"
+SAME = "workshop_same"
 
 # These change neither which tests run nor what comes out.
 HARMLESS = {
@@ -210,7 +210,7 @@ class Modules:
         report = yield
         if report.when == "teardown":
             self.recorder.test = None
-            vars(report)["proofread_seen"] = self.recorder.new()
+            vars(report)["workshop_seen"] = self.recorder.new()
         return report
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -230,7 +230,7 @@ class Modules:
             self.wrong.add(module)
         if report.when == "teardown":
             self.waiting[module].discard(report.nodeid)
-        self.seen.update(map(tuple, getattr(report, "proofread_seen", ())))
+        self.seen.update(map(tuple, getattr(report, "workshop_seen", ())))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -281,7 +281,7 @@ class Modules:
         if not self.left_out:
             return
         terminalreporter.write_line(
-            f"proofread: {len(self.left_out)} modules of tests left out, which passed "
+            f"workshop: {len(self.left_out)} modules of tests left out, which passed "
             "and reach nothing that has changed"
         )
 
@@ -294,6 +294,6 @@ def options(config: pytest.Config) -> str:
         if name not in HARMLESS
     }
     variables = {
-        name: os.environ.get(name) for name in config.getini("proofread_variables")
+        name: os.environ.get(name) for name in config.getini("workshop_variables")
     }
     return digest(json.dumps([given, variables], sort_keys=True))

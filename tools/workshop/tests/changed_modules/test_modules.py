@@ -7,9 +7,12 @@ import pytest
 
 SETTINGS = """
 [tool.pytest.ini_options]
-addopts = ["-p", "pytest_proofread.pytest_plugin.plugin", "-p", "xdist.plugin"]
+addopts = [
+    "-p", "pytest_proofread.options", "-p", "workshop.pytest_plugin",
+    "-p", "xdist.plugin",
+]
 pythonpath = ["."]
-proofread_variables = ["HOW"]
+workshop_variables = ["HOW"]
 """
 
 FILES = {
@@ -96,7 +99,7 @@ FILES = {
                 list(threads.map(Path.read_text, [Path("data/more.txt")]))
         """,
 }
-KEPT = ".pytest_cache/v/proofread/modules"
+KEPT = ".pytest_cache/v/workshop/modules"
 TESTS = {name[5:-3] for name in FILES if name.startswith("test_")}
 
 
@@ -192,7 +195,7 @@ def test_what_is_left_out_is_counted_and_not_imported(
     write(project, "test_nothing.py", text + "def test_it(): pass\n")
     assert run() == {"nothing", "all"}
     said = project.runpytest_inprocess("--changed", "test_nothing.py", "test_first.py")
-    said.stdout.fnmatch_lines("proofread: 2 modules of tests left out, which passed*")
+    said.stdout.fnmatch_lines("workshop: 2 modules of tests left out, which passed*")
     assert (project.path / "a.log").read_text() == "imported "
     assert said.ret == 0  # though no test ran
 
@@ -324,7 +327,7 @@ def test_several_processes(
 
     def go(*options: str) -> tuple[int, int]:
         result = project.runpytest_subprocess("--changed", *options)
-        left_out = re.findall(r"proofread: (\d+) modules", result.stdout.str())
+        left_out = re.findall(r"workshop: (\d+) modules", result.stdout.str())
         assert result.ret == 0
         assert "programs ran" not in result.stdout.str()
         return result.parseoutcomes().get("passed", 0), sum(map(int, left_out))

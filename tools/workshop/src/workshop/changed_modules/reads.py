@@ -12,6 +12,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import pytest_proofread.pytest_plugin as plugin
 from pytest_proofread.digests import digest
 
 # What a file was seen to do with another, and the words before the other's name.
@@ -27,7 +28,7 @@ STARTED = {
 }
 EVENTS = {"open", "os.listdir", "os.scandir", "exec", *STARTED}
 MACHINERY = "<frozen importlib"
-OWN = str(Path(__file__).parent) + os.sep
+OWN = tuple(str(Path(file).parent) + os.sep for file in (__file__, plugin.__file__))
 
 
 class Files:
@@ -131,7 +132,7 @@ class Recorder:
     def name_of(self, file: str) -> str | None:
         """Return the name of a file of code; none, if it is not the project's."""
         if file not in self.names:
-            foreign = file.startswith((OWN, "<"))
+            foreign = file.startswith((*OWN, "<"))
             self.names[file] = None if foreign else self.files.name(absolute(file))
         return self.names[file]
 
