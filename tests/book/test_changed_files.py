@@ -72,13 +72,13 @@ def test_changes_are_counted_from_where_one_says(monkeypatch):
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["tools/proofread"], True),
+        (["tools/workshop"], True),
         (["tests", "constraints.txt"], True),
-        (["tools/proof"], False),
+        (["tools/work"], False),
         ([], False),
     ],
 )
 def test_a_folder_has_changed_if_a_file_in_it_has(monkeypatch, names, expected):
-    files = {"tools/proofread/src/a.py", "constraints.txt"}
+    files = {"tools/workshop/src/a.py", "constraints.txt"}
     monkeypatch.setattr(changed_files, "changed_files", lambda **_: files)
     assert changed_files.has_changed(names) is expected
