@@ -50,6 +50,20 @@ def test_all_are_caught_and_each_program_runs_once(
     assert (project / "runs").read_text(encoding="utf-8") == "."
 
 
+def test_some_are_drawn_at_random_and_again_by_their_seed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert pages.main(["docs", "--sample", "3", "--seed", "1"]) == 0
+    assert capsys.readouterr().out.endswith(f"{'all':36}{3:8}{3:8}\n")
+    every = pages.break_pages([project / "docs/a.md", project / "b.md"])
+    some = [[*pages.drawn(every, 5, seed)] for seed in (0, 1, 2)]
+    assert [*pages.drawn(every, 5, 1)] == some[1]
+    assert len({*map(tuple, some)}) == 3
+    for names in some:
+        assert names == [name for name in every if name in names]
+    assert pages.drawn(every, 100, 0) == every
+
+
 def test_a_survivor_is_reported_with_its_place(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

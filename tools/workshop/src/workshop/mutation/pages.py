@@ -5,10 +5,12 @@
 Every mutant of `workshop.mutation.page_mutants` is a page of its own in one run of
 pytest, together with the pages as they are, which must pass, and with the settings of
 the project. Each program runs once, and what it printed is held against each copy of
-its page. Other arguments are handed to pytest; `-n 2` takes two processes.
+its page. Other arguments are handed to pytest; `-n 2` takes two processes. With
+`--sample 200` it is 200 of the mutants, drawn at random: `--seed 1` draws others.
 """
 
 import argparse
+import random
 import shutil
 import subprocess
 import sys
@@ -34,6 +36,12 @@ def break_pages(found: Sequence[Path]) -> Broken:
         for mutant in mutants(path.read_text(encoding="utf-8"))
     ]
     return {f"{number}.md": pair for number, pair in enumerate(every)}
+
+
+def drawn(broken: Broken, number: int, seed: int) -> Broken:
+    """Draw some mutants, or take all if there are no more; they keep their order."""
+    names = random.Random(seed).sample([*broken], min(number, len(broken)))  # noqa: S311
+    return {name: pair for name, pair in broken.items() if name in {*names}}
 
 
 def caught(found: Sequence[Path], broken: Broken, options: Sequence[str]) -> set[str]:
@@ -128,9 +136,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Break the pages that are named; return 1 if a mutant survives."""
     parser = argparse.ArgumentParser(prog="workshop mutate-pages")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N, at random")
+    parser.add_argument("--seed", type=int, default=0, help="which ones are drawn")
     options, rest = parser.parse_known_args(arguments)
     paths = [*pages(options.paths)]
     broken = break_pages(paths)
+    if options.sample is not None:
+        broken = drawn(broken, options.sample, options.seed)
     try:
         found = caught(paths, broken, rest)
     except RuntimeError as error:
