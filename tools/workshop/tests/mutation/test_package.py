@@ -2,8 +2,8 @@
 
 import os
 import select
-import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -175,12 +175,45 @@ def test_what_was_compiled_before_is_not_copied(project: Path) -> None:
         assert {file.name for file in copy.iterdir()} == {"__init__.py", "_prices.py"}
 
 
+def test_what_is_preloaded_is_shared_and_each_process_has_the_rest_to_itself(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "loaded.py").write_text("import os\n\nPROCESS = os.getpid()\n")
+    test = """
+import os, sys
+import loaded
+import shop
+
+def test():
+    assert loaded.PROCESS == os.getppid()
+    assert os.getsid(0) == os.getpid()
+    assert sys.path[0] == os.getcwd()
+    assert shop.__file__.startswith(os.environ["PYTHONPATH"].split(os.pathsep)[0])
+    assert not hasattr(loaded, "mine")
+    loaded.mine = True
+"""
+    (project / "test_shared.py").write_text(test, "utf-8")
+    path = f"{os.environ['PYTHONPATH']}{os.pathsep}{project}"
+    monkeypatch.setenv("PYTHONPATH", path)
+    with package.Servers(1, ["loaded"]) as servers:
+        for _ in range(2):
+            folder = project / "src" / "shop"
+            assert not servers.fail(["test_shared.py"], folder, 3600.0)
+
+
+def test_what_cannot_be_preloaded_is_an_error(
+    project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "LIST", f'preload = ["no_such_module"]\n{LIST}')
+    assert tried(project, LESS) == 1
+    assert "got status 1.\n" in capfd.readouterr().err
+
+
 @pytest.mark.slow
 def test_what_hangs_is_stopped_with_all_that_it_started(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = project / "src" / "shop"
-    assert not package.fails(["test_prices.py"], folder, 3600.0)
     (project / "test_hang.py").write_text(
         "import os, subprocess\n\n\ndef test():\n"
         "    writer = os.open('pipe', os.O_WRONLY)\n"
@@ -191,18 +224,20 @@ def test_what_hangs_is_stopped_with_all_that_it_started(
     )
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    wait = select.select
 
-    class Hanging(subprocess.Popen):
-        def wait(self, timeout: float | None = None) -> int:
-            if timeout is not None:  # it is over when the child is there
-                select.select([reader], [], [], 600.0)
-                timeout = 0.0
-            return super().wait(timeout)
+    def until_it_hangs(*asked: Any) -> Any:
+        wait([reader], [], [], 600.0)
+        return wait(*asked[:3], 0.0)
 
-    monkeypatch.setattr(subprocess, "Popen", Hanging)
-    assert package.fails(["test_hang.py"], folder, 5.0)
-    assert os.read(reader, 1) == b"a"
-    # Whoever could write into the pipe is gone.
-    assert select.select([reader], [], [], 600.0)[0]
-    assert os.read(reader, 1) == b""
+    with package.Servers(1, []) as servers:
+        assert not servers.fail(["test_prices.py"], folder, 3600.0)
+        monkeypatch.setattr(select, "select", until_it_hangs)
+        assert servers.fail(["test_hang.py"], folder, 3600.0)
+        monkeypatch.undo()
+        assert os.read(reader, 1) == b"a"
+        # Whoever could write into the pipe is gone.
+        assert wait([reader], [], [], 600.0)[0]
+        assert os.read(reader, 1) == b""
+        assert not servers.fail(["test_prices.py"], folder, 3600.0)
     os.close(reader)

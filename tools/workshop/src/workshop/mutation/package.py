@@ -20,11 +20,16 @@ mutants. Each has a reason in plain words, and replaces text that occurs once:
 The checks come in their order, until one of them fails; on the package as it is all
 must pass. In their arguments `{test}` is the file of the tests of a module: that of
 `cart/_prices.py` is `cart/test_prices.py`. It must exist.
+
+With `preload = ["torch"]`, a process loads these modules once, and forks one for each
+call of pytest.
 """
 
 import argparse
 import contextlib
+import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -36,7 +41,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from queue import SimpleQueue
+from typing import NamedTuple, Self
+
+FORKED = Path(__file__).with_name("forked_pytest.py")
 
 # Prints what a test would import, without the time that an import takes.
 ORIGIN = "import importlib.util as u, sys; print(u.find_spec(sys.argv[1]).origin)"
@@ -73,12 +81,14 @@ class Trial:
         checks: What may catch a mutant, in this order.
         mutants: What is to be caught.
         limit: Seconds that a check may run; one that is stopped has caught the mutant.
+        preload: Modules that the checks need, and that are no part of the package.
     """
 
     package: Path
     checks: list[Check]
     mutants: list[Mutant]
     limit: float = 600.0
+    preload: Sequence[str] = ()
 
     def calls(self, mutant: Mutant) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield each check by name, with the arguments of pytest for a mutant."""
@@ -114,12 +124,12 @@ class Trial:
             )
         return text.replace(mutant.old, mutant.new)
 
-    def caught_by(self, mutant: Mutant) -> str:
+    def caught_by(self, mutant: Mutant, servers: "Servers") -> str:
         """Return the name of the first check that fails, or nothing."""
         with copied(self.package) as copy:
             (copy / mutant.file).write_text(self.mutated(mutant), encoding="utf-8")
             for name, arguments in self.calls(mutant):
-                if fails(arguments, copy, self.limit):
+                if servers.fail(arguments, copy, self.limit):
                     return name
         return ""
 
@@ -140,7 +150,8 @@ def read(path: Path) -> Trial:
             )
         mutants.append(Mutant(**entry))
     checks = [Check(**check) for check in config["check"]]
-    trial = Trial(Path(config["package"]), checks, mutants, config.get("limit", 600.0))
+    options = {name: config[name] for name in ("limit", "preload") if name in config}
+    trial = Trial(Path(config["package"]), checks, mutants, **options)
     for mutant in mutants:
         trial.mutated(mutant)
         trial.own_tests(mutant)
@@ -179,20 +190,76 @@ def environment(copy: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
-def fails(arguments: Sequence[str], copy: Path, limit: float) -> bool:
-    """Say whether pytest fails, or must be stopped, with a copy of the package."""
-    with subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-        env=environment(copy),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
+class Server:
+    """A process that has loaded modules, and forks one for each call of pytest.
+
+    Args:
+        preload: The modules. None of the package may be among them, and nothing of
+            pytest, which rewrites what it loads.
+    """
+
+    def __init__(self, preload: Sequence[str]) -> None:
+        self.process = subprocess.Popen(  # noqa: S603
+            [sys.executable, FORKED, *preload],
+            bufsize=0,  # so that `select` sees all that was said
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def fails(self, arguments: Sequence[str], copy: Path, limit: float) -> bool:
+        """Say whether pytest fails, or must be stopped, with a copy of the package.
+
+        Raises:
+            RuntimeError: If the server has ended, as where a module cannot be loaded.
+        """
+        give, hear = self.process.stdin, self.process.stdout
+        assert give is not None and hear is not None  # noqa: S101, PT018
+        options = ["-p", "no:cacheprovider", *arguments]
+        call = json.dumps([[str(copy.parent)], options]) + "\n"
+        with contextlib.suppress(BrokenPipeError):
+            give.write(call.encode())
+        process = int(hear.readline() or 0)
+        if process and not select.select([hear], [], [], limit)[0]:
+            os.killpg(process, signal.SIGKILL)  # and what it may have started
+        status = hear.readline()
+        if not status:
+            raise RuntimeError(
+                "preload must name modules that can be loaded, by a process that goes "
+                f"on; got status {self.process.wait()}."
+            )
+        return int(status) != 0
+
+
+class Servers:
+    """Some of them, each for one call at a time.
+
+    Args:
+        number: How many.
+        preload: The modules that each of them loads.
+    """
+
+    def __init__(self, number: int, preload: Sequence[str]) -> None:
+        self.all = [Server(preload) for _ in range(number)]
+        self.free: SimpleQueue[Server] = SimpleQueue()
+        for server in self.all:
+            self.free.put(server)
+
+    def __enter__(self) -> Self:
+        """Let them load."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End them."""
+        for server in self.all:
+            server.process.communicate()
+
+    def fail(self, arguments: Sequence[str], copy: Path, limit: float) -> bool:
+        """Say whether pytest fails, in one that is free."""
+        server = self.free.get()
         try:
-            return process.wait(limit) != 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # and what it may have started
-            return True
+            return server.fails(arguments, copy, limit)
+        finally:
+            self.free.put(server)
 
 
 # ---- All of them -------------------------------------------------------------------
@@ -231,8 +298,12 @@ def try_all(trial: Trial, at_once: int) -> list[str]:
         RuntimeError: If a check fails on the package as it is.
     """
     calls = [*dict.fromkeys(call for m in trial.mutants for call in trial.calls(m))]
-    with ThreadPoolExecutor(at_once) as pool, copied(trial.package) as copy:
-        failed = pool.map(lambda call: fails(call[1], copy, trial.limit), calls)
+    with (
+        Servers(at_once, trial.preload) as servers,
+        ThreadPoolExecutor(at_once) as pool,
+        copied(trial.package) as copy,
+    ):
+        failed = pool.map(lambda call: servers.fail(call[1], copy, trial.limit), calls)
         for (name, arguments), wrong in zip(calls, failed, strict=True):
             if wrong:
                 raise RuntimeError(
@@ -240,7 +311,7 @@ def try_all(trial: Trial, at_once: int) -> list[str]:
                     f"got {name}: pytest {' '.join(arguments)}."
                 )
         caught = []
-        checks = pool.map(trial.caught_by, trial.mutants)
+        checks = pool.map(lambda one: trial.caught_by(one, servers), trial.mutants)
         for mutant, name in zip(trial.mutants, checks, strict=True):
             print(f"{name or 'NOT CAUGHT':12} {mutant.file}: {mutant.why}", flush=True)
             caught.append(name)
