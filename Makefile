@@ -39,7 +39,7 @@ folder = $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("pure
 # What pyproject.toml says of packages, and nothing of how code is checked.
 define NEEDS
 import tomllib
-for name in ("pyproject.toml", "tools/proofread/pyproject.toml"):
+for name in ("pyproject.toml", "tools/pytest-proofread/pyproject.toml", "tools/workshop/pyproject.toml"):
     with open(name, "rb") as file:
         table = tomllib.load(file)
     print(table["project"], table.get("dependency-groups"))
@@ -69,7 +69,7 @@ help:  ## list the targets
 	@echo '  QUICK=1           let `make prove` try two paths of the processor, and no order'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
-	@$(RUN) proofread serve --port $(PORT)
+	@$(RUN) workshop serve --port $(PORT)
 
 test: duration units changed-tool book  ## run every test but the slow ones, and every program of the book
 
@@ -79,12 +79,12 @@ units: .venv/installed
 	@echo '== Tests of the package and of the book'
 	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' --ignore-glob='*.md' tests
 
-tool: .venv/installed  ## run the tests of proofread, which `make test` leaves out where it has not changed
-	@echo '== Tests of the tool'
-	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' tools/proofread/tests
+tool: .venv/installed  ## run the tests of the tools, which `make test` leaves out where it has not changed
+	@echo '== Tests of the tools'
+	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' tools
 
 changed-tool: .venv/installed
-	@if .venv/bin/python tests/support/changed_files.py tools/proofread constraints.txt; \
+	@if .venv/bin/python tests/support/changed_files.py tools constraints.txt; \
 	then $(MAKE) tool; fi
 
 book: .venv/installed
@@ -93,7 +93,7 @@ book: .venv/installed
 
 slow: .venv/installed  ## run the slow tests: every combination that the others try in turn
 	@echo '== Slow tests'
-	@SHAPE_CHECKS=everywhere $(RUN) pytest -q $(PARALLEL) -m slow
+	@$(RUN) pytest -q $(PARALLEL) -m slow
 
 coverage: .venv/installed  ## run the tests, and say which branches of the package they leave out
 	@echo '== Tests of the package and of the book, with coverage of the package'
@@ -123,19 +123,19 @@ lint: .venv/installed  ## check format, style, types, imports and docstrings
 site: .venv/installed  ## build the book into site/, where a warning is an error, and test what was built
 	@echo '== Site'
 	@# Nothing is fetched for it.
-	@https_proxy=http://127.0.0.1:9 http_proxy=http://127.0.0.1:9 $(RUN) proofread build
+	@https_proxy=http://127.0.0.1:9 http_proxy=http://127.0.0.1:9 $(RUN) workshop build
 	@$(RUN) pytest -q tests/site
 
 dist: .cache/release/installed  ## build what is published into dist/, and look into it
 	@echo '== Distributions'
 	@rm -rf dist
 	@$(RUN) hatchling build -d dist/headway
-	@cd tools/proofread && ../../$(RUN) hatchling build -d ../../dist/pytest-proofread
+	@cd tools/pytest-proofread && ../../$(RUN) hatchling build -d ../../dist/pytest-proofread
 	@.cache/release/bin/python -m check_wheel_contents dist/*/*.whl
 
 takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
-	@$(RUN) proofread reader docs site --constraints constraints.txt \
+	@$(RUN) workshop reader docs site --constraints constraints.txt \
 	  --include docs/assets/figures --include generated \
 	  --pip-options='$(OPTIONS)' --ignore 'Failed to initialize NumPy'
 	@.venv/bin/python tests/takeaway .cache/reader/bin/python
@@ -158,13 +158,13 @@ lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL
 
 mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'
-	@$(RUN) proofread mutate-pages docs README.md -n 2
+	@$(RUN) workshop mutate-pages docs README.md -n 2
 	@echo '== Mutants of the package; this takes half an hour'
-	@$(RUN) proofread mutate-package tests/package_mutants.toml
+	@$(RUN) workshop mutate-package tests/package_mutants.toml
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
 	@echo '== The same chapters, five tools'
-	@.cache/versus/bin/python tools/proofread/benchmark docs/basics
+	@.cache/versus/bin/python tools/workshop/benchmark docs/basics
 
 format: .venv/installed  ## correct format and style where a tool can
 	@$(RUN) ruff check --fix .
@@ -180,7 +180,7 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is 
 
 prove: .venv/installed  ## run every program alone, shuffled, and on each path of the processor
 	@echo '== The same digits, whatever the order and the processor'
-	@$(RUN) proofread prove docs README.md $(if $(QUICK),--quick) \
+	@$(RUN) workshop prove docs README.md $(if $(QUICK),--quick) \
 	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
 	  --also 'python docs/museum --check' --also 'python docs/live --check' \
 	  --also 'python docs/practice --check' --also 'python docs/trained --check'
@@ -197,7 +197,7 @@ distclean: clean  ## remove .venv too
 
 .venv/installed: .venv/pyvenv.cfg .venv/needs constraints.txt
 	$(PIP) install $(CONSTRAIN) --upgrade pip
-	$(PIP) install $(CONSTRAIN) --group dev -e . -e tools/proofread
+	$(PIP) install $(CONSTRAIN) --group dev -e . -e tools/pytest-proofread -e tools/workshop
 	@# Else each lab is built with a warning about connections that stay on this computer.
 	@mkdir -p .venv/etc/ipython
 	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
@@ -223,7 +223,7 @@ distclean: clean  ## remove .venv too
 	awk -F '==' '!/^#/ && !seen[$$1]++' constraints-lowest.txt constraints.txt > .cache/lowest/constraints.txt
 	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt --upgrade pip
 	.cache/lowest/bin/python -m pip install -c .cache/lowest/constraints.txt $(OPTIONS) \
-	  --group test -e . -e tools/proofread
+	  --group test -e . -e tools/pytest-proofread -e tools/workshop
 	@touch $@
 
 .venv/pyvenv.cfg: | python
@@ -238,7 +238,7 @@ python:
 
 # Before anything slow: nobody should wait to hear that a port is taken.
 port: python
-	@PYTHONPATH=tools/proofread/src $(BASE) -m proofread serve --check --port $(PORT)
+	@PYTHONPATH=tools/workshop/src $(BASE) -m workshop serve --check --port $(PORT)
 
 # Nor should anybody wait without knowing for how long.
 duration: python

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from proofread.mutation.package import read
+from workshop.mutation.package import read
 
 ROOT = Path(__file__).parents[1]
 

@@ -21,6 +21,8 @@ ADDRESSES = ("SITE_URL", "REPO_URL")
 LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
 # PyTorch's build for Linux brings these, and pins most of them itself.
 CUDA = ("cuda-", "nvidia-", "triton")
+# What is installed from this repository has no version of its own to pin.
+TOOLS = ("pytest-proofread",)
 
 
 def build(folder: Path, **addresses: str) -> Path:
@@ -89,7 +91,7 @@ def closure(requirements: Iterable[Requirement]) -> dict[str, Distribution]:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
         key = (name, *sorted(requirement.extras))
-        if key not in seen and not name.startswith(CUDA):
+        if key not in seen and not name.startswith(CUDA) and name not in TOOLS:
             seen.add(key)
             found[name] = distribution(name)
             waiting += needs(found[name], *requirement.extras)
@@ -180,7 +182,12 @@ def test_all_that_the_book_is_checked_with_is_pinned(
     published: PathDistribution,
 ) -> None:
     installed = closure(
-        [*needs(published), *needs(distribution("pytest-proofread")), *group("dev")]
+        [
+            *needs(published),
+            *needs(distribution("pytest-proofread")),
+            *needs(distribution("headway-workshop")),
+            *group("dev"),
+        ]
     )
     pinned = {canonicalize_name(pin.name): pin.specifier for pin in pins()}
     versions = {name: package.version for name, package in installed.items()}

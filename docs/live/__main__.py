@@ -12,7 +12,7 @@ from pathlib import Path
 
 from figures import FIGURES, Figure
 
-from proofread.generator_support import generate
+from workshop.generator_support import generate
 
 FOLDER = Path(__file__).parents[2] / "generated" / "live"
 

@@ -9,7 +9,7 @@ from html import escape
 
 from torch import Tensor
 
-from proofread.generator_support import fixed, significant
+from workshop.generator_support import fixed, significant
 
 # As many digits as keep the scripts within a millionth of PyTorch.
 DIGITS = 8

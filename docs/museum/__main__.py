@@ -27,7 +27,7 @@ from headway.checks import Report, check
 from headway.checks.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
-from proofread.generator_support import generate, significant
+from workshop.generator_support import generate, significant
 
 PAGES = Path(__file__).parent
 FOLDER = Path(__file__).parents[2] / "generated" / "museum"

@@ -19,7 +19,7 @@ from parts import (
     variants,
 )
 
-from proofread.generator_support import generate
+from workshop.generator_support import generate
 
 FIGURES = Path(__file__).parent.parent / "assets" / "figures"
 PICTURES: dict[str, Callable[[], str]] = {

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from svg import ACCENT, INK, MUTED, Panel, coordinate, shade, tag
 
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 Rows = Sequence[Sequence[float]]
 

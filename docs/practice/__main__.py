@@ -12,7 +12,7 @@ from pathlib import Path
 
 import headway
 from headway.practice.task.library import Task, book
-from proofread.generator_support import generate
+from workshop.generator_support import generate
 
 DOCS = Path(__file__).parents[1]
 NAV = DOCS.parent / "mkdocs.yml"

@@ -16,7 +16,7 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
-from proofread.generator_support import generate
+from workshop.generator_support import generate
 
 DOCS = Path(__file__).parent.parent
 FOLDER = DOCS.parent / "generated" / "sources"

@@ -1,28 +1,64 @@
 """Which files count as changed, by what git answers."""
 
+import subprocess
+
 import pytest
 
 import changed_files
 
+MAINS = {"origin/HEAD": "b", "origin/main": "b", "main": "b"}
+
 
 @pytest.mark.parametrize(
-    ("answers", "expected"),
+    ("answers", "expected", "unpushed"),
     [
-        ({"HEAD": "b", "merge-base": "a", "HEAD~1": "c"}, "a"),  # on a branch
-        ({"HEAD": "b", "merge-base": "b", "HEAD~1": "c"}, "c"),  # on the main one
-        ({"HEAD": "b", "HEAD~1": "c"}, "c"),  # no main branch is known
-        ({"HEAD": "b"}, None),  # nor what was before
-        ({}, None),  # no repository
+        ({"HEAD": "b", "origin/main": "a", "HEAD~1": "c"}, "a", "a"),  # on a branch
+        ({"HEAD": "b", "HEAD~1": "c"} | MAINS, "c", "b"),  # on the main one
+        (
+            {"HEAD": "b", "main": "b", "HEAD~1": "c"},
+            "c",
+            "c",
+        ),  # without an origin
+        ({"HEAD": "b", "HEAD~1": "c"}, "c", "c"),  # no main branch is known
+        ({"HEAD": "b"}, None, None),  # nor what was before
+        ({}, None, None),  # no repository
     ],
 )
-def test_changes_are_counted_from_where_a_branch_began(monkeypatch, answers, expected):
+def test_changes_are_counted_from_where_a_branch_began(
+    monkeypatch, answers, expected, unpushed
+):
     def git(command, *arguments):
-        asked = command if command == "merge-base" else arguments[-1]
-        return [answers[asked]] if asked in answers else None
+        return [answers[arguments[-1]]] if arguments[-1] in answers else None
 
     monkeypatch.setattr(changed_files, "git", git)
     monkeypatch.delenv("SINCE", raising=False)
     assert changed_files.starting_point() == expected
+    assert changed_files.starting_point(unpushed=True) == unpushed
+
+
+def test_in_an_untouched_clone_nothing_has_changed(tmp_path, monkeypatch):
+    def git(folder, *arguments):
+        settings = "user.name=A", "user.email=a@example.org", "commit.gpgsign=false"
+        options = [word for one in settings for word in ("-c", one)]
+        subprocess.run(["git", *options, *arguments], cwd=folder, check=True)
+
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "main")
+    for name in ("first", "second"):
+        (origin / name).write_text(name, "utf-8")
+        git(origin, "add", name)
+        git(origin, "commit", "-q", "-m", name)
+    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    monkeypatch.setattr(changed_files, "ROOT", clone)
+    monkeypatch.delenv("SINCE", raising=False)
+    assert changed_files.changed_files() == {"second"}
+    assert not changed_files.has_changed(["first", "second"])
+    (clone / "first").write_text("other", "utf-8")
+    assert changed_files.has_changed(["first"])
+    git(clone, "commit", "-q", "-a", "-m", "third")
+    assert changed_files.has_changed(["first"])
+    assert not changed_files.has_changed(["second"])
 
 
 def test_changes_are_counted_from_where_one_says(monkeypatch):
@@ -36,13 +72,13 @@ def test_changes_are_counted_from_where_one_says(monkeypatch):
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["tools/proofread"], True),
+        (["tools/workshop"], True),
         (["tests", "constraints.txt"], True),
-        (["tools/proof"], False),
+        (["tools/work"], False),
         ([], False),
     ],
 )
 def test_a_folder_has_changed_if_a_file_in_it_has(monkeypatch, names, expected):
-    files = {"tools/proofread/src/a.py", "constraints.txt"}
-    monkeypatch.setattr(changed_files, "changed_files", lambda: files)
+    files = {"tools/workshop/src/a.py", "constraints.txt"}
+    monkeypatch.setattr(changed_files, "changed_files", lambda **_: files)
     assert changed_files.has_changed(names) is expected

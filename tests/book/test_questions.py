@@ -12,7 +12,7 @@ import pytest
 
 from book_nav import chapters
 from headway.practice.task.library import book
-from proofread.page.markdown import fences, outside, programs, skipped
+from pytest_proofread.page.markdown import fences, outside, programs, skipped
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHAPTERS = chapters()

@@ -14,7 +14,7 @@ from pytest_codeblocks import extract_from_file
 
 import headway
 from book_nav import titles
-from proofread.page.markdown import programs
+from pytest_proofread.page.markdown import programs
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "headway"

@@ -23,9 +23,9 @@ from browsing import (
     visit,
 )
 from chosen_pages import all_pages
-from proofread.page.markdown import fences, programs
-from proofread.verify.links import broken_links
+from pytest_proofread.page.markdown import fences, programs
 from site_server import SITE, as_sent
+from workshop.verify.links import broken_links
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -9,7 +9,7 @@ import pytest
 
 from book_nav import chapters, title_of
 from browsing import Visit, new_window, unfold, visit
-from proofread.page.markdown import programs
+from pytest_proofread.page.markdown import programs
 from site_server import SITE
 
 if TYPE_CHECKING:

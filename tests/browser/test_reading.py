@@ -48,7 +48,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "NO_MKDOCS_2_WARNING": "1",
     }
     python = ROOT / ".venv/bin/python"  # where the templates of notebooks are
-    build = [python, "-m", "proofread", "build", "--site-dir", site]
+    build = [python, "-m", "workshop", "build", "--site-dir", site]
     subprocess.run(build, cwd=ROOT, env=os.environ | given, check=True)
     return site
 

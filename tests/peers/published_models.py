@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headway.checks import Report, check_model
 from peers.language_models import NAMES, OF_TRANSFORMERS, build
-from proofread.generator_support import generate
+from workshop.generator_support import generate
 
 FOLDER = Path(__file__).parents[2] / "generated" / "published_models"
 COMPILED = "compile"  # nowhere asked here, since it takes a minute

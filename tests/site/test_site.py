@@ -12,13 +12,13 @@ import nbformat
 import pytest
 
 from book_nav import chapters, sources
-from proofread.markdown_ext.labs import code
-from proofread.page.markdown import fences, programs
-from proofread.verify.links import broken_links
-from proofread.verify.site_matches_pages import site_problems
-from proofread.verify.takeaway_runs import Page, read_site
-from proofread.website.paths import include_reader
-from proofread.website.takeaway.cells import whole
+from pytest_proofread.page.markdown import fences, programs
+from workshop.markdown_ext.labs import code
+from workshop.verify.links import broken_links
+from workshop.verify.site_matches_pages import site_problems
+from workshop.verify.takeaway_runs import Page, read_site
+from workshop.website.paths import include_reader
+from workshop.website.takeaway.cells import whole
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

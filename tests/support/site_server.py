@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from proofread.website.serve import SiteHandler
-from proofread.website.serve import serving as serve
+from workshop.website.serve import SiteHandler
+from workshop.website.serve import serving as serve
 
 SITE = Path(__file__).parents[2] / "site"
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".txt", ".xml"}

@@ -72,6 +72,28 @@ def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
     assert said(Normed(), "dropout")[0] == "passed"
 
 
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(-0.1, "failed"), (0.0, "passed"), (0.1, "failed")]
+)
+def test_a_rate_that_is_a_tenth_off_moves_the_mean(
+    causal: bool, off: float, verdict: str
+) -> None:
+    def drop(m: Any, weights: Tensor) -> Tensor:
+        p = m.dropout.p
+        if not m.training or p == 0:
+            return weights
+        return weights * (torch.rand_like(weights) >= p + off) / (1 - p)
+
+    module = Attention(SMALL, causal=causal, p=0.3, drop=drop)
+    assert said(module, DROPOUT)[0] == verdict
+
+
+def test_dropout_in_two_places_keeps_the_mean() -> None:
+    module = Attention(SMALL, p=0.3, drop=lambda m, w: m.dropout(m.dropout(w)))
+    assert said(module, DROPOUT)[0] == "passed"
+
+
 def kept(rate: str) -> Attention:
     """Make a module whose rate of dropout is what is kept, in a way."""
 

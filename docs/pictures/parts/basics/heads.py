@@ -16,7 +16,7 @@ from headway import (
     six_tokens,
     split_heads,
 )
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 COLOURS = (ACCENT, ACCENT_2)
 

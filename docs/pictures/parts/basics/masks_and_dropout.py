@@ -12,7 +12,7 @@ from headway import (
     causal_mask,
     six_tokens,
 )
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 
 def _module() -> SelfAttentionV2:

@@ -9,7 +9,7 @@ from svg import ACCENT, ACCENT_2, LINE, MUTED, TIMES, Panel, coordinate, figure,
 from torch import Tensor
 
 from headway import attention, attention_scores, attention_weights, six_tokens
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 WIDTHS = (1, 4, 16, 64, 256, 1024)
 

@@ -6,7 +6,7 @@ from svg import Panel, count, figure
 from torch import nn
 
 from headway import SelfAttentionV2, attention_weights, eight_guests, recall_task
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 STEPS = 100
 SHOWN = 6  # of the eight guests; more are not legible on a phone

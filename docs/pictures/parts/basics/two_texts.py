@@ -8,7 +8,7 @@ from charts import axes
 from svg import ACCENT, ACCENT_2, MUTED, Panel, count, figure, shade
 
 from headway import attention_weights, causal_mask, document_mask, pack
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 ENGLISH, FRENCH = ("the", "black", "cat"), ("le", "chat", "noir")
 KINDS = (0, 2, 1)  # which French word each English one asks for

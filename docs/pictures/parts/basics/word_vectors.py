@@ -16,7 +16,7 @@ from headway import (
     six_tokens,
     stable_softmax,
 )
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 
 def embedding_lookup() -> str:

@@ -7,7 +7,7 @@ from svg import ACCENT, ACCENT_2, INK, LINE, MUTED, Panel, count, figure, shade
 from torch import Tensor
 
 from headway import attention_with_lse, contiguous_rows, merge_attention, six_tokens
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 MASSES = (1.0, 2.0, 3.0, 4.0, 5.0, 5.0)
 VALUES = (10.0, 20.0, 30.0, 40.0, 50.0, 40.0)

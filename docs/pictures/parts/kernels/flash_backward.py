@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from svg import ACCENT, ACCENT_2, MUTED, Panel, figure, shade
 
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 WORTH = (2.0, 6.0, 4.0, -3.0)  # the gradient of each weight

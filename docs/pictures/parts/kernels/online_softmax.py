@@ -7,7 +7,7 @@ import torch
 from svg import ACCENT, ACCENT_2, LINE, MUTED, Panel, figure, shade
 
 from headway import attention_with_lse, merge_attention
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 POWERS, VALUES, CUT = (1.0, 2.0, 3.0, 4.0), (10.0, 20.0, 30.0, 40.0), 2
 UNIT, HEIGHT, LEFT, TOP = 20, 3.0, 6, 46  # of mass, of value; where bars begin

@@ -8,7 +8,7 @@ from pathlib import Path
 from svg import ACCENT, ACCENT_2, INK, LINE, MUTED, Panel, coordinate, figure
 
 from headway import Characters, small_text
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 NUMBERS = Path(__file__).parents[4] / "generated" / "trained" / "small_gpt.json"
 LEFT, TOP, WIDE, HIGH = 34, 34, 286, 240

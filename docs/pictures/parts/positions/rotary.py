@@ -7,7 +7,7 @@ import torch
 from svg import ACCENT, ACCENT_2, LINE, MUTED, Panel, figure, tag
 
 from headway import Rotary
-from proofread.generator_support import fixed
+from workshop.generator_support import fixed
 
 STEP = 30  # degrees by which the pair turns from a token to the next
 PLACES = ((2, 0), (5, 3), (9, 7))

@@ -1,0 +1,42 @@
+"""Tell what a change can affect: a key for a program, its modules and its environment.
+
+The key of a program is made of its text and what is recorded of it, of each file of the
+project that it reaches through its imports, and of the environment: Python, the
+platform, every installed version, and this tool.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_proofread.digests import digest, installed
+from pytest_proofread.page.markdown import Program
+from pytest_proofread.reached import Reached
+
+
+def environment() -> list[str]:
+    """Return what is installed, where, and with which text of this tool."""
+    own = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return [*installed(), *(path.read_text(encoding="utf-8") for path in own)]
+
+
+class Keys:
+    """Makes the keys of programs.
+
+    Args:
+        project: The folder whose modules may change; what is installed has a version.
+        settings: What else a result depends on.
+    """
+
+    def __init__(self, project: Path, settings: Sequence[str] = ()) -> None:
+        self.settings = digest(*map(str, settings), *environment())
+        self.reached = Reached(project, sys.path)
+
+    def of(self, program: Program) -> str:
+        """Return the key of a program."""
+        return self.of_code(program.code, [*program.marks, *program.recorded])
+
+    def of_code(self, code: str, rest: Sequence[str]) -> str:
+        """Return the key of code, and of what else its result depends on."""
+        modules = self.reached.parts(self.reached.of(code))
+        return digest(self.settings, code, *rest, "modules", *modules)

@@ -1,0 +1,27 @@
+"""The tests of pytest-codeblocks, a plugin that this one neither needs nor changes."""
+
+from typing import Any
+
+import pytest
+
+from pytest_proofread.pytest_plugin.changed import Keys
+
+PYTHON = "python"
+
+
+def is_codeblock(item: pytest.Item) -> bool:
+    """Say whether a test is a Python program that pytest-codeblocks runs.
+
+    What a shell does may depend on anything.
+    """
+    block: Any = getattr(item, "obj", None)
+    stock = type(item).__module__ == "pytest_codeblocks.plugin"
+    return stock and bool(block.syntax == PYTHON)
+
+
+def key_of_codeblock(keys: Keys, item: pytest.Item) -> str:
+    """Return the key of such a test."""
+    block: Any = item.obj  # type: ignore[attr-defined]
+    compared = [block.expected_output, block.expected_output_ignore_whitespace]
+    rest = ["pytest-codeblocks", block.importorskip, *compared, *block.marks]
+    return keys.of_code(block.code, [str(one) for one in rest])

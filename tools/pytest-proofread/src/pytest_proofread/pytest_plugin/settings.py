@@ -1,0 +1,25 @@
+"""What a project has set for its pages, and what follows from it."""
+
+from functools import cache
+
+import pytest
+
+from pytest_proofread.output.reference_environment import differs_from_reference
+from pytest_proofread.page.lint import KINDS, check_fences
+from pytest_proofread.page.markdown import Finding
+
+_differs = cache(differs_from_reference)
+
+
+def inexact(config: pytest.Config) -> str:
+    """Say why outputs are compared token by token; nothing, if they are exactly."""
+    if config.option.compare != "auto":
+        return "as asked" if config.option.compare == "tokens" else ""
+    return _differs(tuple(config.getini("proofread_reference")))
+
+
+def fences(config: pytest.Config, text: str) -> list[Finding]:
+    """Count the fences of a page by the settings of the project."""
+    kinds = config.getini("proofread_kinds") or KINDS
+    width = int(config.getini("proofread_width"))
+    return check_fences(text, kinds=kinds, width=width)

@@ -1,0 +1,61 @@
+"""Tell what became of a program from what its process has left."""
+
+import re
+import signal
+from pathlib import Path
+
+from pytest_proofread.run.program import Files, read_report
+from pytest_proofread.run.protocol import Job, Result
+
+# What `faulthandler` writes when a process dies: a heading, then the frames.
+FATAL = re.compile(r"^Fatal Python error: .*", re.M | re.S)
+FRAME = r'^  File "{}", line (\d+) in '
+
+
+def result_of(job: Job, status: int | None, files: Files) -> Result:
+    """Return what a program did.
+
+    Args:
+        job: The program.
+        status: With what its process ended, negative for a signal; nothing, if it had
+            to be stopped.
+        files: What it has written.
+    """
+    output, errors = (
+        Path(file).read_bytes().decode("utf-8", "replace")
+        if Path(file).exists()
+        else ""
+        for file in (files.stdout, files.stderr)
+    )
+    report = read_report(files.report) if status == 0 else None
+    problems = [] if report is None else [*report.problems]
+    if report is None:
+        problems.append(f"{ending(job, status)}{place(job, errors)}")
+        errors = FATAL.sub("", errors)
+    if errors.strip():
+        problems.append(f"wrote to stderr:\n{errors.rstrip()}")
+    if report is None:
+        return Result(output, problems=problems, finished=False)
+    return Result(
+        output, report.error, report.traceback, problems, report.shapes, report.loaded
+    )
+
+
+def ending(job: Job, status: int | None) -> str:
+    """Say how a program ended that could not say so itself."""
+    if status is None:
+        return f"the program must end within {job.limit:g} s"
+    if status < 0:
+        try:
+            how = f"by {signal.Signals(-status).name}"
+        except ValueError:
+            how = f"by signal {-status}"
+    else:
+        how = f"with status {status}"
+    return f"the program must not end Python; it ended {how}"
+
+
+def place(job: Job, errors: str) -> str:
+    """Say at which line of the page it was, as far as the interpreter told."""
+    frame = re.search(FRAME.format(re.escape(job.page)), errors, re.M)
+    return f", at line {frame[1]}" if frame else ""

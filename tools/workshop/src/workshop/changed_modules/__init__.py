@@ -1,0 +1,1 @@
+"""Leave out the modules of tests that nothing has changed: pytest --changed."""

@@ -1,0 +1,339 @@
+"""Prove that a package is checked: mutate copies of it, and see each mutant caught.
+
+    workshop mutate-package tests/package_mutants.toml
+
+The list names the folder of the package, the checks, which are calls of pytest, and the
+mutants. Each has a reason in plain words, and replaces text that occurs once:
+
+    package = "src/shop"
+
+    [[check]]
+    name = "the book"
+    arguments = ["--proofread", "docs"]
+
+    [[mutant]]
+    file = "prices.py"
+    old = "price * count"
+    new = "price + count"
+    why = "a second apple would cost one unit more, whatever an apple costs"
+
+The checks come in their order, until one of them fails; on the package as it is all
+must pass. In their arguments `{test}` is the file of the tests of a module: that of
+`cart/_prices.py` is `cart/test_prices.py`. It must exist.
+
+With `preload = ["torch"]`, a process loads these modules once, and forks one for each
+call of pytest.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple, Self
+
+FORKED = Path(__file__).with_name("forked_pytest.py")
+
+# Prints what a test would import, without the time that an import takes.
+ORIGIN = "import importlib.util as u, sys; print(u.find_spec(sys.argv[1]).origin)"
+
+
+class Check(NamedTuple):
+    """A call of pytest that may catch a mutant."""
+
+    name: str
+    arguments: list[str]
+
+
+class Mutant(NamedTuple):
+    """A place of the package, and what is put there."""
+
+    file: str
+    old: str
+    new: str
+    why: str
+
+    @property
+    def test(self) -> str:
+        """The file of the tests of the module, in a folder of the same name."""
+        path = Path(self.file)
+        return path.with_name(f"test_{path.stem.strip('_')}.py").as_posix()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is tried.
+
+    Args:
+        package: The folder of the package.
+        checks: What may catch a mutant, in this order.
+        mutants: What is to be caught.
+        limit: Seconds that a check may run; one that is stopped has caught the mutant.
+        preload: Modules that the checks need, and that are no part of the package.
+    """
+
+    package: Path
+    checks: list[Check]
+    mutants: list[Mutant]
+    limit: float = 600.0
+    preload: Sequence[str] = ()
+
+    def calls(self, mutant: Mutant) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield each check by name, with the arguments of pytest for a mutant."""
+        for name, arguments in self.checks:
+            yield name, tuple(a.format(test=mutant.test) for a in arguments)
+
+    def own_tests(self, mutant: Mutant) -> list[Path]:
+        """Return the files of the tests of its module.
+
+        Raises:
+            ValueError: If one does not exist.
+        """
+        patterns = [
+            a for check in self.checks for a in check.arguments if "{test}" in a
+        ]
+        found = [Path(pattern.format(test=mutant.test)) for pattern in patterns]
+        for path in found:
+            if not path.exists():
+                raise ValueError(f"the tests of {mutant.file} must exist; got {path}.")
+        return found
+
+    def mutated(self, mutant: Mutant) -> str:
+        """Return the text of a file after a mutation.
+
+        Raises:
+            ValueError: If it is not clear what is replaced.
+        """
+        text = (self.package / mutant.file).read_text(encoding="utf-8")
+        if (times := text.count(mutant.old)) != 1:
+            raise ValueError(
+                f"old must occur once in {mutant.file}; "
+                f"got old={mutant.old!r}, which occurs {times} times."
+            )
+        return text.replace(mutant.old, mutant.new)
+
+    def caught_by(self, mutant: Mutant, servers: "Servers") -> str:
+        """Return the name of the first check that fails, or nothing."""
+        with copied(self.package) as copy:
+            (copy / mutant.file).write_text(self.mutated(mutant), encoding="utf-8")
+            for name, arguments in self.calls(mutant):
+                if servers.fail(arguments, copy, self.limit):
+                    return name
+        return ""
+
+
+def read(path: Path) -> Trial:
+    """Read a list of mutants.
+
+    Raises:
+        ValueError: If it is not clear what a mutant replaces, or why, or if a module
+            has no tests.
+    """
+    config = tomllib.loads(path.read_text(encoding="utf-8"))
+    mutants = []
+    for entry in config["mutant"]:
+        if entry.keys() != {*Mutant._fields}:
+            raise ValueError(
+                f"a mutant must have {', '.join(Mutant._fields)}; got {entry}."
+            )
+        mutants.append(Mutant(**entry))
+    checks = [Check(**check) for check in config["check"]]
+    options = {name: config[name] for name in ("limit", "preload") if name in config}
+    trial = Trial(Path(config["package"]), checks, mutants, **options)
+    for mutant in mutants:
+        trial.mutated(mutant)
+        trial.own_tests(mutant)
+    return trial
+
+
+# ---- One check ---------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def copied(package: Path) -> Iterator[Path]:
+    """Make a copy of a package, to be imported in its place.
+
+    Raises:
+        RuntimeError: If it is not the copy that would be imported.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder).resolve() / package.name
+        without = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(package, copy, ignore=without)
+        ask = [sys.executable, "-c", ORIGIN, copy.name]
+        done = subprocess.run(  # noqa: S603
+            ask, env=environment(copy), capture_output=True, text=True
+        )
+        if copy not in Path(origin := done.stdout.strip()).parents:
+            raise RuntimeError(
+                f"what is imported must be the copy of {package}; got {origin}."
+            )
+        yield copy
+
+
+def environment(copy: Path) -> dict[str, str]:
+    """Return an environment in which Python finds the copy first."""
+    given = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join([str(copy.parent), *([given] if given else [])])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+class Server:
+    """A process that has loaded modules, and forks one for each call of pytest.
+
+    Args:
+        preload: The modules. None of the package may be among them, and nothing of
+            pytest, which rewrites what it loads.
+    """
+
+    def __init__(self, preload: Sequence[str]) -> None:
+        self.process = subprocess.Popen(  # noqa: S603
+            [sys.executable, FORKED, *preload],
+            bufsize=0,  # so that `select` sees all that was said
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def fails(self, arguments: Sequence[str], copy: Path, limit: float) -> bool:
+        """Say whether pytest fails, or must be stopped, with a copy of the package.
+
+        Raises:
+            RuntimeError: If the server has ended, as where a module cannot be loaded.
+        """
+        give, hear = self.process.stdin, self.process.stdout
+        assert give is not None and hear is not None  # noqa: S101, PT018
+        options = ["-p", "no:cacheprovider", *arguments]
+        call = json.dumps([[str(copy.parent)], options]) + "\n"
+        with contextlib.suppress(BrokenPipeError):
+            give.write(call.encode())
+        process = int(hear.readline() or 0)
+        if process and not select.select([hear], [], [], limit)[0]:
+            os.killpg(process, signal.SIGKILL)  # and what it may have started
+        status = hear.readline()
+        if not status:
+            raise RuntimeError(
+                "preload must name modules that can be loaded, by a process that goes "
+                f"on; got status {self.process.wait()}."
+            )
+        return int(status) != 0
+
+
+class Servers:
+    """Some of them, each for one call at a time.
+
+    Args:
+        number: How many.
+        preload: The modules that each of them loads.
+    """
+
+    def __init__(self, number: int, preload: Sequence[str]) -> None:
+        self.all = [Server(preload) for _ in range(number)]
+        self.free: SimpleQueue[Server] = SimpleQueue()
+        for server in self.all:
+            self.free.put(server)
+
+    def __enter__(self) -> Self:
+        """Let them load."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End them."""
+        for server in self.all:
+            server.process.communicate()
+
+    def fail(self, arguments: Sequence[str], copy: Path, limit: float) -> bool:
+        """Say whether pytest fails, in one that is free."""
+        server = self.free.get()
+        try:
+            return server.fails(arguments, copy, limit)
+        finally:
+            self.free.put(server)
+
+
+# ---- All of them -------------------------------------------------------------------
+
+
+def table(trial: Trial, caught: Sequence[str]) -> str:
+    """Count the mutants of each module by what caught them; name those that survive."""
+    names = [check.name for check in trial.checks]
+    number = Counter(mutant.file for mutant in trial.mutants)
+    pairs = [*zip(trial.mutants, caught, strict=True)]
+    good = Counter((mutant.file, name) for mutant, name in pairs)
+    rows: list[list[str | int]] = [
+        ["mutants of the package", "number", *(f"by {name}" for name in names)]
+    ]
+    for file in sorted(number):
+        rows.append([file, number[file], *(good[file, name] for name in names)])
+    sums = Counter(caught)
+    rows.append(["all", number.total(), *(sums[name] for name in names)])
+    width = max(30, *(len(file) + 2 for file in number))
+    lines = [
+        f"{row[0]:{width}}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows
+    ]
+    lines += [
+        f"{trial.package / mutant.file}: not caught: {mutant.why}\n"
+        f"    - {mutant.old}\n    + {mutant.new}"
+        for mutant, name in pairs
+        if not name
+    ]
+    return "\n".join(lines)
+
+
+def try_all(trial: Trial, at_once: int) -> list[str]:
+    """Try each mutant; return by which check each was caught, or nothing.
+
+    Raises:
+        RuntimeError: If a check fails on the package as it is.
+    """
+    calls = [*dict.fromkeys(call for m in trial.mutants for call in trial.calls(m))]
+    with (
+        Servers(at_once, trial.preload) as servers,
+        ThreadPoolExecutor(at_once) as pool,
+        copied(trial.package) as copy,
+    ):
+        failed = pool.map(lambda call: servers.fail(call[1], copy, trial.limit), calls)
+        for (name, arguments), wrong in zip(calls, failed, strict=True):
+            if wrong:
+                raise RuntimeError(
+                    "checks must pass on the package as it is; "
+                    f"got {name}: pytest {' '.join(arguments)}."
+                )
+        caught = []
+        checks = pool.map(lambda one: trial.caught_by(one, servers), trial.mutants)
+        for mutant, name in zip(trial.mutants, checks, strict=True):
+            print(f"{name or 'NOT CAUGHT':12} {mutant.file}: {mutant.why}", flush=True)
+            caught.append(name)
+    return caught
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try the mutants of a list; return 1 if one of them survives."""
+    parser = argparse.ArgumentParser(prog="workshop mutate-package")
+    parser.add_argument("list", type=Path, metavar="LIST", help="a file in TOML")
+    parser.add_argument(
+        "--at-once", type=int, default=os.cpu_count(), help="how many in parallel"
+    )
+    parser.add_argument("--only", default="", metavar="TEXT", help="mutants with TEXT")
+    options = parser.parse_args(arguments)
+    try:
+        trial = read(options.list)
+        chosen = [m for m in trial.mutants if options.only in "\n".join(m)]
+        trial = replace(trial, mutants=chosen)
+        caught = try_all(trial, options.at_once)
+    except (ValueError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"\n{table(trial, caught)}")
+    return 0 if all(caught) else 1

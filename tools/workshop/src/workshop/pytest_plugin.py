@@ -1,0 +1,62 @@
+"""What this book adds to pytest: `-p workshop.pytest_plugin`.
+
+With `--changed`, modules of tests are left out that have passed and reach nothing that
+has changed. With `--record`, each page runs on another code path of the processor, too,
+before it is written.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from workshop.changed_modules.reads import Recorder
+
+RECORDER: "pytest.StashKey[Recorder]" = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Name the setting."""
+    parser.addini("workshop_variables", "what tests take from outside", "args")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """See what tests reach, from the first module of the project that is imported."""
+    changed = getattr(early_config.known_args_namespace, "changed", False)
+    if changed and sys.platform != "win32":
+        from workshop.changed_modules.reads import Files, Recorder, modules_of
+
+        files = Files(early_config.rootpath)
+        # What pytest alone adds is not there for a process that a test starts.
+        added = {*map(str, early_config.getini("pythonpath"))}
+        path = [folder for folder in sys.path if folder not in added]
+        early_config.stash[RECORDER] = Recorder(files, modules_of(files, path))
+        early_config.stash[RECORDER].start()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out modules of tests, if it is asked for."""
+    if recorder := config.stash.get(RECORDER, None):
+        from workshop.changed_modules.modules import Modules
+
+        config.pluginmanager.register(Modules(config, recorder), "workshop-modules")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Take note of no more."""
+    if recorder := config.stash.get(RECORDER, None):
+        recorder.stop()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_proofread_environments() -> Mapping[str, Mapping[str, str]]:
+    """Have programs print the same on another code path before they are recorded."""
+    from workshop.run.code_paths import THREADS, another
+
+    environment = another(os.environ).environment(os.environ)
+    threads = "2" if os.environ.get(THREADS) == "1" else "1"
+    return {"on another processor": environment | {THREADS: threads}}

@@ -1,0 +1,1 @@
+"""Other code paths, labs, and the tensors that a program makes."""

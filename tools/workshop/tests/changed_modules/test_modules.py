@@ -1,0 +1,357 @@
+"""A module of tests is left out if it passed and reaches nothing that has changed."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+SETTINGS = """
+[tool.pytest.ini_options]
+addopts = [
+    "-p", "pytest_proofread.options", "-p", "workshop.pytest_plugin",
+    "-p", "xdist.plugin",
+]
+pythonpath = ["."]
+workshop_variables = ["HOW"]
+"""
+
+FILES = {
+    ".gitignore": "/made/\n*.log\nrunpytest-*/\n/stdou?\nstderr\n",
+    "src/ours/__init__.py": """
+        from typing import TYPE_CHECKING
+
+        if TYPE_CHECKING:
+            from ours._names import *
+        else:
+
+            def __getattr__(name):
+                from importlib import import_module
+
+                return getattr(import_module("ours._names"), name)
+        """,
+    "src/ours/_names.py": """
+        from ours.one import first
+        from ours.two import second
+        """,
+    "src/ours/one.py": """
+        from ours.deep import deep
+
+        def first():
+            return deep
+        """,
+    "src/ours/deep.py": "deep = 1",
+    "src/ours/two.py": """
+        from pathlib import Path
+
+        TEXT = Path("data/two.txt").read_text()
+
+        def second(): pass
+        """,
+    "data/two.txt": "",
+    "src/found.py": "",
+    "data/words.txt": "some words",
+    "data/more.txt": "more words",
+    "pages/one.txt": "",
+    "loads.py": """
+        import importlib, inspect
+        from functools import cache
+        from pathlib import Path
+
+        ROOT = Path(__file__).parent
+
+        @cache
+        def words():
+            inspect.stack()
+            importlib.import_module("fou" + "nd")
+            return (ROOT / "data/words.txt").read_text()
+        """,
+    "conftest.py": "",
+    "test_all.py": """
+        from loads import ROOT
+        import subprocess, sys
+
+        def test_it():
+            subprocess.run([sys.executable, "-c", ""], cwd=ROOT, check=True)
+        """,
+    "test_cached.py": "from loads import words\ndef test_it(): words()",
+    "test_caches.py": "from loads import words\ndef test_it(): words()",
+    "test_first.py": "from ours import first\ndef test_it(): first()",
+    "test_lists.py": """
+        import os
+
+        def test_it():
+            os.listdir("pages")
+        """,
+    "test_nothing.py": "def test_it(): pass",
+    "test_second.py": "from ours import second\ndef test_it(): second()",
+    "test_starts.py": """
+        import subprocess, sys
+
+        def test_it():
+            subprocess.run([sys.executable, "-c", ""], check=True)
+        """,
+    "test_thread.py": """
+        from concurrent.futures import ThreadPoolExecutor
+        from pathlib import Path
+
+        def test_it():
+            with ThreadPoolExecutor() as threads:
+                list(threads.map(Path.read_text, [Path("data/more.txt")]))
+        """,
+}
+KEPT = ".pytest_cache/v/workshop/modules"
+TESTS = {name[5:-3] for name in FILES if name.startswith("test_")}
+
+
+def write(project: pytest.Pytester, name: str, text: str) -> None:
+    path = project.path / name
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text(text)
+
+
+@pytest.fixture
+def project(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("HOW", "plainly")
+    # What was compiled in the same second would be taken for what stands there now.
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    pytester.makepyprojecttoml(SETTINGS)
+    for name, text in FILES.items():
+        write(pytester, name, text.replace("\n        ", "\n").lstrip())
+    monkeypatch.syspath_prepend(pytester.path / "src")
+    return pytester
+
+
+@pytest.fixture
+def run(project: pytest.Pytester) -> Callable[..., set[str]]:
+    """Run the tests, and return which modules ran."""
+
+    def go(*options: str, ret: int = 0) -> set[str]:
+        result = project.runpytest_inprocess("--changed", "-v", *options)
+        assert result.ret == ret
+        return {*re.findall(r"^test_(\w+)\.py::", result.stdout.str(), re.MULTILINE)}
+
+    return go
+
+
+REACHED = {
+    "test_first.py": {"first"},
+    "test_cached.py": {"cached"},
+    "src/ours/__init__.py": {"first", "second", "starts"},
+    "src/ours/_names.py": {"first", "second", "starts"},
+    "src/ours/one.py": {"first", "starts"},
+    "src/ours/deep.py": {"first", "starts"},
+    "src/ours/two.py": {"second", "starts"},
+    "src/ours/new.py": {"starts"},
+    "src/found.py": {"cached", "caches", "starts"},
+    "loads.py": {"cached", "caches"},
+    "data/words.txt": {"cached", "caches"},
+    "data/two.txt": {"second"},
+    "data/more.txt": {"thread"},
+    "pages/one.txt": set(),
+    "pages/two.txt": {"lists"},
+    "pages/below/three.txt": {"lists"},
+    "conftest.py": TESTS,
+    "pyproject.toml": TESTS,
+}
+
+
+def test_what_reaches_a_change_runs_again(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    assert run() == TESTS
+    assert run() == set()
+    kept = project.path / KEPT
+    passed = kept.read_text()
+    ran = {}
+    for name in REACHED:
+        path = project.path / name
+        old = path.read_text() if path.exists() else None
+        write(project, name, f"{old or ''}\n# new\n")
+        ran[name] = run()
+        assert run() == set()
+        path.unlink() if old is None else path.write_text(old)
+        kept.write_text(passed)
+    # One starts a process inside the project, which may read whatever is there.
+    assert ran == {name: modules | {"all"} for name, modules in REACHED.items()}
+
+
+@pytest.mark.parametrize("name", ["made/page.txt", "a.log", ".git/HEAD"])
+def test_what_git_ignores_does_not_count(
+    project: pytest.Pytester, run: Callable[..., set[str]], name: str
+) -> None:
+    run()
+    write(project, name, "new")
+    assert run() == set()
+
+
+def test_what_is_left_out_is_counted_and_not_imported(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    run()
+    text = "with open('a.log', 'a') as log: log.write('imported ')\n"
+    write(project, "test_nothing.py", text + "def test_it(): pass\n")
+    assert run() == {"nothing", "all"}
+    said = project.runpytest_inprocess("--changed", "test_nothing.py", "test_first.py")
+    said.stdout.fnmatch_lines("workshop: 2 modules of tests left out, which passed*")
+    assert (project.path / "a.log").read_text() == "imported "
+    assert said.ret == 0  # though no test ran
+
+
+def test_what_failed_runs_again(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(project, "test_nothing.py", "def test_it(): pass\ndef test_not(): assert 0\n")
+    assert run(ret=1) == TESTS
+    assert run(ret=1) == {"nothing"}
+    write(project, "test_nothing.py", "1 / 0")
+    for _ in range(2):
+        assert run(ret=2) == set()
+        run("--continue-on-collection-errors", ret=1)
+    write(project, "test_nothing.py", "def test_it(): pass")
+    assert run() == {"nothing", "all"}
+    assert run() == set()
+
+
+def test_what_was_not_reached_before_the_end_runs_again(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(project, "test_first.py", "def test_it(): assert 0\ndef test_b(): pass\n")
+    before = {name for name in TESTS if name < "first"}
+    assert run("-x", ret=1) == {*before, "first"}
+    assert run(ret=1) == TESTS - before
+
+
+@pytest.mark.parametrize(
+    "options", [["-k", "it"], ["-m", "not slow"], ["test_nothing.py::test_it"]]
+)
+def test_a_choice_of_tests_does_not_count_for_all(
+    run: Callable[..., set[str]], options: list[str]
+) -> None:
+    run(*options)
+    assert "nothing" in run()
+    assert "nothing" not in run()
+
+
+def test_an_interrupted_collection_counts_for_nothing(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(project, "test_thread.py", "raise KeyboardInterrupt")
+    assert project.runpytest_subprocess("--changed").ret == 2
+    write(project, "test_thread.py", "def test_it(): pass")
+    assert run() == TESTS
+
+
+def test_a_process_may_read_all_if_it_is_told_of_a_file(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    text = FILES["test_starts.py"].replace('""]', '"", "data/more.txt"]')
+    write(project, "test_nothing.py", text.replace("\n        ", "\n").lstrip())
+    run()
+    write(project, "pages/one.txt", "new")
+    assert run() == {"nothing", "all"}
+
+
+def test_failures_chosen_alone_do_not_count(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(project, "test_nothing.py", "def test_it(): pass\ndef test_b(): assert 0\n")
+    run(ret=1)
+    write(project, "test_nothing.py", "def test_it(): assert 0\ndef test_b(): pass\n")
+    assert run("--lf") == {"nothing"}
+    assert run("--lf", ret=1) >= {"nothing"}
+
+
+def test_a_module_of_whose_tests_none_is_chosen_is_not_read_again(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    text = "with open('a.log', 'a') as log: log.write('imported ')\n"
+    write(project, "test_nothing.py", text + "def test_other(): pass\n")
+    for _ in range(2):
+        project.runpytest_inprocess("--changed", "-k", "test_it")
+    assert (project.path / "a.log").read_text() == "imported "
+    assert "nothing" in run()
+
+
+def test_what_comes_from_outside_counts(
+    run: Callable[..., set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    monkeypatch.setenv("HOW", "carefully")
+    assert run() == TESTS
+    monkeypatch.setenv("HOW", "plainly")
+    assert run("--tb=short", "--durations=3", "--maxfail=2") == set()
+
+
+def test_what_changes_as_it_runs_runs_again(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(
+        project,
+        "test_nothing.py",
+        "from pathlib import Path\n"
+        "def test_it():\n"
+        "    path = Path('count.txt')\n"
+        "    old = path.read_text() if path.exists() else ''\n"
+        "    path.write_text(old + 'x')\n"
+        "    path.read_text()\n",
+    )
+    assert run() == TESTS
+    assert run() == {"nothing", "all"}
+
+
+def test_what_is_written_or_removed_is_not_read(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(
+        project,
+        "test_nothing.py",
+        "import shutil\n"
+        "def test_it(tmp_path):\n"
+        "    (tmp_path / 'below').mkdir()\n"
+        "    shutil.rmtree(tmp_path)\n"
+        "    with open('written.txt', 'a') as file: file.write('x')\n",
+    )
+    assert run() == TESTS
+    assert run("--deselect=test_all.py") == TESTS - {"all"}
+    assert run("--deselect=test_all.py") == set()
+    assert '"below"' not in (project.path / KEPT).read_text()
+
+
+def test_several_processes(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(project.path / "src"), prepend=":")
+
+    def go(*options: str) -> tuple[int, int]:
+        result = project.runpytest_subprocess("--changed", *options)
+        left_out = re.findall(r"workshop: (\d+) modules", result.stdout.str())
+        assert result.ret == 0
+        assert "programs ran" not in result.stdout.str()
+        return result.parseoutcomes().get("passed", 0), sum(map(int, left_out))
+
+    assert go("-n", "2") == (len(TESTS), 0)
+    assert go("-n", "2") == (0, len(TESTS))
+    assert go() == (0, len(TESTS))
+    # Each process read it once.
+    write(project, "data/words.txt", "others")
+    assert go("-n", "2") == (3, len(TESTS) - 3)
+
+
+def test_the_paths_of_a_page_and_of_tests_do_not_meet(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    page = "```python\nprint(1)\n```\n\n<!--pytest-codeblocks:expected-output-->\n"
+    write(project, "docs/page.md", page + "\n```text\n1\n```\n")
+    assert run("docs", ".") == TESTS
+    (project.path / "docs/page.md").write_text("Nothing.\n")
+    assert run("docs", ".") == {"all"}
+
+
+def test_the_rest_of_the_tests_is_not_touched(project: pytest.Pytester) -> None:
+    plain = project.runpytest_inprocess()
+    plain.assert_outcomes(passed=len(TESTS))
+    assert "left out" not in plain.stdout.str()
+    assert not (project.path / KEPT).exists()
