@@ -87,7 +87,8 @@ def test_the_workflow_checks_what_is_configured(project: Path) -> None:
     done = run(last["run"], project)
     assert done.returncode == 1
     assert done.stdout.startswith(
-        "::error file=my_attention.py,line=6,title=MyAttention%3A equals the equation::"
+        "::error file=my_attention.py,line=6,title=MyAttention%3A equals the "
+        "equation [equation]::"
         "It is exactly what comes out when heads are merged without the transpose."
     )
 
