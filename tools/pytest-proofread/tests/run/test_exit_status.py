@@ -211,12 +211,14 @@ def test_where_it_was_is_told(
     module = importlib.import_module(f"pytest_proofread.run.{way}ing")
     wait = module.wait
 
-    def wait_until_it_is_there(process: object, seconds: float) -> int | None:
+    def wait_until_it_is_there(
+        process: object, seconds: float, *rest: object
+    ) -> int | None:
         if seconds != limit:
-            return wait(process, seconds)
+            return wait(process, seconds, *rest)
         while not there.exists():
             time.sleep(0.01)
-        return wait(process, 0.0)
+        return wait(process, 0.0, *rest)
 
     monkeypatch.setattr(module, "wait", wait_until_it_is_there)
     monkeypatch.setattr(module, "ABORT_GRACE_SECONDS", 600.0)
@@ -237,9 +239,11 @@ def test_the_limit_does_not_count_how_python_starts(
     module = importlib.import_module(f"pytest_proofread.run.{way}ing")
     wait = module.wait
 
-    def wait_if_it_has_begun(process: object, seconds: float) -> int | None:
+    def wait_if_it_has_begun(
+        process: object, seconds: float, *rest: object
+    ) -> int | None:
         begun = seconds != limit or [*tmp_path.glob("*/stdout")]
-        return wait(process, seconds) if begun else None
+        return wait(process, seconds, *rest) if begun else None
 
     monkeypatch.setattr(module, "wait", wait_if_it_has_begun)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -274,3 +278,21 @@ def test_a_program_that_kills_what_started_it_ends_alone(run: Run) -> None:
     assert len(result.problems) == 1
     assert result.problems[0].endswith(" ended, with status -9")
     assert run("print(3)") == Result("3\n")
+
+
+LONG = ("a" * 1000 + "\n") * 1 + "a" * 999
+ENDLESSLY = {
+    "without end": ("while True: print('a' * 1000)", LONG),
+    "once too much": ("print('a' * 3000)", "a" * 2000),
+    "to stderr": ("import os\nwhile True: os.write(2, b'a' * 1000)", ""),
+}
+
+
+@pytest.mark.parametrize(("code", "kept"), ENDLESSLY.values(), ids=ENDLESSLY)
+def test_a_program_that_prints_too_much(run: Run, code: str, kept: str) -> None:
+    result = run(code, output_limit=2000)
+    assert result.problems[0] == "the program must print at most 2,000 bytes"
+    assert not result.finished
+    assert result.output == kept
+    assert len("".join(result.problems)) < 3000
+    assert run("print('a' * 1999)", output_limit=2000).problems == []

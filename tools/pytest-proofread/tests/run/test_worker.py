@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,21 +161,24 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is loaded")
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", SAID)
 @pytest.mark.usefixtures("project")
-def test_what_a_module_does_is_seen_by_each_program(name: str) -> None:
+def test_what_a_module_does_is_seen_by_each_program(name: str, way: str) -> None:
     limit = 0.5 if name == "hangs" else LIMIT
     wanted = SAID[name]
     pid = "import os, quiet\nprint(quiet.pid, quiet.pid == os.getpid())"
     with current_interpreter() as worker:
-        for _ in range(2):
+        worker.command.append(f"--start={way}")
+        for _ in range(4):  # what was started ahead knows what the first imported
             result = worker.run(Job(f"import {name}\nprint('done')", limit=limit))
             if isinstance(wanted, Result):
                 assert result == wanted
             else:
                 said = [result.error, *result.problems]
                 assert any(text.startswith(wanted) for text in said)
+        if way == "spawn":
+            return
         # A module that is quiet is loaded once, whatever the others do.
         first, second = worker.run(Job(pid)), worker.run(Job(pid))
     assert first == second
@@ -243,7 +247,8 @@ def test_who_closes_a_worker_ends_all_that_it_runs(way: str, tmp_path: Path) -> 
     while not [*folder.glob("*/home/a")]:
         assert started.poll() is None
         time.sleep(0.01)
-    assert len(processes(mark)) == {"fork": 3, "spawn": 2}[way]
+    # With fork the server, too; with spawn those that wait for a program.
+    assert len(processes(mark)) >= {"fork": 3, "spawn": 2}[way]
     worker.close()
     assert processes(mark) == []
     assert [*folder.iterdir()] == []
@@ -358,3 +363,62 @@ def test_a_single_worker_begins_nothing_ahead(monkeypatch: pytest.MonkeyPatch) -
     finally:
         one.close()
     assert begun == [first]
+
+
+# ---- What ends with the run ----------------------------------------------------------
+
+# A program whose child has left its session.
+LEAVES = """
+import os, subprocess, sys
+code = "import time; open('there', 'w').close(); time.sleep(9000)"
+subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+while not os.path.exists("there"):
+    pass
+"""
+
+
+def ended(mark: str, seconds: float = 900.0) -> bool:
+    """Wait until no process has this text in its environment; only a hang waits long."""
+    over = time.monotonic() + seconds
+    while processes(mark) and time.monotonic() < over:
+        time.sleep(0.01)
+    return not processes(mark)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("way", WAYS)
+def test_what_has_left_its_session_ends_with_its_program(way: str) -> None:
+    mark = f"LEFT_{way}_{os.getpid()}"
+    environment = os.environ | {mark: "1"}
+    with Worker([sys.executable, "-P"], [f"--start={way}"], environment) as worker:
+        result = worker.run(Job(LEAVES, limit=LIMIT))
+        left = [
+            process
+            for process in processes(mark)
+            if b"sleep(9000)" in Path(f"/proc/{process}/cmdline").read_bytes()
+        ]
+    assert (result.error, left) == ("", [])
+    assert ended(mark)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_outlives_who_asks(way: str, number: int, tmp_path: Path) -> None:
+    mark = f"ASKS_{way}_{number}_{os.getpid()}"
+    there = tmp_path / "there"
+    code = textwrap.dedent(f"""
+    import os, sys
+    from pytest_proofread.run.protocol import Job
+    from pytest_proofread.run.runner import Worker
+    worker = Worker([sys.executable, "-P"], ["--start={way}"], os.environ)
+    code = {LEAVES!r} + "open({str(there)!r}, 'w').close()\\nwhile True: pass"
+    worker.run(Job(code, limit={LIMIT}))
+    """)
+    asks = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {mark: "1"})
+    while not there.exists():
+        assert asks.poll() is None
+        time.sleep(0.01)
+    asks.send_signal(number)
+    asks.wait()
+    assert ended(mark)

@@ -1,7 +1,6 @@
 """The tests that a page is made of: itself, and each of its programs."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from pytest_proofread.output.compare import difference
 from pytest_proofread.page.markdown import Finding, Program, programs
 from pytest_proofread.page.prose_lint import check_prose
+from pytest_proofread.pytest_plugin.marks import MarkError, read_mark
 from pytest_proofread.pytest_plugin.settings import fences, inexact
 from pytest_proofread.run.protocol import DEFAULT_LIMIT, Job, Result
 from pytest_proofread.run.runner import Lookahead
@@ -24,7 +24,13 @@ class Page(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for the fences, one for the prose, and one for each program."""
-        text = self.path.read_text(encoding="utf-8")
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            line = self.path.read_bytes().count(b"\n", 0, error.start) + 1
+            wrong = [(line, "a page must be UTF-8; a byte of this line is not.")]
+            yield Whole.from_parent(self, name="[text]", find=lambda: wrong)
+            return
         if not self.config.option.record:
             for name, find in (
                 ("[fences]", lambda: fences(self.config, text)),
@@ -70,9 +76,15 @@ class Run(pytest.Item):
         super().__init__(**rest)
         self.program = program
         self.again = again
-        for mark in program.marks:
-            if "xfail" not in mark:
-                self.add_marker(eval(mark, {"sys": sys, "pytest": pytest}))  # noqa: S307
+        self.unread: list[str] = []
+        for text in program.marks:
+            try:
+                mark = read_mark(text)
+            except MarkError as error:
+                self.unread.append(str(error))
+                continue
+            if mark is not None:
+                self.add_marker(mark)
 
     @property
     def where(self) -> str:
@@ -96,7 +108,8 @@ class Run(pytest.Item):
     def may_begin_ahead(self) -> bool:
         """Whether it is certain that the program will run."""
         marks = ("skip", "skipif")
-        return not any(self.get_closest_marker(mark) for mark in marks)
+        skipped = any(self.get_closest_marker(mark) for mark in marks)
+        return not (self.unread or skipped)
 
     def run(self) -> Result:
         """Run the program in a process of its own, and let the next one begin."""
@@ -105,6 +118,8 @@ class Run(pytest.Item):
 
     def runtest(self) -> None:
         """Run the program, and hold it to what is recorded of it."""
+        if self.unread:
+            pytest.fail(f"{self.where}: {' '.join(self.unread)}", pytrace=False)
         result = self.run()
         self.user_properties.append(("proofread", self.account(result)))
         refuses = "pytest.mark.xfail" in self.program.marks

@@ -9,6 +9,7 @@ from pytest_proofread.run.protocol import Job, Result
 
 # What `faulthandler` writes when a process dies: a heading, then the frames.
 FATAL = re.compile(r"^Fatal Python error: .*", re.M | re.S)
+LOOK_SECONDS = 0.05  # between two looks at how much a program has printed
 FRAME = r'^  File "{}", line (\d+) in '
 
 
@@ -22,14 +23,14 @@ def result_of(job: Job, status: int | None, files: Files) -> Result:
         files: What it has written.
     """
     output, errors = (
-        Path(file).read_bytes().decode("utf-8", "replace")
-        if Path(file).exists()
-        else ""
-        for file in (files.stdout, files.stderr)
+        beginning(file, job.output_limit) for file in (files.stdout, files.stderr)
     )
-    report = read_report(files.report) if status == 0 else None
+    over = files.printed() > job.output_limit
+    report = read_report(files.report) if status == 0 and not over else None
     problems = [] if report is None else [*report.problems]
-    if report is None:
+    if over:
+        problems.append(f"the program must print at most {job.output_limit:,} bytes")
+    elif report is None:
         problems.append(f"{ending(job, status)}{place(job, errors)}")
         errors = FATAL.sub("", errors)
     if errors.strip():
@@ -39,6 +40,20 @@ def result_of(job: Job, status: int | None, files: Files) -> Result:
     return Result(
         output, report.error, report.traceback, problems, report.shapes, report.loaded
     )
+
+
+def may_go_on(job: Job, files: Files) -> bool:
+    """Say whether a program has printed no more than it may."""
+    return files.printed() <= job.output_limit
+
+
+def beginning(file: str, limit: int) -> str:
+    """Return what a program has written, as far as it may."""
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(limit).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
 
 
 def ending(job: Job, status: int | None) -> str:

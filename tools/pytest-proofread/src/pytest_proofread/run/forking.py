@@ -17,12 +17,13 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, NoReturn
 
-from pytest_proofread.run.exit_status import result_of
+from pytest_proofread.run.exit_status import LOOK_SECONDS, may_go_on, result_of
 from pytest_proofread.run.imports import NotQuietError, at_top, load
+from pytest_proofread.run.orphans import adopt, end_adopted, end_with_parent
 from pytest_proofread.run.program import EXIT, Files, flush, run_and_exit
 from pytest_proofread.run.protocol import Job, Result, line, read_job, read_result
 
@@ -74,6 +75,8 @@ class ForkServer:
         self.process = os.fork()
         if self.process == 0:
             try:
+                end_with_parent(signal.SIGTERM)
+                adopt()
                 for descriptor in (give, hear, *self.inherited):
                     os.close(descriptor)
                 serve(take, say, self.path, self.left)
@@ -204,6 +207,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
         process = os.fork()
         if process == 0:
             try:
+                end_with_parent(signal.SIGKILL)
                 detach_from_server([*own, begun])
                 run_and_exit(job, path, files, begin)
             finally:
@@ -213,7 +217,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
             os.close(begin)
             with open(begun, "rb") as pipe:
                 pipe.read()
-            status = wait(process, job.limit)
+            status = wait(process, job.limit, lambda: may_go_on(job, files))
             if status is None:
                 # It says where it is, if it can.
                 os.kill(process, signal.SIGABRT)
@@ -222,6 +226,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
                 ended = True
         finally:
             end_group(process, ended)
+            end_adopted()
         return result_of(job, status, files)
 
 
@@ -235,16 +240,25 @@ def detach_from_server(own: Sequence[int]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))
 
 
-def wait(process: int, seconds: float) -> int | None:
-    """Wait for a process; return with what it ended, or nothing if it did not."""
+def wait(
+    process: int, seconds: float, may_go_on: Callable[[], bool] = lambda: True
+) -> int | None:
+    """Wait for a process; return with what it ended, or nothing if it did not.
+
+    Args:
+        process: A child of this one.
+        seconds: How long it may take.
+        may_go_on: Is asked every now and then; if it says no, the wait is over.
+    """
     over = time.monotonic() + seconds
     while True:
         done, status = os.waitpid(process, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        if (left := over - time.monotonic()) <= 0:
+        left = over - time.monotonic()
+        if left <= 0 or not may_go_on():
             return None
-        signal.sigtimedwait({signal.SIGCHLD}, left)
+        signal.sigtimedwait({signal.SIGCHLD}, min(left, LOOK_SECONDS))
 
 
 def end_group(process: int, ended: bool) -> None:

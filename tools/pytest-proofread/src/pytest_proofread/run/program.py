@@ -84,6 +84,14 @@ class Files:
         self.report = os.path.join(folder, "report")
         os.makedirs(self.home, exist_ok=True)
 
+    def printed(self) -> int:
+        """Return how many bytes the program has written so far."""
+        sizes = 0
+        for file in (self.stdout, self.stderr):
+            with contextlib.suppress(FileNotFoundError):
+                sizes += os.stat(file).st_size
+        return sizes
+
 
 def save(file: str, report: Report) -> None:
     """Write a report; `marshal` is in C, and no program can have changed it."""

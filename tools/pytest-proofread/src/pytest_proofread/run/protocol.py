@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 DEFAULT_LIMIT = 60.0  # seconds, where neither a page nor `proofread_limit` says
+OUTPUT_LIMIT = 1_000_000  # bytes, where `proofread_output_limit` says nothing
 Row = tuple[str, str]
 
 
@@ -16,6 +17,7 @@ class Job:
         page: The file that a traceback names.
         line: The line of the page above the program's first.
         limit: Seconds after which it is stopped.
+        output_limit: Bytes that it may print; soon after more, it is stopped.
         other_threads: Whether PyTorch uses another number of threads than by itself.
         shapes: Whether the shapes of the tensors that it has made are asked for.
     """
@@ -24,6 +26,7 @@ class Job:
     page: str = "<page>"
     line: int = 0
     limit: float = DEFAULT_LIMIT
+    output_limit: int = OUTPUT_LIMIT
     other_threads: bool = False
     shapes: bool = False
 

@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve()
 if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE.parent]
     sys.path.insert(0, str(HERE.parents[2]))
+from pytest_proofread.run.orphans import end_with_parent  # noqa: E402
 from pytest_proofread.run.protocol import Job, Result, line, read_job  # noqa: E402
 from pytest_proofread.run.spawning import Spawner, run_spawned  # noqa: E402
 
@@ -79,11 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="run programs, one a line of JSON")
     parser.add_argument("path", nargs="*", help="where they import from")
     parser.add_argument("--start", choices=["fork", "spawn"], default=usual_way())
-    parser.add_argument("--program", metavar="FOLDER", help="be the one that it starts")
+    parser.add_argument("--program", metavar="MODULES", help="be one that it starts")
     options = parser.parse_args(arguments)
-    if options.program:
-        run_spawned(options.program)
+    if options.program is not None:
+        run_spawned(options.program.split())
     signal.signal(signal.SIGTERM, end)
+    end_with_parent(signal.SIGTERM)
     # A program must not write among the results.
     results = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
