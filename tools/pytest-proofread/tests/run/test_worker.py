@@ -378,7 +378,7 @@ while not os.path.exists("there"):
 
 
 def ended(mark: str, seconds: float = 900.0) -> bool:
-    """Wait until no process has this text in its environment; only a hang waits long."""
+    """Wait until no process has this text; only a hang waits long."""
     over = time.monotonic() + seconds
     while processes(mark) and time.monotonic() < over:
         time.sleep(0.01)

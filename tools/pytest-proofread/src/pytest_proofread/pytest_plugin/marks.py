@@ -102,7 +102,9 @@ def value(node: ast.expr) -> Any:
                 for op, a, b in zip(ops, sides, sides[1:], strict=False)
             )
         case ast.Call(
-            func=ast.Attribute(value=whole, attr="startswith"), args=[start], keywords=[]
+            func=ast.Attribute(value=whole, attr="startswith"),
+            args=[start],
+            keywords=[],
         ):
             return str(value(whole)).startswith(value(start))
     raise ValueError(ast.unparse(node))

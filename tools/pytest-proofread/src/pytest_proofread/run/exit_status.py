@@ -2,7 +2,6 @@
 
 import re
 import signal
-from pathlib import Path
 
 from pytest_proofread.run.program import Files, read_report
 from pytest_proofread.run.protocol import Job, Result

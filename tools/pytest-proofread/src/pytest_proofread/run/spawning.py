@@ -187,7 +187,9 @@ def run_spawned(modules: Sequence[str]) -> None:
         os._exit(0)  # nobody wants it any more
     job, path = Path(folder, "job").read_text(encoding="utf-8").splitlines()
     os.write(begin, b"begun")
-    run_and_exit(read_job(job), json.loads(path), Files(os.path.realpath(folder)), begin)
+    run_and_exit(
+        read_job(job), json.loads(path), Files(os.path.realpath(folder)), begin
+    )
 
 
 def loaded(modules: Sequence[str], path: Sequence[str]) -> bool:
