@@ -87,6 +87,14 @@ def test_an_answer_may_be_wrong_at_some_sizes_alone(library: Library) -> None:
     assert verdict.case[0] == f"with     double({verdict.case[0][16:]}"
 
 
+def test_what_is_wrong_at_large_sizes_alone_has_no_smallest_case(
+    library: Library,
+) -> None:
+    verdict = of(library, "double", lambda x: 2 * x + (x.numel() > 20))
+    assert verdict.sentence.startswith("50 of 50 numbers are wrong")
+    assert verdict.case == ()
+
+
 @pytest.mark.parametrize(
     ("answer", "right"),
     [
