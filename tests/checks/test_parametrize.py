@@ -217,6 +217,16 @@ def test_an_interruption_is_not_kept() -> None:
     first()
 
 
+def test_only_what_is_chosen_is_a_test() -> None:
+    attend = scaled_dot_product_attention
+    chosen = parametrize_checks(attend, only=[LEAK, EQUATION, AGAIN], skip=[AGAIN])
+    tests = chosen.mark.args[1]
+    assert [one.id for one in tests] == [EQUATION, LEAK]
+    tests[0].values[0]()
+    with pytest.raises(ValueError, match=r"^only must name a property by its id"):
+        parametrize_checks(attend, only=["leaks"])
+
+
 def items(target: Callable[..., Tensor]) -> list[Callable[[], None]]:
     """List what each test of a target is handed."""
     mark = parametrize_checks(target).mark
