@@ -11,9 +11,10 @@ from checks.support.asking import evidence_of, rows_of
 from checks.support.right import MASKED
 from headway.checks import check
 from headway.checks.evidence import Evidence
+from headway.checks.found_facts import facts
 from headway.checks.properties import PROPERTIES
 from headway.checks.report import name_causes
-from headway.checks.run import ask, facts
+from headway.checks.run import ask
 from headway.checks.settings import isolated_settings
 from mistakes import MISTAKES, build
 
