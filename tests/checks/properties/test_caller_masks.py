@@ -11,8 +11,8 @@ from checks.support.asking import evidence_of, rows_of, said
 from checks.support.right import MASKED, Adds, HidesPadding
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask
+from headway.checks.found_facts import facts
 from headway.checks.properties.caller_mask_causes import in_training
-from headway.checks.run import facts
 from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
 
 
@@ -68,7 +68,7 @@ def test_numbers_are_tried_before_what_is_added() -> None:
 
     module = OfOnes(SMALL)
     shown = "attention_mask (B, S), True may look"
-    assert facts(evidence_of(module))["masks"] == shown
+    assert facts(evidence_of(module))["masks"].value == shown
     assert said(module, OBEYED)[0] == "passed"
     assert said(module, PADDING)[0] == "passed"
 
@@ -181,7 +181,8 @@ def test_a_mask_that_moves_numbers_only_is_told_apart_from_one_that_does_nothing
 
 def test_each_form_of_a_mask_is_named() -> None:
     shown = {
-        name: facts(evidence_of(make(SMALL)))["masks"] for name, make in MASKED.items()
+        name: facts(evidence_of(make(SMALL)))["masks"].value
+        for name, make in MASKED.items()
     }
     assert shown == {
         "pairs": "mask (T, S), True may look",
