@@ -592,6 +592,22 @@ def test_a_program_that_ran_but_once_is_not_recorded(book: pytest.Pytester) -> N
     assert OUTPUT not in page.read_text()
 
 
+CHECK = """
+def pytest_proofread_check(text):
+    return [(3, "a page must be done")] if "TODO" in text else []
+"""
+
+
+def test_a_project_can_add_checks(book: pytest.Pytester) -> None:
+    book.makeconftest(CHECK)
+    write(book, "# A\n\nTODO: all.\n")
+    result = book.runpytest_inprocess("--proofread")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["page.md:3: a page must be done"])
+    write(book, "# A\n\nDone.\n")
+    book.runpytest_inprocess("--proofread").assert_outcomes(passed=2)
+
+
 ELSEWHERE = """
 import os
 

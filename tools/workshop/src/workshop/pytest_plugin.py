@@ -2,12 +2,12 @@
 
 With `--changed`, modules of tests are left out that have passed and reach nothing that
 has changed. With `--record`, each page runs on another code path of the processor, too,
-before it is written.
+before it is written. A page that asks for new lines must have some.
 """
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,3 +60,11 @@ def pytest_proofread_environments() -> Mapping[str, Mapping[str, str]]:
     environment = another(os.environ).environment(os.environ)
     threads = "2" if os.environ.get(THREADS) == "1" else "1"
     return {"on another processor": environment | {THREADS: threads}}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_proofread_check(text: str) -> Iterable[tuple[int, str]]:
+    """Find a comment that asks for new lines where there is none to show."""
+    from workshop.new_lines import check_new_lines
+
+    return check_new_lines(text)
