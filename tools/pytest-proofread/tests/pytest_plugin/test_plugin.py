@@ -830,26 +830,6 @@ def test_what_passed_and_did_not_change_is_left_out(
     assert changing() == counts(2, 1, 1)
 
 
-def test_what_pytest_codeblocks_runs_is_left_out_too(
-    book: pytest.Pytester, changing: Callable[..., dict[str, int]]
-) -> None:
-    codeblocks = ("-p", "pytest_codeblocks.plugin", "--codeblocks")
-    write(book, "# Three\n\n```bash\ntrue\n```\n", "other.md")
-    # A shell may do anything, so it runs again; a page may not have it, which fails.
-    assert changing() == counts(5, 1, 0)
-    # What one plugin says is nothing to the other.
-    assert changing(*codeblocks) == counts(6, 1, 2)
-    assert changing(*codeblocks) == counts(4, 1, 4)
-    (book.path / "ours/second.py").write_text("x = 3  # as before\n")
-    assert changing(*codeblocks) == counts(6, 1, 2)
-    page = book.path / "page.md"
-    page.write_text(page.read_text().replace("print(x)", "print(x)  # again"))
-    assert changing(*codeblocks) == counts(6, 1, 2)
-    page.write_text(page.read_text().replace("\n5\n", "\n6\n"))
-    assert changing(*codeblocks) == counts(4, 3, 2)
-    assert changing(*codeblocks) == counts(4, 3, 2)
-
-
 def test_without_the_option_everything_runs(
     book: pytest.Pytester, changing: Callable[..., dict[str, int]]
 ) -> None:

@@ -1,8 +1,9 @@
 """What this book adds to pytest: `-p workshop.pytest_plugin`.
 
-With `--changed`, modules of tests are left out that have passed and reach nothing that
-has changed. With `--record`, each page runs on another code path of the processor, too,
-before it is written. A page that asks for new lines must have some.
+With `--changed`, modules of tests and programs that pytest-codeblocks runs are left out
+that have passed and reach nothing that has changed. With `--record`, each page runs on
+another code path of the processor, too, before it is written. A page that asks for new
+lines must have some.
 """
 
 import os
@@ -44,6 +45,17 @@ def pytest_configure(config: pytest.Config) -> None:
         from workshop.changed_modules.modules import Modules
 
         config.pluginmanager.register(Modules(config, recorder), "workshop-modules")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out programs that pytest-codeblocks has run, if it is asked for."""
+    if RECORDER in config.stash:
+        from workshop.changed_modules.codeblocks import leave_out_codeblocks
+
+        leave_out_codeblocks(config, items)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
