@@ -39,7 +39,8 @@ folder = $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("pure
 # What pyproject.toml says of packages, and nothing of how code is checked.
 define NEEDS
 import tomllib
-for name in ("pyproject.toml", "tools/pytest-proofread/pyproject.toml", "tools/workshop/pyproject.toml"):
+tools = ("tools/pytest-proofread/", "tools/workshop/")
+for name in ("pyproject.toml", *(f"{tool}pyproject.toml" for tool in tools)):
     with open(name, "rb") as file:
         table = tomllib.load(file)
     print(table["project"], table.get("dependency-groups"))
@@ -79,7 +80,7 @@ units: .venv/installed
 	@echo '== Tests of the package and of the book'
 	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' --ignore-glob='*.md' tests
 
-tool: .venv/installed  ## run the tests of the tools, which `make test` leaves out where it has not changed
+tool: .venv/installed  ## run the tests of pytest-proofread and the workshop, which `make test` leaves out where neither has changed
 	@echo '== Tests of the tools'
 	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' tools
 

@@ -1,4 +1,4 @@
-"""A page is recorded if its programs print the same on another code path, too."""
+"""A page is recorded if it prints the same elsewhere; what passed is left out."""
 
 import os
 
@@ -98,3 +98,65 @@ def test_a_program_that_prints_the_same_is_recorded(
     result, written = record(pytester, monkeypatch, "print(1)")
     assert written
     assert result.ret == 0
+
+
+PAGE = f"""# One
+
+```python
+from ours.first import x
+print(x)
+```
+
+{OUTPUT}
+
+```text
+3
+```
+
+# Two
+
+```python
+from ours import third
+print(third.y)
+```
+
+{OUTPUT}
+
+```text
+5
+```
+"""
+
+
+def test_what_pytest_codeblocks_runs_is_left_out_too(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyprojecttoml(SETTINGS.replace('"-p", "no:cacheprovider",', ""))
+    pytester.syspathinsert()
+    ours = pytester.mkpydir("ours")
+    (ours / "first.py").write_text("from ours.second import x")
+    (ours / "second.py").write_text("x = 3\n")
+    (ours / "third.py").write_text("y = 5\n")
+    page = pytester.path / "page.md"
+    page.write_text(PAGE)
+    (pytester.path / "other.md").write_text("# Three\n\n```bash\ntrue\n```\n")
+
+    def changed(*more: str) -> tuple[int, ...]:
+        """Return how many passed, failed and were left out."""
+        found = pytester.runpytest_inprocess("--changed", *more).parseoutcomes()
+        return tuple(found.get(name, 0) for name in ("passed", "failed", "deselected"))
+
+    codeblocks = ("-p", "pytest_codeblocks.plugin", "--codeblocks")
+    # A shell may do anything, so it runs again; a page may not have it, which fails.
+    assert changed() == (5, 1, 0)
+    # What one plugin says is nothing to the other.
+    assert changed(*codeblocks) == (6, 1, 2)
+    assert changed(*codeblocks) == (4, 1, 4)
+    (ours / "second.py").write_text("x = 3  # as before\n")
+    assert changed(*codeblocks) == (6, 1, 2)
+    page.write_text(page.read_text().replace("print(x)", "print(x)  # again"))
+    assert changed(*codeblocks) == (6, 1, 2)
+    page.write_text(page.read_text().replace("\n5\n", "\n6\n"))
+    assert changed(*codeblocks) == (4, 3, 2)
+    assert changed(*codeblocks) == (4, 3, 2)

@@ -1,6 +1,6 @@
 """What other plugins, and the conftest.py of a project, can add."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pytest
 
@@ -20,3 +20,15 @@ def pytest_proofread_environments(
         differs there, such as "on another processor".
     """
     raise NotImplementedError  # pytest calls those who implement it, and never this
+
+
+def pytest_proofread_check(text: str) -> Iterable[tuple[int, str]]:
+    """Return what else is wrong with a page, for its test `[fences]`.
+
+    Args:
+        text: The page.
+
+    Returns:
+        Lines, and a sentence for each.
+    """
+    raise NotImplementedError

@@ -2,8 +2,7 @@
 
 - `pytest --proofread docs` runs each program and compares what it prints.
 - `pytest --record docs` rewrites what is recorded.
-- `pytest --changed docs` leaves out what has passed and cannot have changed, and with
-  `--codeblocks` does so with what pytest-codeblocks runs, too.
+- `pytest --changed docs` leaves out what has passed and cannot have changed.
 """
 
 from pathlib import Path

@@ -118,12 +118,6 @@ def flat(tokens: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def test_anchors_are_those_of_the_site() -> None:
     assert anchors(TEXT) == shown(TEXT)
-    for page in pages([Path(__file__).parents[4] / "docs"]):
-        text = page.read_text(encoding="utf-8")
-        # The site does not see what stands above the page.
-        if text.startswith("---\n"):
-            text = text.split("\n---\n", 1)[1]
-        assert anchors(text) == shown(text), page
 
 
 def test_a_fence_that_is_never_closed_ends_with_the_page() -> None:

@@ -592,6 +592,22 @@ def test_a_program_that_ran_but_once_is_not_recorded(book: pytest.Pytester) -> N
     assert OUTPUT not in page.read_text()
 
 
+CHECK = """
+def pytest_proofread_check(text):
+    return [(3, "a page must be done")] if "TODO" in text else []
+"""
+
+
+def test_a_project_can_add_checks(book: pytest.Pytester) -> None:
+    book.makeconftest(CHECK)
+    write(book, "# A\n\nTODO: all.\n")
+    result = book.runpytest_inprocess("--proofread")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["page.md:3: a page must be done"])
+    write(book, "# A\n\nDone.\n")
+    book.runpytest_inprocess("--proofread").assert_outcomes(passed=2)
+
+
 ELSEWHERE = """
 import os
 
@@ -812,26 +828,6 @@ def test_what_passed_and_did_not_change_is_left_out(
     page = book.path / "page.md"
     page.write_text(page.read_text().replace("\n3\n", "\n4\n"))
     assert changing() == counts(2, 1, 1)
-
-
-def test_what_pytest_codeblocks_runs_is_left_out_too(
-    book: pytest.Pytester, changing: Callable[..., dict[str, int]]
-) -> None:
-    codeblocks = ("-p", "pytest_codeblocks.plugin", "--codeblocks")
-    write(book, "# Three\n\n```bash\ntrue\n```\n", "other.md")
-    # A shell may do anything, so it runs again; a page may not have it, which fails.
-    assert changing() == counts(5, 1, 0)
-    # What one plugin says is nothing to the other.
-    assert changing(*codeblocks) == counts(6, 1, 2)
-    assert changing(*codeblocks) == counts(4, 1, 4)
-    (book.path / "ours/second.py").write_text("x = 3  # as before\n")
-    assert changing(*codeblocks) == counts(6, 1, 2)
-    page = book.path / "page.md"
-    page.write_text(page.read_text().replace("print(x)", "print(x)  # again"))
-    assert changing(*codeblocks) == counts(6, 1, 2)
-    page.write_text(page.read_text().replace("\n5\n", "\n6\n"))
-    assert changing(*codeblocks) == counts(4, 3, 2)
-    assert changing(*codeblocks) == counts(4, 3, 2)
 
 
 def test_without_the_option_everything_runs(

@@ -154,13 +154,6 @@ def test_nobody_types_anything(run: Run) -> None:
     assert run("import pdb; pdb.set_trace()").error in ends
 
 
-def test_shapes_are_listed_if_they_are_asked_for(usual: Run) -> None:
-    code = "import torch\na = torch.ones(2, 3)"
-    assert usual(code, shapes=True).shapes == [("a", "(2, 3)")]
-    assert usual(code).shapes == []
-    assert usual(f"{code}\n1 / 0", shapes=True).shapes == [("a", "(2, 3)")]
-
-
 # ---- What it leaves behind ---------------------------------------------------------
 
 # What a program changes, and what tells whether it is as before.

@@ -1,13 +1,14 @@
 """What this book adds to pytest: `-p workshop.pytest_plugin`.
 
-With `--changed`, modules of tests are left out that have passed and reach nothing that
-has changed. With `--record`, each page runs on another code path of the processor, too,
-before it is written.
+With `--changed`, modules of tests and programs that pytest-codeblocks runs are left out
+that have passed and reach nothing that has changed. With `--record`, each page runs on
+another code path of the processor, too, before it is written. A page that asks for new
+lines must have some.
 """
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,6 +47,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Modules(config, recorder), "workshop-modules")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out programs that pytest-codeblocks has run, if it is asked for."""
+    if RECORDER in config.stash:
+        from workshop.changed_modules.codeblocks import leave_out_codeblocks
+
+        leave_out_codeblocks(config, items)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Take note of no more."""
     if recorder := config.stash.get(RECORDER, None):
@@ -60,3 +72,11 @@ def pytest_proofread_environments() -> Mapping[str, Mapping[str, str]]:
     environment = another(os.environ).environment(os.environ)
     threads = "2" if os.environ.get(THREADS) == "1" else "1"
     return {"on another processor": environment | {THREADS: threads}}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_proofread_check(text: str) -> Iterable[tuple[int, str]]:
+    """Find a comment that asks for new lines where there is none to show."""
+    from workshop.new_lines import check_new_lines
+
+    return check_new_lines(text)

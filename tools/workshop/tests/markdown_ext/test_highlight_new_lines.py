@@ -5,8 +5,8 @@ from bs4 import BeautifulSoup
 from markdown import Markdown
 
 from pytest_proofread.page.lint import check_fences
-from pytest_proofread.page.markdown import NEW, OUTPUT, REFUSES
-from pytest_proofread.page.new_lines import new_lines
+from pytest_proofread.page.markdown import OUTPUT, REFUSES, programs
+from workshop.new_lines import NEW, check_new_lines, new_lines
 from workshop.website.llms import page_as_markdown
 from workshop.website.takeaway.cells import cells
 
@@ -120,14 +120,21 @@ def test_the_program_stays_as_it_was() -> None:
     assert len(html(PAGE).select("details")) == len(plain.select("details"))
 
 
+def check(text: str) -> list[tuple[int, str]]:
+    """Return what is wrong with a page for all who check it."""
+    return [*check_fences(text), *check_new_lines(text)]
+
+
 def test_the_lint_knows_the_comment() -> None:
-    assert check_fences(PAGE) == []
+    assert check(PAGE) == []
 
 
 def test_a_mark_and_the_comment_stand_together() -> None:
     marked = f"{REFUSES}\n\n{NEW}\n```python\n1 / 0\n```\n\n<!--proofread:error-->\n\n"
     marked += "```text\nZeroDivisionError: division by zero\n```\n"
-    assert check_fences(f"{PAGE}\n{marked}") == []
+    page = f"{PAGE}\n{marked}"
+    assert check(page) == []
+    assert programs(page)[-1].marks == ("pytest.mark.xfail",)
 
 
 FIRST = "```python\nx = 1\n```\n"
@@ -154,25 +161,31 @@ MISPLACED = {
 @pytest.mark.parametrize("what", WRONG)
 def test_where_nothing_is_new_there_is_one_sentence(what: str) -> None:
     text, finding = WRONG[what]
-    assert check_fences(text) == [finding]
+    assert check(text) == [finding]
     with pytest.raises(ValueError, match=rf"^{finding[1]}; got top(\[2\])?\.$"):
         html(text)
 
 
 @pytest.mark.parametrize("where", MISPLACED)
 def test_the_comment_stands_right_above_a_program(where: str) -> None:
-    (finding,) = check_fences(MISPLACED[where])
+    (finding,) = check(MISPLACED[where])
     assert finding == (5, f"{NEW} must stand right above a fence of Python")
 
 
+@pytest.mark.parametrize("typed", ["<!--workshop:nwe-->", "<!-- workshop: new -->"])
+def test_a_misspelled_comment_is_found(typed: str) -> None:
+    (finding,) = check_new_lines(f"{FIRST}\n{typed}\n{FIRST}")
+    assert finding == (5, f"a comment to the workshop must be {NEW}; got {typed}")
+
+
 def test_a_page_can_show_the_comment() -> None:
-    assert check_fences(f"````text\n{NEW}\n```text\nx\n```\n````\n") == []
+    assert check(f"````text\n{NEW}\n```text\nx\n```\n````\n") == []
 
 
 def test_what_is_taken_away_has_no_comment() -> None:
     found = cells(PAGE, lambda target: target, lambda name: None)
     assert [cell.text for cell in found if cell.program][1].startswith("x = 2\ny = 3")
-    assert not any("proofread" in cell.text for cell in found)
+    assert not any("workshop" in cell.text for cell in found)
     markdown = page_as_markdown(PAGE, lambda name: None, {}, [])
-    assert "proofread" not in markdown
+    assert "workshop" not in markdown
     assert markdown.count("```python\n") == 4

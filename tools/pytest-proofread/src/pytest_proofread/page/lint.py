@@ -18,8 +18,8 @@ from pytest_codeblocks import extract_from_buffer
 
 from pytest_proofread.page.markdown import (
     ERROR,
+    FOREIGN,
     MARK,
-    NEW,
     OUTPUT,
     REFUSES,
     TIMEOUT,
@@ -32,7 +32,6 @@ from pytest_proofread.page.markdown import (
     programs,
     unindent,
 )
-from pytest_proofread.page.new_lines import check_new_lines
 
 KINDS = frozenset({"text", "console", "toml", "yaml", "json", "html", "bibtex"})
 
@@ -40,7 +39,7 @@ TALK = r"pytest|proofread|code-?\s?block|expect|output|skip|xfail|\bcont\b|raise
 MISS = re.compile(rf"<!-.*({TALK})|({TALK}).*->", re.IGNORECASE)
 # These speak of numbers, and pytest_proofread.page.prose_lint looks at them.
 NUMBERS = re.compile(r"<!--(=|given:).*?-->")
-# What is included holds no program: `workshop.website` refuses one that does.
+# What is included must hold no program: nobody would run it.
 INCLUDE = re.compile(r'--8<-- "[\w/-]+\.(?:svg|html|md)"')
 UNTIL = re.compile(r"(\S.*?)[;,]? until (\d{4}-\d{2}-\d{2})\.?")
 
@@ -157,15 +156,15 @@ def check_comments(text: str, found: Sequence[Fence]) -> Iterator[Finding]:
                     number,
                     f"a program and what records {what} must be indented alike",
                 )
-        elif comment != NEW and MISS.search(NUMBERS.sub("", line)):
+        elif MISS.search(NUMBERS.sub("", line)):
             yield number, f"a comment to the runner must be as {OUTPUT}"
 
 
 def next_line(lines: Mapping[int, str], number: int) -> int:
-    """Return the line below that is neither empty nor a mark nor asks for new lines."""
+    """Return the line below that is neither empty, a mark nor to another tool."""
     number += 1
-    while (text := lines.get(number, "end").strip()) in ("", NEW) or MARK.fullmatch(
-        text
+    while not (text := lines.get(number, "end").strip()) or (
+        MARK.fullmatch(text) or FOREIGN.fullmatch(text)
     ):
         number += 1
     return number
@@ -265,6 +264,5 @@ def check_fences(
     for program in programs(text):
         wrong += [*check_code(program, width), *check_marks(program, today)]
     wrong += [*check_comments(text, found), *check_orphans(text, found)]
-    wrong += check_new_lines(text)
     wrong += check_runner(text)
     return sorted(set(wrong))

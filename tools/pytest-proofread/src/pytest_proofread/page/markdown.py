@@ -16,13 +16,11 @@ from markdown.extensions.toc import slugify, unique
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 ERROR = "<!--proofread:error-->"
 REFUSES = "<!--pytest.mark.xfail-->"
-NEW = "<!--proofread:new-->"
 MARK = re.compile(r"<!--(pytest\.mark\.\w+(?:\(.*\))?)-->")
 # What a fence is marked with that may run for so many seconds.
 TIMEOUT = re.compile(r"pytest\.mark\.timeout\(((?!0*\.?0*\))\d+(?:\.\d+)?)\)")
-LAB = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
-# What mkdocstrings replaces by the reference of a module.
-REFERS = re.compile(r"^::: ", re.MULTILINE)
+# A comment to another tool, which may stand between these and the program.
+FOREIGN = re.compile(r"<!--(?!pytest|proofread)[\w-]+:[\w-]+-->")
 # What is wrong on a page: the line, and a sentence.
 Finding = tuple[int, str]
 HEADING = re.compile(r"#{1,6} +(.+?)(?: *\{ *(?:#(\S+))?.*\})? *#* *$")
@@ -161,7 +159,7 @@ def programs(text: str) -> tuple[Program, ...]:
         while (above := lines.get(line := line - 1)) is not None:
             if mark := MARK.fullmatch(above.strip()):
                 marks.insert(0, mark[1])
-            elif above.strip() not in ("", NEW):
+            elif above.strip() and not FOREIGN.fullmatch(above.strip()):
                 break
         return tuple(marks)
 

@@ -6,12 +6,17 @@ platform, every installed version, and this tool.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pytest
 
 from pytest_proofread.digests import digest, installed
 from pytest_proofread.page.markdown import Program
 from pytest_proofread.reached import Reached
+
+CACHE = "proofread/passed"
+KEY = "proofread_key"
 
 
 def environment() -> list[str]:
@@ -40,3 +45,20 @@ class Keys:
         """Return the key of code, and of what else its result depends on."""
         modules = self.reached.parts(self.reached.of(code))
         return digest(self.settings, code, *rest, "modules", *modules)
+
+
+def leave_out(
+    config: pytest.Config,
+    items: list[pytest.Item],
+    key_of: Callable[[pytest.Item], str | None],
+) -> None:
+    """Leave out the tests that have passed with the same key."""
+    passed = {*config.cache.get(CACHE, [])}
+    same = set()
+    for item in items:
+        if (key := key_of(item)) is not None:
+            item.user_properties.append((KEY, key))
+            if key in passed:
+                same.add(item)
+    config.hook.pytest_deselected(items=[*same])
+    items[:] = [item for item in items if item not in same]

@@ -41,6 +41,7 @@ def run_pages(
             text=True,
         )
         text = file.read_text("utf-8") if file.exists() else "{}"
-    if not (results := json.loads(text)):
+    results: dict[str, dict[str, Any]] = json.loads(text)
+    if not results:
         raise NoProgramRanError(f"no program ran; pytest says:\n{done.stdout}")
     return results

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_proofread.pytest_plugin.changed import Keys
-from pytest_proofread.pytest_plugin.codeblocks import is_codeblock, key_of_codeblock
+from pytest_proofread.pytest_plugin.changed import Keys, leave_out
 from pytest_proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
 from pytest_proofread.pytest_plugin.settings import inexact
-from pytest_proofread.pytest_plugin.summary import CACHE, KEY, Account
+from pytest_proofread.pytest_plugin.summary import Account
 from pytest_proofread.run import NO_WINDOWS, runner
 
 
@@ -107,17 +106,8 @@ def pytest_collection_modifyitems(
         keys = Keys(
             config.rootpath, (inexact(config), config.getini("proofread_limit"))
         )
-        passed = set(config.cache.get(CACHE, []))
-        same = []
-        for item in items:
-            if isinstance(item, Run):
-                key = keys.of(item.program)
-            elif is_codeblock(item):
-                key = key_of_codeblock(keys, item)
-            else:
-                continue
-            item.user_properties.append((KEY, key))
-            if key in passed:
-                same.append(item)
-        config.hook.pytest_deselected(items=same)
-        items[:] = [item for item in items if item not in {*same}]
+        leave_out(
+            config,
+            items,
+            lambda item: keys.of(item.program) if isinstance(item, Run) else None,
+        )

@@ -19,7 +19,10 @@ def inexact(config: pytest.Config) -> str:
 
 
 def fences(config: pytest.Config, text: str) -> list[Finding]:
-    """Count the fences of a page by the settings of the project."""
+    """Say what is wrong with a page by the settings and the plugins of the project."""
     kinds = config.getini("proofread_kinds") or KINDS
     width = int(config.getini("proofread_width"))
-    return check_fences(text, kinds=kinds, width=width)
+    wrong = check_fences(text, kinds=kinds, width=width)
+    for found in config.hook.pytest_proofread_check(text=text):
+        wrong += found
+    return sorted(wrong)

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_proofread.page.record import Recorder
+from pytest_proofread.pytest_plugin.changed import CACHE, KEY
 from pytest_proofread.pytest_plugin.elsewhere import NoProgramRanError, run_pages
 from pytest_proofread.pytest_plugin.settings import fences, inexact
-
-CACHE = "proofread/passed"
-KEY = "proofread_key"
 
 
 class Account:

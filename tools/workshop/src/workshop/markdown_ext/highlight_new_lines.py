@@ -2,10 +2,10 @@
 
 A Markdown extension. It tells `pymdownx.superfences` the lines of each program under
 
-    <!--proofread:new-->
+    <!--workshop:new-->
 
-and takes the comment out. What is new nobody types: `pytest_proofread.page.new_lines`
-compares the two programs.
+and takes the comment out. What is new nobody types: `workshop.new_lines` compares the
+two programs.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from pytest_proofread.page.new_lines import asking, shown
+from workshop.new_lines import asking, shown
 
 
 class _HighlightNewLines(Preprocessor):

@@ -27,11 +27,13 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
-from pytest_proofread.page.markdown import LAB, as_fence
+from pytest_proofread.page.markdown import as_fence
 from pytest_proofread.reached import from_here
 from workshop.caching import keep, key
 from workshop.markdown_ext.pending import PENDING
 from workshop.run.jupyter import execute
+
+LAB = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)
 
 
 def read(text: str) -> NotebookNode:

@@ -14,10 +14,10 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
-from pytest_proofread.page.markdown import LAB, REFERS, Program, fences, programs
-from workshop.markdown_ext.labs import code
+from pytest_proofread.page.markdown import Program, fences, programs
+from workshop.markdown_ext.labs import LAB, code
 from workshop.verify.html_code_blocks import Block, blocks
-from workshop.website.paths import Find, built_page, include_reader
+from workshop.website.paths import REFERS, Find, built_page, include_reader
 from workshop.website.takeaway.cells import whole
 
 # What mkdocstrings shows of a module comes from the module: signature and source, and

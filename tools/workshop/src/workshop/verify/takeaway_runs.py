@@ -12,9 +12,10 @@ from typing import Any
 import nbformat
 
 from pytest_proofread.output.compare import difference
-from pytest_proofread.page.markdown import LAB, Program, skipped
+from pytest_proofread.page.markdown import Program, skipped
 from pytest_proofread.run.protocol import Result
 from pytest_proofread.run.runner import Python, job, run_jobs
+from workshop.markdown_ext.labs import LAB
 from workshop.run.jupyter import execute
 from workshop.verify.html_code_blocks import Block, offered
 from workshop.verify.site_matches_pages import shown_programs

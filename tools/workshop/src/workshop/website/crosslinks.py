@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from posixpath import relpath
 from typing import Any, NamedTuple
 
-from pytest_proofread.page.markdown import REFERS
 from workshop.website.mentions import END, imports, mentions
-from workshop.website.paths import built_page, nav_entries
+from workshop.website.paths import REFERS, built_page, nav_entries
 
 ENTRY = re.compile(r'<h\d id="(?P<id>[\w.]+)" class="doc doc-heading">.*?</h\d>', re.S)
 HEADING = re.compile(r'<h[1-6] id="([^"]+)"')

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from bs4 import BeautifulSoup
 from mkdocs.utils.meta import get_data
 
-from pytest_proofread.page.markdown import LAB, REFERS, as_fence
-from workshop.markdown_ext.labs import Labs, executed, output_as_markdown
-from workshop.website.paths import include_reader, nav_entries
+from pytest_proofread.page.markdown import as_fence
+from workshop.markdown_ext.labs import LAB, Labs, executed, output_as_markdown
+from workshop.website.paths import REFERS, include_reader, nav_entries
 from workshop.website.takeaway.cells import (
     FRONT_MATTER,
     described,

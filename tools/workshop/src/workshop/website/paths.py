@@ -10,6 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 Find = Callable[[str], str | None]
 Nav = Sequence[Any]
+# What mkdocstrings replaces by the reference of a module.
+REFERS = re.compile(r"^::: ", re.MULTILINE)
 CANONICAL = re.compile(r'<link rel="canonical" href="([^"]*)"')
 
 

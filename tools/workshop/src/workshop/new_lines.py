@@ -2,17 +2,17 @@
 
 A page often repeats a program with a few more lines. The comment
 
-    <!--proofread:new-->
+    <!--workshop:new-->
 
 right above a fence of Python asks that the reader sees which ones they are.
 """
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterator
 
 from pytest_proofread.page.markdown import (
-    NEW,
     Finding,
     Program,
     fences,
@@ -20,6 +20,9 @@ from pytest_proofread.page.markdown import (
     outside,
     programs,
 )
+
+NEW = "<!--workshop:new-->"
+ALMOST = re.compile(r"<!-+ *workshop\b.*")
 
 
 def new_lines(code: str, before: str) -> list[int]:
@@ -77,5 +80,8 @@ def check_new_lines(text: str) -> Iterator[Finding]:
         except ValueError as error:
             yield program.line - 1, str(error)
     for number, line in outside(text, fences(text)).items():
-        if line.strip() == NEW and number not in placed:
+        comment = line.strip()
+        if comment == NEW and number not in placed:
             yield number, f"{NEW} must stand right above a fence of Python"
+        elif comment != NEW and ALMOST.match(comment):
+            yield number, f"a comment to the workshop must be {NEW}; got {comment}"

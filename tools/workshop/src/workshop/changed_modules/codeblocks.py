@@ -1,12 +1,22 @@
-"""The tests of pytest-codeblocks, a plugin that this one neither needs nor changes."""
+"""Leave out the tests of pytest-codeblocks that have passed and cannot have changed."""
 
 from typing import Any
 
 import pytest
 
-from pytest_proofread.pytest_plugin.changed import Keys
+from pytest_proofread.pytest_plugin.changed import Keys, leave_out
 
 PYTHON = "python"
+
+
+def leave_out_codeblocks(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave them out; what has passed is kept with what the plugin keeps of pages."""
+    keys = Keys(config.rootpath)
+    leave_out(
+        config,
+        items,
+        lambda item: key_of_codeblock(keys, item) if is_codeblock(item) else None,
+    )
 
 
 def is_codeblock(item: pytest.Item) -> bool:
