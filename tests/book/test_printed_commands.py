@@ -209,8 +209,7 @@ def test_the_programs_of_pages_are_run_as_printed(
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyprojecttoml(
-        "[tool.pytest.ini_options]\n"
-        'addopts = ["-p", "proofread.pytest_plugin.plugin"]\n'
+        '[tool.pytest.ini_options]\naddopts = ["-p", "pytest_proofread.options"]\n'
     )
     for page in (pytester.mkdir("docs") / "page.md", pytester.path / "README.md"):
         page.write_text(PAGE, "utf-8")

@@ -421,5 +421,5 @@ def test_a_cache_that_forgets_is_refused() -> None:
 def test_a_check_finds_nothing() -> None:
     report = check(build(0.1).float(), d_in=D_IN, context_length=CONTEXT)
     report.assert_ok()
-    assert report.facts["future"].startswith("hidden")
-    assert report.facts["positions"].startswith("inside")
+    assert report.facts["future"].value.startswith("hidden")
+    assert report.facts["positions"].value.startswith("inside")

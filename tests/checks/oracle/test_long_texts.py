@@ -30,11 +30,12 @@ class Counted(Halves):
 @pytest.mark.parametrize("told", [{}, {"rotary_base": 1e4}])
 def test_positions_in_16_bits_are_named(told: dict[str, float]) -> None:
     """Whether the angles are read off a call, or are those of a base that is told."""
+    declared = " Declared: rotary_base=10000.0." if told else ""
     assert said(Counted(torch.Tensor.bfloat16), EQUATION, **told) == (
         "failed",
         "Short texts get what the equation gives; but in a text of 300 tokens, "
         "positions are counted in 16 bits: from position 257 on, neighbours share an "
-        "angle.",
+        f"angle.{declared}",
     )
 
 
