@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("proofread_kinds", "what a fence may say that is not run", "args")
     parser.addini("proofread_reference", "where outputs are exact", "linelist")
     parser.addini("proofread_limit", "seconds that a program may run", default="")
+    parser.addini("proofread_output_limit", "bytes that one may print", default="")
     parser.addini("proofread_width", "characters in a line of code", default="0")
 
 

@@ -847,3 +847,27 @@ def test_only_the_process_that_sees_all_keeps_the_account(
     worker.workerinput = {}
     worker._do_configure()
     assert not worker.pluginmanager.has_plugin("proofread-account")
+
+
+@pytest.mark.parametrize("name", ["proofread_limit", "proofread_output_limit"])
+@pytest.mark.parametrize("given", ["ten", "0", "-3", "inf"])
+def test_a_setting_that_is_no_number_is_named(
+    pytester: pytest.Pytester, name: str, given: str
+) -> None:
+    write(pytester, GOOD)
+    pytester.makepyprojecttoml(f"[tool.pytest.ini_options]\n{name} = '{given}'\n")
+    result = pytester.runpytest_inprocess("--proofread")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        f"ERROR: {name} must be a positive number; got {name}='{given}'."
+    )
+
+
+def test_what_prints_too_much_is_told(pytester: pytest.Pytester) -> None:
+    write(pytester, block("while True: print('a' * 100)") + output("a"))
+    pytester.makepyprojecttoml(
+        "[tool.pytest.ini_options]\nproofread_output_limit = '300'\n"
+    )
+    result = pytester.runpytest_inprocess("--proofread", "-k", "top")
+    result.assert_outcomes(failed=1, deselected=2)
+    result.stdout.fnmatch_lines("*: the program must print at most 300 bytes")

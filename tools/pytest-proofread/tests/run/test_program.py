@@ -269,10 +269,29 @@ def test_random_numbers_start_anywhere(
     assert usually_printed(code) != usually_printed(code)
 
 
-def test_another_number_of_threads(usually_printed: Printed) -> None:
-    code = "import torch\nprint(torch.get_num_threads())"
-    own = int(usually_printed(code))
-    assert int(usually_printed(code, other_threads=True)) == (1 if own > 1 else 2)
+WATCHES = """
+class Watch:
+    def __init__(self, code):
+        self.name = code.co_filename
+    def __enter__(self):
+        self.inside = True
+    def __exit__(self, *_):
+        self.inside = False
+    def seen(self, names):
+        return [(self.name, f"{self.inside} {names['x']}")]
+"""
+
+
+def test_who_watches_a_program_says_what_it_has_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "watches.py").write_text(WATCHES)
+    monkeypatch.syspath_prepend(tmp_path)
+    watch, found = "watches:Watch", [("page.md", "False 3")]
+    with current_interpreter() as worker:
+        assert worker.run(Job("x = 3", "page.md", watch=watch)).seen == found
+        assert worker.run(Job("x = 3\n1 / 0", "page.md", watch=watch)).seen == found
+        assert worker.run(Job("x = 3", "page.md")).seen == []
 
 
 def test_many_threads_compute(usually_printed: Printed) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from workshop.run.bound_names import LINES, Watch
+from workshop.run.watched_shapes import WATCH
 
 MODULE = """
 import torch
@@ -180,10 +181,10 @@ def run_program() -> Callable[..., Any]:
     from pytest_proofread.run.protocol import Job
     from pytest_proofread.run.worker import starter
 
-    def run_program(code: str, *, shapes: bool) -> Any:
+    def run_program(code: str, *, watch: str) -> Any:
         start = starter("fork", sys.path, [])
         try:
-            return start.run(Job(code, shapes=shapes))
+            return start.run(Job(code, watch=watch))
         finally:
             start.stop()
 
@@ -197,9 +198,9 @@ def test_a_program_prints_and_fails_as_ever(run_program: Callable[..., Any]) -> 
         "    print(y.shape, sys.gettrace() is None)\n    return y\n"
         "f(torch.rand(2, 3))\nprint(torch.rand(2))\nf(3)\n"
     )
-    plain, watched = (run_program(code, shapes=shapes) for shapes in (False, True))
-    assert plain.shapes == []
-    assert watched.shapes == [("inside f", ""), ("x", "(2, 3)"), ("y", "(2, 2)")]
+    plain, watched = (run_program(code, watch=watch) for watch in ("", WATCH))
+    assert plain.seen == []
+    assert watched.seen == [("inside f", ""), ("x", "(2, 3)"), ("y", "(2, 2)")]
     assert plain.output.replace("True", "False") == watched.output.replace(
         "True", "False"
     )

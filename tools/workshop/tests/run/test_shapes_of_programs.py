@@ -2,12 +2,13 @@
 
 from pytest_proofread.run.protocol import Job
 from pytest_proofread.run.runner import current_interpreter
+from workshop.run.watched_shapes import WATCH
 
 
 def test_shapes_are_listed_if_they_are_asked_for() -> None:
     code = "import torch\na = torch.ones(2, 3)"
     with current_interpreter() as worker:
-        assert worker.run(Job(code, shapes=True)).shapes == [("a", "(2, 3)")]
-        assert worker.run(Job(code)).shapes == []
-        refused = worker.run(Job(f"{code}\n1 / 0", shapes=True))
-    assert refused.shapes == [("a", "(2, 3)")]
+        assert worker.run(Job(code, watch=WATCH)).seen == [("a", "(2, 3)")]
+        assert worker.run(Job(code)).seen == []
+        refused = worker.run(Job(f"{code}\n1 / 0", watch=WATCH))
+    assert refused.seen == [("a", "(2, 3)")]

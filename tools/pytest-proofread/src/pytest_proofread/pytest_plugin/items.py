@@ -11,8 +11,8 @@ from pytest_proofread.output.compare import difference
 from pytest_proofread.page.markdown import Finding, Program, programs
 from pytest_proofread.page.prose_lint import check_prose
 from pytest_proofread.pytest_plugin.marks import MarkError, read_mark
-from pytest_proofread.pytest_plugin.settings import fences, inexact
-from pytest_proofread.run.protocol import DEFAULT_LIMIT, Job, Result
+from pytest_proofread.pytest_plugin.settings import fences, inexact, number
+from pytest_proofread.run.protocol import DEFAULT_LIMIT, OUTPUT_LIMIT, Job, Result
 from pytest_proofread.run.runner import Lookahead
 
 WORKER = pytest.StashKey[Lookahead]()
@@ -94,7 +94,8 @@ class Run(pytest.Item):
     @property
     def job(self) -> Job:
         """The program, as a worker is asked to run it."""
-        limit = float(self.config.getini("proofread_limit") or DEFAULT_LIMIT)
+        limit = number(self.config, "proofread_limit", DEFAULT_LIMIT)
+        most = number(self.config, "proofread_output_limit", OUTPUT_LIMIT)
         if mark := self.get_closest_marker("timeout"):
             limit = float(mark.args[0])
         return Job(
@@ -102,6 +103,7 @@ class Run(pytest.Item):
             str(self.path),
             self.program.line,
             limit,
+            int(most),
         )
 
     @property

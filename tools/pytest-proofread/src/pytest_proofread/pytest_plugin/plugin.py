@@ -13,7 +13,7 @@ import pytest
 
 from pytest_proofread.pytest_plugin.changed import Keys, leave_out
 from pytest_proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
-from pytest_proofread.pytest_plugin.settings import inexact
+from pytest_proofread.pytest_plugin.settings import inexact, number
 from pytest_proofread.pytest_plugin.summary import Account
 from pytest_proofread.run import NO_WINDOWS, runner
 
@@ -22,6 +22,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse what makes no sense, and keep the account of this run."""
     if sys.platform == "win32":
         raise pytest.UsageError(NO_WINDOWS)
+    for name in ("proofread_limit", "proofread_output_limit"):
+        number(config, name, 1.0)
     if config.option.record and "CI" in os.environ:
         raise pytest.UsageError(
             f"--record must not be used where CI is set; got CI={os.environ['CI']}."

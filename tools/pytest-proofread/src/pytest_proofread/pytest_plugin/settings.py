@@ -1,5 +1,6 @@
 """What a project has set for its pages, and what follows from it."""
 
+import math
 from functools import cache
 
 import pytest
@@ -26,3 +27,23 @@ def fences(config: pytest.Config, text: str) -> list[Finding]:
     for found in config.hook.pytest_proofread_check(text=text):
         wrong += found
     return sorted(wrong)
+
+
+def number(config: pytest.Config, name: str, usual: float) -> float:
+    """Return a setting that is a positive number, or the usual one.
+
+    Raises:
+        pytest.UsageError: If it is set to anything else.
+    """
+    text = config.getini(name)
+    if not text:
+        return usual
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < math.inf:
+        raise pytest.UsageError(
+            f"{name} must be a positive number; got {name}={text!r}."
+        )
+    return found

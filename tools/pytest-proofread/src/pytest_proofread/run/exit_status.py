@@ -37,7 +37,7 @@ def result_of(job: Job, status: int | None, files: Files) -> Result:
     if report is None:
         return Result(output, problems=problems, finished=False)
     return Result(
-        output, report.error, report.traceback, problems, report.shapes, report.loaded
+        output, report.error, report.traceback, problems, report.seen, report.loaded
     )
 
 

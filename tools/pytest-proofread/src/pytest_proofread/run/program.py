@@ -40,7 +40,7 @@ class Report(NamedTuple):
     error: str
     traceback: str
     problems: list[str]
-    shapes: list[Row]
+    seen: list[Row]
     loaded: list[str]
 
 
@@ -146,8 +146,6 @@ def prepare(path: Sequence[str], job: Job) -> None:
     KEPT.append(finalize._registry)
     finalize._registry = {}
     start_random_numbers_anywhere()
-    if job.other_threads and (torch := sys.modules.get("torch")):
-        torch.set_num_threads(1 if torch.get_num_threads() > 1 else 2)
 
 
 def start_random_numbers_anywhere() -> None:
@@ -186,11 +184,11 @@ def run(job: Job) -> Report:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         names = vars(main_module(job))
-        error, inside = execute(job, names)
+        error, watch = execute(job, names)
         finish()
         if os.getpid() != process:
             exit_as_python(error)
-        rows = [*shapes_of(names), *inside] if job.shapes else []
+        seen = watch.seen(names) if watch is not None else []
         loaded = [name for name in sys.modules if name not in before]
         text = ""
         if error is not None:
@@ -203,43 +201,34 @@ def run(job: Job) -> Report:
     problems = [as_problem(warning, job.page) for warning in warned]
     if ends:
         problems.insert(0, f"the program must not end Python; got {said}")
-    return Report(said, text, problems, rows, [*of_packages(loaded)])
+    return Report(said, text, problems, seen, [*of_packages(loaded)])
 
 
-def execute(job: Job, names: dict[str, Any]) -> tuple[BaseException | None, list[Row]]:
+def execute(job: Job, names: dict[str, Any]) -> tuple[BaseException | None, Any]:
     """Run the text of a program.
 
     Returns:
-        What it raised, beginning in the page, and the shapes that its functions have
-        bound, if they are asked for.
+        What it raised, beginning in the page, and what has looked on, if anything did.
     """
     watch = None
     try:
         code = compile("\n" * job.line + job.code, job.page, "exec", dont_inherit=True)
-        if not job.shapes:
-            exec(code, names)  # noqa: S102
-            return None, []
-        watch = watching(code)
-        with watch:
+        watch = watching(job, code)
+        with watch if watch is not None else contextlib.nullcontext():
             exec(code, names)  # noqa: S102
     except BaseException as error:
         inside = error.__traceback__
         error.with_traceback(inside.tb_next if inside else None)
-        return error, watch.rows() if watch else []
-    return None, watch.rows()
+        return error, watch
+    return None, watch
 
 
-def shapes_of(names: dict[str, Any]) -> list[Row]:
-    """Return a row for each tensor that a program has named."""
-    rows: list[Row] = importlib.import_module("workshop.run.tensor_shapes").shapes(
-        names
-    )
-    return rows
-
-
-def watching(code: types.CodeType) -> Any:
-    """Return what watches which tensors the functions of a program bind."""
-    return importlib.import_module("workshop.run.bound_names").Watch(code)
+def watching(job: Job, code: types.CodeType) -> Any:
+    """Return what looks on while a program runs, if it is to be watched."""
+    if not job.watch:
+        return None
+    module, _, name = job.watch.partition(":")
+    return getattr(importlib.import_module(module), name)(code)
 
 
 def finish() -> None:

@@ -18,8 +18,9 @@ class Job:
         line: The line of the page above the program's first.
         limit: Seconds after which it is stopped.
         output_limit: Bytes that it may print; soon after more, it is stopped.
-        other_threads: Whether PyTorch uses another number of threads than by itself.
-        shapes: Whether the shapes of the tensors that it has made are asked for.
+        watch: What looks on, as `module:name`: it is called with the program's code
+            and gives a context manager, within which the program runs, and whose
+            `seen(names)` then lists what it has seen, in pairs of texts.
     """
 
     code: str
@@ -27,8 +28,7 @@ class Job:
     line: int = 0
     limit: float = DEFAULT_LIMIT
     output_limit: int = OUTPUT_LIMIT
-    other_threads: bool = False
-    shapes: bool = False
+    watch: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Result:
         error: The error that it ended with, as the last line of a traceback shows it.
         traceback: The whole of it, beginning in the page.
         problems: What is wrong besides: a warning, or something written to stderr.
-        shapes: A name and a shape for each tensor, if they were asked for.
+        seen: What the job's `watch` has seen.
         loaded: The modules of packages that were imported while it ran.
         finished: Whether it came to its end or to an error, and did not end the
             interpreter.
@@ -50,7 +50,7 @@ class Result:
     error: str = ""
     traceback: str = ""
     problems: list[str] = field(default_factory=list)
-    shapes: list[Row] = field(default_factory=list)
+    seen: list[Row] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
     finished: bool = True
 
@@ -68,5 +68,5 @@ def read_job(text: str) -> Job:
 def read_result(text: str) -> Result:
     """Read a result from its line."""
     found = json.loads(text)
-    rows = [(name, shape) for name, shape in found.pop("shapes")]
-    return Result(**found, shapes=rows)
+    rows = [(name, text) for name, text in found.pop("seen")]
+    return Result(**found, seen=rows)

@@ -207,9 +207,9 @@ class Python:
         return Worker([*self.command, "-I"], [], self.environment)
 
 
-def job(page: str, program: Program, code: str = "", *, shapes: bool = False) -> Job:
+def job(page: str, program: Program, code: str = "", *, watch: str = "") -> Job:
     """Return a program as a job, with another text if one is given."""
-    about = Job(code or program.code, page, program.line, shapes=shapes)
+    about = Job(code or program.code, page, program.line, watch=watch)
     marks = map(TIMEOUT.fullmatch, program.marks)
     limits = [float(mark[1]) for mark in marks if mark]
     return replace(about, limit=limits[0]) if limits else about

@@ -34,6 +34,7 @@ from pytest_proofread.run.runner import Python, job, run_jobs
 from workshop.caching import keep, key
 from workshop.markdown_ext.pending import PENDING
 from workshop.run import bound_names, tensor_shapes
+from workshop.run.watched_shapes import WATCH
 
 # A generator may make several pages at once; what one runs, the next one finds.
 LOCK = Lock()
@@ -63,7 +64,7 @@ def run(found: dict[str, tuple[str, Program]]) -> Shapes:
     Raises:
         ValueError: If one does not end as its page says.
     """
-    jobs = [job(page, program, shapes=True) for page, program in found.values()]
+    jobs = [job(page, program, watch=WATCH) for page, program in found.values()]
     cores = min(os.cpu_count() or 1, len(jobs))
     results = run_jobs(Python(Path(sys.executable)), jobs, at_once=cores)
     made: Shapes = {}
@@ -75,7 +76,7 @@ def run(found: dict[str, tuple[str, Program]]) -> Shapes:
                 f"{page}, {program.name} does not:\n"
                 f"{said.rstrip() or 'it ends without its error'}"
             )
-        made[name] = result.shapes
+        made[name] = result.seen
     return made
 
 
