@@ -208,6 +208,7 @@ def test_the_programs_of_pages_are_run_as_printed(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("CI", raising=False)  # nothing is recorded in CI
     pytester.makepyprojecttoml(
         '[tool.pytest.ini_options]\naddopts = ["-p", "pytest_proofread.options"]\n'
     )
