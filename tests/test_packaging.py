@@ -1,5 +1,6 @@
 """What is published: the wheel, its metadata, the versions the book is checked with."""
 
+import json
 import os
 import re
 import subprocess
@@ -106,12 +107,28 @@ def test_the_wheel_holds_the_package_and_nothing_else(unpacked: Path) -> None:
         for file in (source / "headway").rglob("*.*")
         if "__pycache__" not in file.parts and file.is_file()
     }
+    package.add("headway/_runner.py")  # see below
     assert "headway/py.typed" in inside
     assert {name for name in inside if ".dist-info" not in name} == package
     assert sorted(path.name for path in unpacked.iterdir()) == [
         "headway",
         next(unpacked.glob("headway-*.dist-info")).name,
     ]
+
+
+def test_both_wheels_hold_the_same_runner(unpacked: Path) -> None:
+    tool = ROOT / "tools/pytest-proofread/src/pytest_proofread/runner.py"
+    inside = unpacked / "headway/_runner.py"
+    assert inside.read_bytes() == tool.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-I", inside],
+        input='{"code": "print(1 + 1)"}\n{"code": "1 / 0"}\n',
+        capture_output=True,
+        text=True,
+    )
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["output"] == "2\n"
+    assert second["error"] == "ZeroDivisionError: division by zero"
 
 
 def test_a_reader_s_project_needs_torch_and_jaxtyping_only(

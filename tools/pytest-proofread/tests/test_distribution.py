@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_proofread.page.markdown import OUTPUT
-from pytest_proofread.run.imports import imported
+from pytest_proofread.runner import imported
 
 HERE = Path(__file__).parents[1]
 SOURCE = HERE / "src/pytest_proofread"

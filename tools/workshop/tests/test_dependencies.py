@@ -6,7 +6,7 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from pytest_proofread.run.imports import imported
+from pytest_proofread.runner import imported
 
 HERE = Path(__file__).parents[1]
 PROJECT = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))

@@ -2,6 +2,6 @@
 
 - page: read a page of Markdown, and say what is wrong with it
 - output: compare what a program prints with what is recorded
-- run: run a program as in a fresh interpreter
+- runner: run a program as in a fresh interpreter
 - pytest_plugin: all of it as tests
 """

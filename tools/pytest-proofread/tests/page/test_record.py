@@ -7,8 +7,8 @@ import pytest
 
 from pytest_proofread.page import record
 from pytest_proofread.page.markdown import ERROR, OUTPUT, REFUSES, programs
-from pytest_proofread.run.protocol import Job
-from pytest_proofread.run.runner import current_interpreter
+from pytest_proofread.pytest_plugin.lookahead import current_interpreter
+from pytest_proofread.runner import Job
 
 # Each page before and after, with what is said of it.
 PAGES = {

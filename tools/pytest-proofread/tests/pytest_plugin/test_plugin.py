@@ -18,8 +18,7 @@ from pytest_proofread.output.reference_environment import differs_from_reference
 from pytest_proofread.page.markdown import ERROR, OUTPUT, REFUSES
 from pytest_proofread.pytest_plugin import plugin, summary
 from pytest_proofread.pytest_plugin.elsewhere import NoProgramRanError
-from pytest_proofread.run.protocol import Job
-from pytest_proofread.run.runner import Worker
+from pytest_proofread.runner import Job, Worker
 
 SETTINGS = """
 [tool.pytest.ini_options]
@@ -225,7 +224,7 @@ def test_an_error_has_a_traceback_in_the_page(book: pytest.Pytester) -> None:
         ],
         consecutive=True,
     )
-    assert "pytest_proofread/run" not in lines(result)
+    assert "pytest_proofread/runner" not in lines(result)
 
 
 ENDS = {

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_proofread.run.protocol import Job, Result
-from pytest_proofread.run.runner import Worker, current_interpreter
+from pytest_proofread.pytest_plugin.lookahead import current_interpreter
+from pytest_proofread.runner import Job, Result, Worker
 
 Run = Callable[..., Result]
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]

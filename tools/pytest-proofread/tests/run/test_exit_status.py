@@ -1,6 +1,5 @@
 """Whatever ends a program ends it alone, and is told in one sentence."""
 
-import importlib
 import os
 import select
 import sys
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_proofread.run.exit_status import ending
-from pytest_proofread.run.protocol import Job, Result
-from pytest_proofread.run.worker import starter
+from pytest_proofread import runner
+from pytest_proofread.runner import Job, Result, ending, starter
 
 Run = Callable[..., Result]
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
@@ -208,8 +206,7 @@ def test_where_it_was_is_told(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit, there = 2.0, tmp_path / "there"
-    module = importlib.import_module(f"pytest_proofread.run.{way}ing")
-    wait = module.wait
+    wait = runner.wait
 
     def wait_until_it_is_there(
         process: object, seconds: float, *rest: object
@@ -220,8 +217,8 @@ def test_where_it_was_is_told(
             time.sleep(0.01)
         return wait(process, 0.0, *rest)
 
-    monkeypatch.setattr(module, "wait", wait_until_it_is_there)
-    monkeypatch.setattr(module, "ABORT_GRACE_SECONDS", 600.0)
+    monkeypatch.setattr(runner, "wait", wait_until_it_is_there)
+    monkeypatch.setattr(runner, "ABORT_GRACE_SECONDS", 600.0)
     code = f"def f():\n    while True: open({str(there)!r}, 'w').close()\nf()"
     start = starter(way, sys.path, [])
     try:
@@ -236,8 +233,7 @@ def test_the_limit_does_not_count_how_python_starts(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit = 3600.0
-    module = importlib.import_module(f"pytest_proofread.run.{way}ing")
-    wait = module.wait
+    wait = runner.wait
 
     def wait_if_it_has_begun(
         process: object, seconds: float, *rest: object
@@ -245,7 +241,7 @@ def test_the_limit_does_not_count_how_python_starts(
         begun = seconds != limit or [*tmp_path.glob("*/stdout")]
         return wait(process, seconds, *rest) if begun else None
 
-    monkeypatch.setattr(module, "wait", wait_if_it_has_begun)
+    monkeypatch.setattr(runner, "wait", wait_if_it_has_begun)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     start = starter(way, sys.path, [])
     try:

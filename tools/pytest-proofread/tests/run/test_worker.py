@@ -13,20 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_proofread.run import runner
-from pytest_proofread.run.imports import imported
-from pytest_proofread.run.protocol import Job, Result, line, read_result
-from pytest_proofread.run.runner import (
-    WORKER,
-    Lookahead,
-    Python,
+from pytest_proofread.pytest_plugin.lookahead import Lookahead, current_interpreter
+from pytest_proofread.runner import (
+    HERE,
+    Job,
+    Result,
     Worker,
-    current_interpreter,
-    run_jobs,
+    imported,
+    line,
+    read_result,
+    usual_way,
 )
-from pytest_proofread.run.worker import usual_way
 
-FOLDER = WORKER.parent
 WAYS = ["spawn"] if sys.platform != "linux" else ["fork", "spawn"]
 LIMIT = 3600.0  # of a program that ends by itself, or that something else ends
 
@@ -36,7 +34,7 @@ def by_path(
 ) -> list[Result]:
     """Run programs by the file alone, without this project on the path."""
     done = subprocess.run(
-        [sys.executable, flag, WORKER, *options],
+        [sys.executable, flag, HERE, *options],
         cwd=folder,
         input="".join(map(line, jobs)),
         capture_output=True,
@@ -77,20 +75,9 @@ def test_nothing_is_forked_but_on_linux(
 
 
 def test_it_needs_the_standard_library_alone() -> None:
-    parts, waiting = set(), ["pytest_proofread.run.worker"]
-    while waiting:
-        name = waiting.pop()
-        parts.add(name)
-        text = FOLDER.joinpath(f"{name.rpartition('.')[2]}.py").read_text()
-        for other in imported(text):
-            assert other.partition(".")[0] in {
-                *sys.stdlib_module_names,
-                "pytest_proofread",
-            }
-            if other.startswith("pytest_proofread.") and other not in parts:
-                assert other.startswith("pytest_proofread.run.")
-                waiting.append(other)
-    assert "pytest_proofread.run.forking" in parts
+    tops = {name.partition(".")[0] for name in imported(HERE.read_text("utf-8"))}
+    assert tops <= sys.stdlib_module_names
+    assert "subprocess" in tops
 
 
 @pytest.mark.parametrize("flag", ["-I", "-P", "-B"])
@@ -111,10 +98,8 @@ def test_known_warnings_are_left_out_where_modules_are_loaded(
     way: str, tmp_path: Path
 ) -> None:
     code = "import sys\nprint(sys.warnoptions)"
-    reader = Python(Path(sys.executable), ignore=["Known"])
-    worker = reader.worker()
-    worker.command.append(f"--start={way}")
-    with worker:
+    command = [sys.executable, "-Wignore:Known", "-I"]
+    with Worker(command, [f"--start={way}"], os.environ) as worker:
         assert worker.run(Job(code)).output == "['ignore:Known']\n"
 
 
@@ -266,32 +251,11 @@ def test_a_worker_that_dies_is_told_and_started_anew() -> None:
         assert worker.run(Job("print(3)")).output == "3\n"
 
 
-def test_programs_of_a_reader_run_in_an_interpreter_without_settings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", "somewhere")
-    code = "import os, sys\nprint('PYTHONPATH' in os.environ, 'somewhere' in sys.path)"
-    results = run_jobs(Python(Path(sys.executable)), [Job(code), Job("1 / 0")])
-    assert results[0].output == "False False\n"
-    assert results[1].error == "ZeroDivisionError: division by zero"
-
-
-def test_programs_run_at_once_and_answer_in_their_order(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    # Who opens a pipe waits until another one opens its other end.
-    reads = Job(f"print(open({str(tmp_path / 'pipe')!r}).read())", limit=LIMIT)
-    writes = Job(f"print(open({str(tmp_path / 'pipe')!r}, 'w').write('met'))")
-    python = Python(Path(sys.executable))
-    results = run_jobs(python, [reads, writes, Job("print(4)")], at_once=2)
-    assert [result.output for result in results] == ["met\n", "3\n", "4\n"]
-
-
 def test_a_message_is_a_line() -> None:
     result = Result("a\nb\u2028", "E", "T\n", ["p"], [("x", "(2,)")], finished=False)
     assert read_result(line(result)) == result
     assert line(result).count("\n") == 1
     assert json.loads(line(Job("a\n")))["code"] == "a\n"
-    assert runner.WORKER.is_file()
 
 
 # ---- The next program begins while one runs ------------------------------------------
@@ -409,8 +373,7 @@ def test_nothing_outlives_who_asks(way: str, number: int, tmp_path: Path) -> Non
     there = tmp_path / "there"
     code = textwrap.dedent(f"""
     import os, sys
-    from pytest_proofread.run.protocol import Job
-    from pytest_proofread.run.runner import Worker
+    from pytest_proofread.runner import Job, Worker
     worker = Worker([sys.executable, "-P"], ["--start={way}"], os.environ)
     code = {LEAVES!r} + "open({str(there)!r}, 'w').close()\\nwhile True: pass"
     worker.run(Job(code, limit={LIMIT}))

@@ -13,7 +13,7 @@ from markdown import Markdown
 from material.plugins.search.plugin import Parser
 
 from pytest_proofread.page.markdown import OUTPUT
-from pytest_proofread.run.protocol import Job, Result
+from pytest_proofread.runner import Job, Result
 from workshop import caching as keep
 from workshop.markdown_ext import shapes
 from workshop.markdown_ext.pending import PENDING

@@ -178,8 +178,7 @@ def test_what_cannot_be_looked_at_does_no_harm() -> None:
 
 @pytest.fixture
 def run_program() -> Callable[..., Any]:
-    from pytest_proofread.run.protocol import Job
-    from pytest_proofread.run.worker import starter
+    from pytest_proofread.runner import Job, starter
 
     def run_program(code: str, *, watch: str) -> Any:
         start = starter("fork", sys.path, [])

@@ -1,7 +1,7 @@
 """A worker lists the tensors of a program, if it is asked for them."""
 
-from pytest_proofread.run.protocol import Job
-from pytest_proofread.run.runner import current_interpreter
+from pytest_proofread.pytest_plugin.lookahead import current_interpreter
+from pytest_proofread.runner import Job
 from workshop.run.watched_shapes import WATCH
 
 

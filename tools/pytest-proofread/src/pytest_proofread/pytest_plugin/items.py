@@ -10,10 +10,10 @@ import pytest
 from pytest_proofread.output.compare import difference
 from pytest_proofread.page.markdown import Finding, Program, programs
 from pytest_proofread.page.prose_lint import check_prose
+from pytest_proofread.pytest_plugin.lookahead import Lookahead
 from pytest_proofread.pytest_plugin.marks import MarkError, read_mark
 from pytest_proofread.pytest_plugin.settings import fences, inexact, number
-from pytest_proofread.run.protocol import DEFAULT_LIMIT, OUTPUT_LIMIT, Job, Result
-from pytest_proofread.run.runner import Lookahead
+from pytest_proofread.runner import DEFAULT_LIMIT, OUTPUT_LIMIT, Job, Result
 
 WORKER = pytest.StashKey[Lookahead]()
 FOLLOWING = pytest.StashKey[Job | None]()

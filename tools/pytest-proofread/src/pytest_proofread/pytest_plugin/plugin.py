@@ -13,9 +13,10 @@ import pytest
 
 from pytest_proofread.pytest_plugin.changed import Keys, leave_out
 from pytest_proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
+from pytest_proofread.pytest_plugin.lookahead import Lookahead, current_interpreter
 from pytest_proofread.pytest_plugin.settings import inexact, number
 from pytest_proofread.pytest_plugin.summary import Account
-from pytest_proofread.run import NO_WINDOWS, runner
+from pytest_proofread.runner import NO_WINDOWS
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,8 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
             "--pdb must not be used for pages: a program has a process of its own."
         )
     # They start with the first program.
-    config.stash[WORKER] = runner.Lookahead(
-        *(runner.current_interpreter() for _ in range(workers(config)))
+    config.stash[WORKER] = Lookahead(
+        *(current_interpreter() for _ in range(workers(config)))
     )
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(config), "proofread-account")

@@ -29,11 +29,11 @@ from markdown.preprocessors import Preprocessor
 from pytest_proofread.digests import digest
 from pytest_proofread.page.markdown import Program, last, pages, programs, skipped
 from pytest_proofread.reached import Reached, from_here
-from pytest_proofread.run.protocol import Row
-from pytest_proofread.run.runner import Python, job, run_jobs
+from pytest_proofread.runner import Row
 from workshop.caching import keep, key
 from workshop.markdown_ext.pending import PENDING
 from workshop.run import bound_names, tensor_shapes
+from workshop.run.programs import Python, job, run_jobs
 from workshop.run.watched_shapes import WATCH
 
 # A generator may make several pages at once; what one runs, the next one finds.

@@ -10,7 +10,7 @@ import pytest
 from pytest_proofread.digests import digest
 from pytest_proofread.page.markdown import Program
 from pytest_proofread.pytest_plugin.items import FOLLOWING, Run
-from pytest_proofread.run.protocol import Result
+from pytest_proofread.runner import Result
 
 # The folder of the pages as they are.
 UNCHANGED = "unchanged"

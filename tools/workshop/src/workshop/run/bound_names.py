@@ -12,7 +12,7 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Self
 
-from pytest_proofread.run.protocol import Row
+from pytest_proofread.runner import Row
 from workshop.run.tensor_shapes import MOST, rows
 
 LINES = 1000  # of a call that are looked at; one with a long loop takes no longer

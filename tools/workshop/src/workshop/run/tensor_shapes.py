@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_proofread.run.protocol import Row
+from pytest_proofread.runner import Row
 
 MOST = 8  # rows for one name
 

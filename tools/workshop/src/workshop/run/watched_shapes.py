@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pytest_proofread.run.protocol import Row
+from pytest_proofread.runner import Row
 from workshop.run.bound_names import Watch
 from workshop.run.tensor_shapes import shapes
 

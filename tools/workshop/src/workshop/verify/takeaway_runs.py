@@ -13,10 +13,10 @@ import nbformat
 
 from pytest_proofread.output.compare import difference
 from pytest_proofread.page.markdown import Program, skipped
-from pytest_proofread.run.protocol import Result
-from pytest_proofread.run.runner import Python, job, run_jobs
+from pytest_proofread.runner import Result
 from workshop.markdown_ext.labs import LAB
 from workshop.run.jupyter import execute
+from workshop.run.programs import Python, job, run_jobs
 from workshop.verify.html_code_blocks import Block, offered
 from workshop.verify.site_matches_pages import shown_programs
 from workshop.website.paths import built_page
