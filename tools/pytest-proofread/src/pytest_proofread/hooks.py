@@ -1,6 +1,7 @@
 """What other plugins, and the conftest.py of a project, can add."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,36 @@ def pytest_proofread_environments(
         differs there, such as "on another processor".
     """
     raise NotImplementedError  # pytest calls those who implement it, and never this
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_proofread_files(
+    config: pytest.Config,
+) -> Callable[[str], Iterable[Path]] | None:
+    """Return what tells the files of the project that a program reaches.
+
+    `--changed` leaves a program out if none of them has changed. Without it, a program
+    reaches each module that it imports, and all that these import.
+
+    Args:
+        config: Of pytest.
+    """
+    raise NotImplementedError
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_proofread_watch(config: pytest.Config) -> str | None:
+    """Return what looks on while programs run, as `module:name`.
+
+    It is called with a program's code, and gives a context manager, within which the
+    program runs, and whose `seen(names)` then lists what it has seen, in pairs of
+    texts. They are in the results of each program. Programs that are recorded run
+    unseen.
+
+    Args:
+        config: Of pytest.
+    """
+    raise NotImplementedError
 
 
 def pytest_proofread_check(text: str) -> Iterable[tuple[int, str]]:

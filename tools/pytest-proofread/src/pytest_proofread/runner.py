@@ -45,7 +45,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NoReturn, Protocol, Self
+from typing import IO, Any, NamedTuple, NoReturn, Self
 
 HERE = Path(__file__).resolve()
 NO_WINDOWS = "pages must be run on Linux or macOS; got sys.platform='win32'."
@@ -204,24 +204,14 @@ class Worker:
 # ---- The worker's process ------------------------------------------------------------
 
 
-class Starter(Protocol):
-    """Starts a process for a program."""
-
-    def run(self, job: Job) -> Result:
-        """Run a program."""
-        ...
-
-    def stop(self) -> None:
-        """End what is still there."""
-        ...
-
-
 def usual_way() -> str:
     """Return how programs are started here, if nothing else is asked for."""
     return "fork" if sys.platform == "linux" else "spawn"
 
 
-def starter(way: str, path: Sequence[str], inherited: Sequence[int] = ()) -> Starter:
+def starter(
+    way: str, path: Sequence[str], inherited: Sequence[int] = ()
+) -> "ForkServer | Spawner":
     """Return what starts programs, by `fork` or by `spawn`."""
     return Spawner(path) if way == "spawn" else ForkServer(path, inherited)
 

@@ -767,6 +767,42 @@ def test_results_are_written(book: pytest.Pytester) -> None:
     }
 
 
+WATCH = """
+import contextlib
+
+import pytest
+
+
+class Watch(contextlib.AbstractContextManager):
+    def __init__(self, code):
+        self.name = code.co_filename.rpartition("/")[2]
+
+    def __exit__(self, *error):
+        pass
+
+    def seen(self, names):
+        return [(self.name, repr(names["x"]))]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_proofread_watch(config):
+    return "watching:Watch"
+"""
+
+
+def test_what_looks_on_is_heard(book: pytest.Pytester) -> None:
+    book.makepyfile(watching=WATCH)
+    book.syspathinsert()
+    write(book, block("x = 3"))
+    options = ["--results=out.json", "-p", "watching"]
+    book.runpytest_inprocess("--proofread", *options).assert_outcomes(passed=3)
+    [result] = json.loads((book.path / "out.json").read_text()).values()
+    assert result["seen"] == [["page.md", "3"]]
+    book.runpytest_inprocess("--record", *options)
+    results = json.loads((book.path / "out.json").read_text()).values()
+    assert [result["seen"] for result in results] == [[], []]
+
+
 # ---- Only what changed -------------------------------------------------------------
 
 
@@ -802,6 +838,24 @@ def changing(book: pytest.Pytester) -> Callable[..., dict[str, int]]:
 
 def counts(passed: int, failed: int, deselected: int) -> dict[str, int]:
     return {"passed": passed, "failed": failed, "deselected": deselected}
+
+
+FILES = """
+def pytest_proofread_files(config):
+    return lambda code: [config.rootpath / "ours/second.py"] if "third" in code else []
+"""
+
+
+def test_a_project_can_say_what_a_program_reaches(
+    book: pytest.Pytester, changing: Callable[..., dict[str, int]]
+) -> None:
+    book.makeconftest(FILES)
+    assert changing("--proofread", "--changed")["passed"] == 4
+    (book.path / "ours/third.py").write_text("y = 5  # new\n")
+    assert changing("--proofread", "--changed")["deselected"] == 2
+    (book.path / "ours/second.py").write_text("x = 3  # new\n")
+    found = changing("--proofread", "--changed", "-k", "not fences and not prose")
+    assert (found["passed"], found["deselected"]) == (1, 3)
 
 
 def test_what_passed_and_did_not_change_is_left_out(

@@ -26,8 +26,8 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, MkDocsException
 
-from pytest_proofread.reached import from_here
 from workshop.markdown_ext.pending import PENDING
+from workshop.reached import from_here
 from workshop.verify.site_matches_pages import site_problems
 from workshop.verify.takeaway_environment import CannotInstallError, build_wheel
 from workshop.website.build_info import build_time, environment

@@ -8,7 +8,8 @@ lines must have some.
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,7 +41,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave out modules of tests, if it is asked for."""
+    """Keep the shapes that pages show, and leave out modules of tests, as asked for."""
+    if config.option.proofread and not hasattr(config, "workerinput"):
+        from workshop.run.kept_shapes import KeptShapes
+
+        config.pluginmanager.register(KeptShapes(config), "workshop-shapes")
     if recorder := config.stash.get(RECORDER, None):
         from workshop.changed_modules.modules import Modules
 
@@ -72,6 +77,22 @@ def pytest_proofread_environments() -> Mapping[str, Mapping[str, str]]:
     environment = another(os.environ).environment(os.environ)
     threads = "2" if os.environ.get(THREADS) == "1" else "1"
     return {"on another processor": environment | {THREADS: threads}}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_proofread_files(config: pytest.Config) -> Callable[[str], set[Path]]:
+    """Follow each name of a package to where it is made, and no others."""
+    from workshop.reached import Reached
+
+    return Reached(config.rootpath, sys.path).of
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_proofread_watch() -> str:
+    """See which shapes the tensors have: the pages show them."""
+    from workshop.run.watched_shapes import WATCH
+
+    return WATCH
 
 
 @pytest.hookimpl(optionalhook=True)

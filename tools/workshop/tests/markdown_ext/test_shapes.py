@@ -394,3 +394,26 @@ def test_who_builds_a_page_does_not_load_pytorch(
         cwd=tmp_path,
     )
     assert json.loads(done.stdout) == [html, False]
+
+
+def test_what_the_tests_of_a_page_have_run_does_not_run_again(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ran: list[list[str]]
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyprojecttoml(
+        "[tool.pytest.ini_options]\n"
+        'addopts = ["-p", "pytest_proofread.options", "-p", "workshop.pytest_plugin"]\n'
+        'proofread_limit = "3600"\n'
+    )
+    text = page("import torch\na = torch.ones(2, 3)") + page("b = 1")
+    wrong = page("c = 1\nprint(c)", f"\n{OUTPUT}\n\n```text\n2\n```\n")
+    pytester.mkdir("docs").joinpath("page.md").write_text(text + wrong)
+    pytester.runpytest_inprocess("--proofread", "docs").assert_outcomes(
+        passed=4, failed=1
+    )
+    names = ["pymdownx.superfences", "workshop.markdown_ext.shapes"]
+    html = Markdown(extensions=names).convert(text)
+    assert "<dt>a</dt><dd>(2, 3)</dd>" in html
+    assert ran == []
+    Markdown(extensions=names).convert(text + wrong)
+    assert ran == [["c = 1"]]

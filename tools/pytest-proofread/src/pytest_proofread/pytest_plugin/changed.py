@@ -6,17 +6,18 @@ platform, every installed version, and this tool.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from workshop.reached import Reached
 
 from pytest_proofread.digests import digest, installed
 from pytest_proofread.page.markdown import Program
-from pytest_proofread.reached import Reached
 
 CACHE = "proofread/passed"
 KEY = "proofread_key"
+Files = Callable[[str], Iterable[Path]]
 
 
 def environment() -> list[str]:
@@ -31,11 +32,15 @@ class Keys:
     Args:
         project: The folder whose modules may change; what is installed has a version.
         settings: What else a result depends on.
+        files: Finds the files that code reaches, more exactly than by its imports.
     """
 
-    def __init__(self, project: Path, settings: Sequence[str] = ()) -> None:
+    def __init__(
+        self, project: Path, settings: Sequence[str] = (), files: Files | None = None
+    ) -> None:
         self.settings = digest(*map(str, settings), *environment())
         self.reached = Reached(project, sys.path)
+        self.files = files or self.reached.of
 
     def of(self, program: Program) -> str:
         """Return the key of a program."""
@@ -43,7 +48,7 @@ class Keys:
 
     def of_code(self, code: str, rest: Sequence[str]) -> str:
         """Return the key of code, and of what else its result depends on."""
-        modules = self.reached.parts(self.reached.of(code))
+        modules = self.reached.parts(self.files(code))
         return digest(self.settings, code, *rest, "modules", *modules)
 
 

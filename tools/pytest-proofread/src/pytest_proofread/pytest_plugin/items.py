@@ -17,6 +17,7 @@ from pytest_proofread.runner import DEFAULT_LIMIT, OUTPUT_LIMIT, Job, Result
 
 WORKER = pytest.StashKey[Lookahead]()
 FOLLOWING = pytest.StashKey[Job | None]()
+WATCH = pytest.StashKey[str]()
 
 
 class Page(pytest.File):
@@ -104,6 +105,7 @@ class Run(pytest.Item):
             self.program.line,
             limit,
             int(most),
+            self.config.stash[WATCH],
         )
 
     @property
@@ -148,6 +150,7 @@ class Run(pytest.Item):
             "code": self.program.code,
             "output": result.output,
             "error": result.error,
+            "seen": result.seen,
             "again": self.again,
         }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_proofread.pytest_plugin.changed import Keys, leave_out
-from pytest_proofread.pytest_plugin.items import FOLLOWING, WORKER, Page, Run
+from pytest_proofread.pytest_plugin.items import FOLLOWING, WATCH, WORKER, Page, Run
 from pytest_proofread.pytest_plugin.lookahead import Lookahead, current_interpreter
 from pytest_proofread.pytest_plugin.settings import inexact, number
 from pytest_proofread.pytest_plugin.summary import Account
@@ -39,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[WORKER] = Lookahead(
         *(current_interpreter() for _ in range(workers(config)))
     )
+    watch = config.hook.pytest_proofread_watch(config=config)
+    config.stash[WATCH] = "" if config.option.record else watch or ""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(config), "proofread-account")
 
@@ -106,9 +108,9 @@ def pytest_collection_modifyitems(
     again = [item for item in items if isinstance(item, Run) and item.again]
     items[:] = [*(item for item in items if item not in {*again}), *again[::-1]]
     if config.option.changed:
-        keys = Keys(
-            config.rootpath, (inexact(config), config.getini("proofread_limit"))
-        )
+        settings = inexact(config), config.getini("proofread_limit")
+        files = config.hook.pytest_proofread_files(config=config)
+        keys = Keys(config.rootpath, settings, files)
         leave_out(
             config,
             items,

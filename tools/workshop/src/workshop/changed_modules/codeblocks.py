@@ -11,7 +11,8 @@ PYTHON = "python"
 
 def leave_out_codeblocks(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave them out; what has passed is kept with what the plugin keeps of pages."""
-    keys = Keys(config.rootpath)
+    files = config.hook.pytest_proofread_files(config=config)
+    keys = Keys(config.rootpath, files=files)
     leave_out(
         config,
         items,

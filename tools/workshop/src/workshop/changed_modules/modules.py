@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from pytest_proofread.digests import digest, installed
-from pytest_proofread.reached import Reached
 from workshop.changed_modules.reads import (
     ALL_FILES,
     ALL_MODULES,
@@ -27,6 +26,7 @@ from workshop.changed_modules.reads import (
     absolute,
     importable,
 )
+from workshop.reached import Reached
 
 CACHE = "workshop/modules"
 SAME = "workshop_same"

@@ -28,9 +28,9 @@ from markdown.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
 from pytest_proofread.page.markdown import as_fence
-from pytest_proofread.reached import from_here
 from workshop.caching import keep, key
 from workshop.markdown_ext.pending import PENDING
+from workshop.reached import from_here
 from workshop.run.jupyter import execute
 
 LAB = re.compile(r"^<!--lab: (?P<name>\S+)-->[ \t]*$", re.MULTILINE)

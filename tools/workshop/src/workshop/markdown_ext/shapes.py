@@ -13,7 +13,6 @@ any page run, as many at once as there are cores, so that PyTorch is loaded once
 and not at all if none has changed.
 """
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -26,28 +25,19 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from pytest_proofread.digests import digest
 from pytest_proofread.page.markdown import Program, last, pages, programs, skipped
-from pytest_proofread.reached import Reached, from_here
 from pytest_proofread.runner import Row
-from workshop.caching import keep, key
 from workshop.markdown_ext.pending import PENDING
-from workshop.run import bound_names, tensor_shapes
+from workshop.reached import from_here
+from workshop.run.kept_shapes import CACHE, Shapes, keep_shapes, kept, key_of
 from workshop.run.programs import Python, job, run_jobs
 from workshop.run.watched_shapes import WATCH
 
 # A generator may make several pages at once; what one runs, the next one finds.
 LOCK = Lock()
-Shapes = dict[str, list[Row]]  # by the key of a program
 
 
 # ---- Running programs --------------------------------------------------------------
-
-
-def key_of(program: Program, reached: Reached) -> str:
-    """Return a key for a program, what it reaches and how it ends."""
-    modules = reached.parts(reached.of(program.code))
-    return digest(program.code, program.recorded[1], *modules)
 
 
 def running(text: str) -> list[Program]:
@@ -80,25 +70,18 @@ def run(found: dict[str, tuple[str, Program]]) -> Shapes:
     return made
 
 
-def cache_file(options: dict[str, Any]) -> Path:
-    """Return the file for the shapes of all programs, as long as all is installed."""
-    files = [Path(tensor_shapes.__file__), Path(bound_names.__file__)]
-    lister = "".join(file.read_text(encoding="utf-8") for file in files)
-    return Path(options["cache"], f"shapes-{key(lister)}.json")
-
-
 def shapes_of(found: Sequence[Program], options: dict[str, Any]) -> list[Any]:
     """Return what the programs of a page have made, now or before.
 
     If one is not known, all programs of all pages run, unless this is a preview: then
     there is nothing for it.
     """
-    file = cache_file(options)
+    folder = Path(options["cache"])
     reached = options["reached"] or from_here()
     keys = [key_of(program, reached) for program in found]
     here = {name: ("this page", one) for name, one in zip(keys, found, strict=True)}
     with LOCK:
-        made: Shapes = json.loads(file.read_text()) if file.is_file() else {}
+        made = kept(folder)
         if not (options["preview"] or here.keys() <= made.keys()):
             # Once, and with the name of its page if that is known.
             wanted = here | {
@@ -109,7 +92,7 @@ def shapes_of(found: Sequence[Program], options: dict[str, Any]) -> list[Any]:
             missing = {name: wanted[name] for name in wanted if name not in made}
             # What no page asks for any more is not kept.
             made = {name: made[name] for name in wanted if name in made} | run(missing)
-            keep(file, lambda part: part.write_text(json.dumps(made)))
+            keep_shapes(folder, made)
     return [made.get(name) for name in keys]
 
 
@@ -161,7 +144,7 @@ class ShapesExtension(Extension):
     def __init__(self, **options: Any) -> None:
         self.config = {
             "folder": ["docs", "where the pages are"],
-            "cache": [".cache/shapes", "where what has run is kept"],
+            "cache": [str(CACHE), "where what has run is kept"],
             "preview": [False, "whether programs that are not known do not run"],
             "reached": ["", "what finds the files that they reach, for all pages"],
         }

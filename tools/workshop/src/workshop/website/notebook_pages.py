@@ -19,9 +19,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from nbformat import NotebookNode
 
 from pytest_proofread.page.markdown import as_fence
-from pytest_proofread.reached import from_here
 from workshop.caching import key
 from workshop.markdown_ext.labs import as_program, output_as_markdown
+from workshop.reached import from_here
 
 TEMPLATES = Path(__file__).with_name("notebook_templates")
 CACHE = Path(".cache/notebooks")
