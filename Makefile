@@ -68,6 +68,8 @@ help:  ## list the targets
 	@echo '  PIP_OPTIONS=      more options for pip'
 	@echo '  SPEED=1           have Lighthouse say how fast pages are, too'
 	@echo '  QUICK=1           let `make prove` try two paths of the processor, and no order'
+	@echo '  RESULTS=FILE      where `make book` writes what the programs did, and whence'
+	@echo '                    `make prove` takes it'
 
 serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) workshop serve --port $(PORT)
@@ -90,7 +92,8 @@ changed-tool: .venv/installed
 
 book: .venv/installed
 	@echo '== Programs of the book and the README, and the same by pytest-codeblocks alone'
-	@$(RUN) pytest -q $(PARALLEL) --proofread --codeblocks $(CHANGED) docs README.md
+	@$(RUN) pytest -q $(PARALLEL) --proofread --codeblocks $(CHANGED) docs README.md \
+	  $(if $(RESULTS),--results=$(RESULTS))
 
 slow: .venv/installed  ## run the slow tests: every combination that the others try in turn
 	@echo '== Slow tests'
@@ -181,7 +184,7 @@ record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is 
 
 prove: .venv/installed  ## run every program alone, shuffled, and on each path of the processor
 	@echo '== The same digits, whatever the order and the processor'
-	@$(RUN) workshop prove docs README.md $(if $(QUICK),--quick) \
+	@$(RUN) workshop prove docs README.md $(if $(QUICK),--quick) $(if $(RESULTS),--results $(RESULTS)) \
 	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
 	  --also 'python docs/museum --check' --also 'python docs/live --check' \
 	  --also 'python docs/practice --check' --also 'python docs/trained --check'

@@ -1,11 +1,13 @@
 """A program that needs another, or a processor, is found in whichever way it shows."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_proofread.page.markdown import ERROR, OUTPUT, REFUSES
+from pytest_proofread.pytest_plugin.elsewhere import run_pages
 from workshop.run.code_paths import BY_THEMSELVES, OLDEST, CodePath
 from workshop.verify import prove
 
@@ -109,6 +111,39 @@ def test_in_a_hurry_two_code_paths_are_tried_with_each_command(
     assert (book / "log").read_text() == "--defaultdefault"
 
 
+def test_what_has_run_does_not_run_again(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "page.md").write_text(STEADY, encoding="utf-8")
+    (book / "make.py").write_text("open('log', 'a').write('-')")
+    ran = json.dumps(run_pages([Path("page.md")]), ensure_ascii=False)
+    # Nobody wrote it, and it shows what the first way was.
+    (book / "results.json").write_text(ran.replace("√3\\n", "√5\\n"), "utf-8")
+    arguments = ["page.md", "--quick", "--also", "python make.py"]
+    status = prove.main([*arguments, f"--results={book}/results.json"])
+    lines = capsys.readouterr().out.splitlines()
+    assert status == 1
+    assert lines[0].endswith(r"one: output was '√5\n', and is '√3\n'")
+    assert lines[2:] == [
+        "in order                       2         1         0",
+        "oldest, 1 thread               2         1         1",
+    ]
+    assert (book / "log").read_text() == "--"
+
+
+def test_what_others_ran_is_no_result(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "page.md").write_text(STEADY, encoding="utf-8")
+    (book / "results.json").write_text(json.dumps(run_pages([Path("page.md")])))
+    (book / "page.md").write_text(STEADY.replace("√3", "√7"), encoding="utf-8")
+    assert prove.main(["page.md", f"--results={book}/results.json"]) == 1
+    assert capsys.readouterr().err == (
+        f"{book}/results.json must hold what each program of the pages did; it does "
+        "not of page.md.\n"
+    )
+
+
 def test_a_command_that_fails_on_one_code_path_is_found(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,7 +224,7 @@ def test_a_program_that_needs_a_newer_processor_is_found(
 def test_a_program_that_knows_its_runner_is_found(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = "import sys\nprint('pytest_proofread' in sys.modules)"
+    code = "import sys\nprint('argparse' in sys.modules)"
     status, lines = run(book, PAGE.format(code, "True"), capsys)
     assert status == 1
     assert lines[-1] == "each alone                     1         0         1"

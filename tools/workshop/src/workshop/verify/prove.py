@@ -8,19 +8,26 @@ each alone in a fresh interpreter that knows nothing of this tool. What they pri
 be the same to the letter each time. On each path other commands can run too, such as
 generators that compare what they make with the files that are there. A table at the end
 says what ran, and which code paths could not be tried.
+
+    pytest --proofread --results=results.json docs README.md
+
+Where that has just run, `--results results.json` takes it for the first way.
 """
 
 import argparse
+import json
 import os
 import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_proofread.page.markdown import pages, programs, skipped
 from pytest_proofread.pytest_plugin.elsewhere import NoProgramRanError, run_pages
 from workshop.run.code_paths import BY_THEMSELVES, PATHS, CodePath, not_taken, taken
 
@@ -82,6 +89,29 @@ def differences_alone(expected: Results) -> Iterator[str]:
                 yield f"{name}: must end with {end!r}; wrote {own['stderr']!r}"
 
 
+def read_results(file: Path, paths: Sequence[Path]) -> Results:
+    """Read what a run of all programs of some pages did.
+
+    Raises:
+        NoProgramRanError: If it was no run of these programs.
+    """
+    found: Results = json.loads(file.read_text(encoding="utf-8"))
+    ran = Counter((one["page"], one["code"]) for one in found.values())
+    there = [
+        (str(path), program)
+        for path in pages(paths)
+        for program in programs(path.read_text(encoding="utf-8"))
+    ]
+    known = Counter((page, program.code) for page, program in there)
+    must = Counter((page, one.code) for page, one in there if not skipped(one))
+    if wrong := sorted({page for page, _ in (ran - known) + (must - ran)}):
+        raise NoProgramRanError(
+            f"{file} must hold what each program of the pages did; it does not of "
+            f"{', '.join(wrong)}."
+        )
+    return found
+
+
 def failures(results: Results) -> Iterator[str]:
     """Say which programs failed."""
     for name, result in results.items():
@@ -119,11 +149,17 @@ class Proof:
         self.untried: dict[str, None] = {}  # in their order, each once
 
     def run(
-        self, name: str, options: Sequence[str], path: CodePath, commands: Sequence[str]
+        self,
+        name: str,
+        options: Sequence[str],
+        path: CodePath,
+        commands: Sequence[str] = (),
+        results: Path | None = None,
     ) -> None:
         """Run the pages with options of pytest, and commands, on a code path.
 
-        The commands run one after another, beside the pages.
+        The commands run one after another, beside the pages. Of pages that have run,
+        the results are read.
         """
         environment = path.environment(os.environ)
 
@@ -133,7 +169,10 @@ class Proof:
 
         with ThreadPoolExecutor(1) as beside:
             commands_ran = beside.submit(run_commands)
-            found = run_pages(self.pages, options, environment)
+            if results is None:
+                found = run_pages(self.pages, options, environment)
+            else:
+                found = read_results(results, self.pages)
         self.expected = self.expected or found
         problems = [*failures(found), *differences(self.expected, found)]
         problems += commands_ran.result()
@@ -181,12 +220,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--quick", action="store_true", help="the two cheapest code paths, no more"
     )
+    parser.add_argument(
+        "--results", type=Path, metavar="FILE", help="what they did in their order"
+    )
     options = parser.parse_args(arguments)
     proof = Proof(options.paths, options.also)
     try:
-        proof.run("in order", ["--no-lookahead"], BY_THEMSELVES, options.also)
+        in_order = "in order", ["--no-lookahead"], BY_THEMSELVES
+        proof.run(*in_order, options.also, options.results)
         for name, order in () if options.quick else ORDERS.items():
-            proof.run(name, order, BY_THEMSELVES, [])
+            proof.run(name, order, BY_THEMSELVES)
         for path in PATHS[1:2] if options.quick else PATHS[1:]:
             proof.run_path(path)
     except NoProgramRanError as error:
