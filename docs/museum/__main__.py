@@ -181,17 +181,20 @@ def report(one: Exhibit, program: str | None = None) -> Report:
 @functools.cache
 def asking(room: str) -> dict[str, Callable[..., Report]]:
     """Run what a room begins with; give its functions by what they ask about."""
-    intro, *_ = re.split(r"^## ", (PAGES / f"{room}.md").read_text("utf-8"), flags=re.M)
     names: dict[str, Any] = {"__name__": "museum"}
-    for program in re.findall(
-        r"^```python\n(.*?)^```", intro, re.DOTALL | re.MULTILINE
-    ):
+    for program in programs_before(room):
         exec(compile(program, f"<{room}>", "exec"), names)  # noqa: S102
     return {
         name.removeprefix("ask_"): made
         for name, made in names.items()
         if name.startswith("ask_")
     }
+
+
+def programs_before(room: str) -> list[str]:
+    """Read the programs that a room begins with."""
+    intro, *_ = re.split(r"^## ", (PAGES / f"{room}.md").read_text("utf-8"), flags=re.M)
+    return re.findall(r"^```python\n(.*?)^```", intro, re.DOTALL | re.MULTILINE)
 
 
 def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 import runpy
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -13,6 +14,7 @@ from headway.checks import Report
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from mistakes import MUSEUM_ONLY
+from workshop.changed_modules.kept import Kept
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -29,9 +31,38 @@ pytestmark = pytest.mark.xdist_group("museum")
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.anchor)
 
 
+class Verdict(NamedTuple):
+    """What came of an exhibit: its report, and what its fix prints and breaks."""
+
+    report: Report
+    prints: str
+    fixed: Report
+
+
+def verdict(one: Any) -> Verdict:
+    fixed = one.fixed()
+    return Verdict(MUSEUM["report"](one), printed(fixed), MUSEUM["report"](one, fixed))
+
+
 @pytest.fixture(scope="module")
-def reports() -> dict:
-    return {one: MUSEUM["report"](one) for one in EXHIBITS}
+def verdicts(kept: Kept) -> dict[Any, Verdict]:
+    """Judge each exhibit, or take its verdict from before."""
+    here = Path(__file__).read_text("utf-8")
+    return {
+        one: kept(
+            f"exhibit-{one.anchor}",
+            lambda one=one: verdict(one),
+            programs=[*MUSEUM["programs_before"](one.room), one.program, one.fixed()],
+            files=[DOCS / "museum/__main__.py"],
+            parts=[repr(one), here],
+        )
+        for one in EXHIBITS
+    }
+
+
+@pytest.fixture(scope="module")
+def reports(verdicts: dict[Any, Verdict]) -> dict[Any, Report]:
+    return {one: found.report for one, found in verdicts.items()}
 
 
 def named(hint: str) -> set[str]:
@@ -81,10 +112,12 @@ def test_nothing_names_the_mistake_before_it_is_asked_for(exhibit) -> None:
 
 
 @every_exhibit
-def test_a_program_still_prints_that_when_it_is_fixed(exhibit) -> None:
+def test_a_program_still_prints_that_when_it_is_fixed(
+    exhibit: Any, verdicts: dict[Any, Verdict]
+) -> None:
     """Nothing but the mistake differs, so no shape gives it away."""
     assert exhibit.fixed() != exhibit.program
-    assert shapes(printed(exhibit.fixed())) == shapes(exhibit.shown)
+    assert shapes(verdicts[exhibit].prints) == shapes(exhibit.shown)
 
 
 def printed(program: str) -> str:
@@ -113,8 +146,8 @@ def test_a_mistake_is_found_and_breaks_what_its_hint_says(
 
 
 @every_exhibit
-def test_a_fix_makes_it_right(exhibit) -> None:
-    fixed = MUSEUM["report"](exhibit, exhibit.fixed())
+def test_a_fix_makes_it_right(exhibit: Any, verdicts: dict[Any, Verdict]) -> None:
+    fixed = verdicts[exhibit].fixed
     assert fixed.ok, str(fixed)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import inspect
 import io
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ import headway
 from book_nav import chapters
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import Task, book
+from workshop.changed_modules.kept import Kept
 
 DOCS = Path(__file__).parents[2] / "docs"
 TASKS = [*book().values()]
@@ -24,8 +26,14 @@ each = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 
 
 @each
-def test_it_is_proved(task: Task) -> None:
-    proof = prove(task)
+def test_it_is_proved(task: Task, kept: Kept) -> None:
+    proof = kept(
+        f"proof-{task.name}",
+        lambda: prove(task),
+        programs=[task.path.read_text("utf-8")],
+        files=[Path(inspect.getfile(prove))],
+        parts=[Path(__file__).read_text("utf-8")],
+    )
     assert proof.ok, str(proof)
 
 

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -23,6 +24,7 @@ LIMIT = 60.0  # seconds that one call may take
 INTERRUPTED = 130  # the exit status of what somebody ended from the keyboard
 _TERMINATED = 128 + signal.SIGTERM  # and of what `timeout` or a cancelled job ended
 _GRACE = 2.0  # seconds that a process has to end by itself when it is interrupted
+_AGAIN = 0.5  # after so many it is told again
 _START = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -117,11 +119,18 @@ def _reply(folder: Path) -> Reply | None:
 
 
 def _interrupted(folder: Path, process: "subprocess.Popen[bytes]") -> Reply:
-    try:
-        process.wait(_GRACE)
-    except subprocess.TimeoutExpired:  # it does not listen
-        process.kill()
-        process.wait()
+    until = time.monotonic() + _GRACE
+    while process.poll() is None:
+        left = until - time.monotonic()
+        try:
+            process.wait(max(0.0, min(left, _AGAIN)))
+        except subprocess.TimeoutExpired:
+            if left <= 0:  # it does not listen
+                process.kill()
+                process.wait()
+            elif sys.platform != "win32":
+                # A thread below Python may have heard it, which Python does not see.
+                process.send_signal(signal.SIGINT)
     reply = _reply(folder)
     if reply is not None and reply.status == INTERRUPTED:
         return reply

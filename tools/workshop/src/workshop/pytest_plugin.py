@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from workshop.changed_modules.kept import Kept
     from workshop.changed_modules.reads import Recorder
 
 RECORDER: "pytest.StashKey[Recorder]" = pytest.StashKey()
@@ -50,6 +51,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from workshop.changed_modules.modules import Modules
 
         config.pluginmanager.register(Modules(config, recorder), "workshop-modules")
+
+
+@pytest.fixture(scope="session")
+def kept(pytestconfig: pytest.Config) -> "Kept":
+    """Keep what tests compute, until something changes that it depends on."""
+    from workshop.changed_modules.kept import kept_here
+
+    return kept_here(pytestconfig.rootpath, active=RECORDER in pytestconfig.stash)
 
 
 @pytest.hookimpl(trylast=True)
