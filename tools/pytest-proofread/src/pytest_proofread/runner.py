@@ -57,9 +57,16 @@ LOOK_SECONDS = 0.05  # between two looks at how much a program has printed
 AHEAD = 2  # fresh interpreters that wait for a program
 Row = tuple[str, str]
 
-# As the program finds them it may have changed them.
+# A program may change what it finds, so these are taken before it runs, and anew in
+# each fork: coverage puts its own in their place, which saves what that fork has done.
 EXIT, OPEN, WRITE = os._exit, os.open, os.write
 KEPT: list[object] = []
+
+
+def after_fork() -> None:
+    """Take anew what a fork finds."""
+    global EXIT, OPEN, WRITE
+    EXIT, OPEN, WRITE = os._exit, os.open, os.write
 
 
 # ---- What is asked and answered ------------------------------------------------------
@@ -330,6 +337,7 @@ class ForkServer:
         self.process = os.fork()
         if self.process == 0:
             try:
+                after_fork()
                 end_with_parent(signal.SIGTERM)
                 adopt()
                 for descriptor in (give, hear, *self.inherited):
@@ -453,6 +461,7 @@ def fork(job: Job, path: Sequence[str], own: Sequence[int]) -> Result:
         process = os.fork()
         if process == 0:
             try:
+                after_fork()
                 end_with_parent(signal.SIGKILL)
                 detach_from_server([*own, begun])
                 run_and_exit(job, path, files, begin)
