@@ -217,10 +217,15 @@ def usual_way() -> str:
 
 
 def starter(
-    way: str, path: Sequence[str], inherited: Sequence[int] = ()
+    way: str,
+    path: Sequence[str],
+    inherited: Sequence[int] = (),
+    preload: Sequence[str] | None = None,
 ) -> "ForkServer | Spawner":
     """Return what starts programs, by `fork` or by `spawn`."""
-    return Spawner(path) if way == "spawn" else ForkServer(path, inherited)
+    if way == "spawn":
+        return Spawner(path, preload)
+    return ForkServer(path, inherited, preload)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -228,6 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="run programs, one a line of JSON")
     parser.add_argument("path", nargs="*", help="where they import from")
     parser.add_argument("--start", choices=["fork", "spawn"], default=usual_way())
+    parser.add_argument("--preload", metavar="MODULES", help="load these, once, alone")
     parser.add_argument("--program", metavar="MODULES", help="be one that it starts")
     options = parser.parse_args(arguments)
     if options.program is not None:
@@ -237,7 +243,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A program must not write among the results.
     results = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    start = starter(options.start, options.path or sys.path, [results.fileno()])
+    preload = None if options.preload is None else options.preload.split()
+    path = options.path or sys.path
+    start = starter(options.start, path, [results.fileno()], preload)
     try:
         with results:
             for text in sys.stdin:
@@ -288,10 +296,11 @@ def hear_of_children() -> None:
 
 # ---- Forks of a server ---------------------------------------------------------------
 #
-# The server has loaded what programs say at their top, and what libraries import while
-# one runs. It imports and computes nothing, so that no library has threads when it
-# forks. What cannot be imported unnoticed (it prints, warns, fails, hangs, crashes or
-# starts a thread) ends the server; the next one leaves that to the programs.
+# The server has loaded what it was told to, or else what programs say at their top, and
+# what libraries import while one runs. It imports and computes nothing, so that no
+# library has threads when it forks. What cannot be imported unnoticed (it prints,
+# warns, fails, hangs, crashes or starts a thread) ends the server; the next one leaves
+# that to the programs.
 
 
 class ForkServer:
@@ -300,11 +309,18 @@ class ForkServer:
     Args:
         path: Where programs import from.
         inherited: Descriptors of this process that the server must not keep open.
+        preload: The modules that the server loads, if they are not those of programs.
     """
 
-    def __init__(self, path: Sequence[str], inherited: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        path: Sequence[str],
+        inherited: Sequence[int] = (),
+        preload: Sequence[str] | None = None,
+    ) -> None:
         self.path = path
         self.inherited = inherited
+        self.preload = preload
         self.left: set[str] = set()
         self.process = 0
         self.status = 0
@@ -342,7 +358,7 @@ class ForkServer:
                 adopt()
                 for descriptor in (give, hear, *self.inherited):
                     os.close(descriptor)
-                serve(take, say, self.path, self.left)
+                serve(take, say, self.path, self.left, self.preload)
             finally:
                 EXIT(1)
         os.close(take)
@@ -377,7 +393,13 @@ def polling(process: int) -> Callable[[], int | None]:
     return poll
 
 
-def serve(take: int, say: int, path: Sequence[str], left: Iterable[str]) -> NoReturn:
+def serve(
+    take: int,
+    say: int,
+    path: Sequence[str],
+    left: Iterable[str],
+    preload: Sequence[str] | None,
+) -> NoReturn:
     """Be the server: load what a program imports, and fork a process that runs it."""
     signal.signal(signal.SIGTERM, end)
     errors = os.dup(2)
@@ -387,7 +409,7 @@ def serve(take: int, say: int, path: Sequence[str], left: Iterable[str]) -> NoRe
         lately: list[str] = []
         for text in os.fdopen(take):
             job = read_job(text)
-            loader.load([*at_top(job.code), *lately])
+            loader.load([*at_top(job.code), *lately] if preload is None else preload)
             result = fork(job, path, (take, say, errors))
             # What a library imports when it is first used, each program would import.
             lately = result.loaded
@@ -521,10 +543,14 @@ class Spawner:
 
     Args:
         path: Where programs import from.
+        preload: The modules that they load before, if not those of programs.
     """
 
-    def __init__(self, path: Sequence[str]) -> None:
+    def __init__(
+        self, path: Sequence[str], preload: Sequence[str] | None = None
+    ) -> None:
         self.path = path
+        self.preload = preload
         self.parent = os.getppid()
         self.modules: dict[str, None] = {}
         self.left: set[str] = set()
@@ -572,7 +598,8 @@ class Spawner:
 
     def start(self) -> "Interpreter":
         """Start an interpreter that loads what programs import, and then waits."""
-        modules = [name for name in self.modules if name not in self.left]
+        asked = self.modules if self.preload is None else self.preload
+        modules = [name for name in asked if name not in self.left]
         return Interpreter(self.command, modules, [str(one) for one in self.path])
 
     def may_go_on(self, job: Job, files: "Files") -> bool:

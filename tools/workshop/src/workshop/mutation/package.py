@@ -27,11 +27,9 @@ call of pytest.
 
 import argparse
 import contextlib
-import json
 import os
-import select
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -44,7 +42,19 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple, Self
 
-FORKED = Path(__file__).with_name("forked_pytest.py")
+from pytest_proofread.runner import Job, Worker
+
+# `python -m pytest` in an environment that has a copy of the package in PYTHONPATH.
+PYTEST = """\
+import os, sys
+os.chdir({folder!r})
+os.environ["PYTHONPATH"] = {path!r}
+sys.path[:1] = [{folder!r}, {copy!r}]
+sys.argv[:] = ["pytest", *{arguments!r}]
+import pytest
+if status := pytest.main():
+    raise RuntimeError(status)
+"""
 
 # Prints what a test would import, without the time that an import takes.
 ORIGIN = "import importlib.util as u, sys; print(u.find_spec(sys.argv[1]).origin)"
@@ -190,76 +200,53 @@ def environment(copy: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
-class Server:
-    """A process that has loaded modules, and forks one for each call of pytest.
+class Servers:
+    """Processes that have loaded modules, and fork one for each call of pytest.
 
     Args:
+        number: How many.
         preload: The modules. None of the package may be among them, and nothing of
             pytest, which rewrites what it loads.
     """
 
-    def __init__(self, preload: Sequence[str]) -> None:
-        self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, FORKED, *preload],
-            bufsize=0,  # so that `select` sees all that was said
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-
-    def fails(self, arguments: Sequence[str], copy: Path, limit: float) -> bool:
-        """Say whether pytest fails, or must be stopped, with a copy of the package.
-
-        Raises:
-            RuntimeError: If the server has ended, as where a module cannot be loaded.
-        """
-        give, hear = self.process.stdin, self.process.stdout
-        assert give is not None and hear is not None  # noqa: S101, PT018
-        options = ["-p", "no:cacheprovider", *arguments]
-        call = json.dumps([[str(copy.parent)], options]) + "\n"
-        with contextlib.suppress(BrokenPipeError):
-            give.write(call.encode())
-        process = int(hear.readline() or 0)
-        if process and not select.select([hear], [], [], limit)[0]:
-            os.killpg(process, signal.SIGKILL)  # and what it may have started
-        status = hear.readline()
-        if not status:
-            raise RuntimeError(
-                "preload must name modules that can be loaded, by a process that goes "
-                f"on; got status {self.process.wait()}."
-            )
-        return int(status) != 0
-
-
-class Servers:
-    """Some of them, each for one call at a time.
-
-    Args:
-        number: How many.
-        preload: The modules that each of them loads.
-    """
-
     def __init__(self, number: int, preload: Sequence[str]) -> None:
-        self.all = [Server(preload) for _ in range(number)]
-        self.free: SimpleQueue[Server] = SimpleQueue()
+        options = ["--preload", " ".join(preload)]
+        python = [sys.executable]
+        self.all = [Worker(python, options, os.environ) for _ in range(number)]
+        self.free: SimpleQueue[Worker] = SimpleQueue()
         for server in self.all:
             self.free.put(server)
 
     def __enter__(self) -> Self:
-        """Let them load."""
+        """Begin nothing yet."""
         return self
 
     def __exit__(self, *error: object) -> None:
         """End them."""
         for server in self.all:
-            server.process.communicate()
+            server.close()
 
     def fail(self, arguments: Sequence[str], copy: Path, limit: float) -> bool:
-        """Say whether pytest fails, in one that is free."""
+        """Say whether pytest fails with a copy of the package, or must be stopped.
+
+        Raises:
+            RuntimeError: If it could not be started.
+        """
+        code = PYTEST.format(
+            folder=os.getcwd(),
+            copy=str(copy.parent),
+            path=environment(copy)["PYTHONPATH"],
+            arguments=["-p", "no:cacheprovider", *arguments],
+        )
         server = self.free.get()
         try:
-            return server.fails(arguments, copy, limit)
+            result = server.run(Job(code, limit=limit, output_limit=10**7))
         finally:
             self.free.put(server)
+        for problem in result.problems:
+            if re.match("the (server of programs|worker) ended", problem):
+                raise RuntimeError(problem)
+        return bool(result.error) or not result.finished
 
 
 # ---- All of them -------------------------------------------------------------------
