@@ -36,7 +36,9 @@ PICTURES: dict[str, Callable[[], str]] = {
 
 def make() -> dict[str, str]:
     """Draw all pictures, by the names of their files."""
-    return {f"{name}.svg": draw() for name, draw in PICTURES.items()}
+    drawn = {f"{name}.svg": draw() for name, draw in PICTURES.items()}
+    of_readme = {f"readme/{name}": draw() for name, draw in home.OF_README.items()}
+    return drawn | of_readme
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

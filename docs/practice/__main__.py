@@ -28,7 +28,7 @@ def chapters() -> dict[str, str]:
 def parts() -> dict[str, str]:
     """Give the title of each part, as the nav has it, by its folder."""
     text = NAV.read_text("utf-8")
-    found = re.findall(r"^  - (\d+\. .+):\n +- \d+\.\d+ .+: (\w+)/", text, re.M)
+    found = re.findall(r"^ +- (\d+\. .+):\n +- \d+\.\d+ .+: (\w+)/", text, re.M)
     return {folder: title for title, folder in found}
 
 

@@ -94,7 +94,7 @@ def show(found: list[str], expected: Tensor) -> None:
 def test_the_book_has_the_pictures_that_are_drawn_now(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     assert draw("--to", str(folder)) == 0
-    drawn = {path.name: path.read_bytes() for path in folder.iterdir()}
+    drawn = {path.name: path.read_bytes() for path in folder.glob("*.svg")}
     assert drawn == {path.name: path.read_bytes() for path in FILES}
     assert len(drawn) >= 14
 
@@ -114,7 +114,7 @@ def test_check_names_each_picture_that_is_not_as_drawn(
     (folder / changed).write_text(edited, "utf-8")
     (folder / missing).unlink()
     (folder / foreign).write_text("<figure/>\n", "utf-8")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in folder.glob("*.svg")}
 
     assert draw("--check", "--to", str(folder)) == 1
     said = {
@@ -125,7 +125,28 @@ def test_check_names_each_picture_that_is_not_as_drawn(
         f"{folder / foreign} must not be there: python docs/pictures does not make it."
     )
     assert capsys.readouterr().out.splitlines() == [said[n] for n in sorted(said)]
-    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert before == {path.name: path.read_bytes() for path in folder.glob("*.svg")}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_of_the_readme_shows_what_the_home_page_prints(scheme: str) -> None:
+    root = figure(FIGURES / "readme" / f"{scheme}.svg")
+    said = [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    home = (ROOT / "docs/index.md").read_text("utf-8")
+    rows = re.findall(r"^(\w+) +0\.\d\d +(\d\.\d\d)$", home, re.MULTILINE)
+    he = [word for word, _ in rows].index("he")
+    shown = [share if s <= he else "hidden" for s, (_, share) in enumerate(rows)]
+    assert said == [
+        part for (word, _), at in zip(rows, shown, strict=True) for part in (word, at)
+    ]
+    assert f"{rows[0][1]} of what it collects from “Boy”" in root.attrib["aria-label"]
+    text = (FIGURES / "readme" / f"{scheme}.svg").read_text("utf-8")
+    assert not re.findall(r"var\(|currentColor|url\(|href", text)
+    others = {"light": "dark", "dark": "light"}
+    other = (FIGURES / "readme" / f"{others[scheme]}.svg").read_text("utf-8")
+    colours = {*re.findall("#[0-9a-f]{6}", text)}
+    assert not colours & {*re.findall("#[0-9a-f]{6}", other)}
+    assert f"figures/readme/{scheme}.svg" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_each_picture_stands_on_one_page() -> None:

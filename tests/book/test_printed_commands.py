@@ -174,10 +174,13 @@ def test_what_is_declared_is_printed() -> None:
 
 
 @pytest.mark.refusal
-def test_what_the_home_page_adds_to_its_command_is_taken(run: Run) -> None:
+def test_what_the_museum_adds_to_the_command_of_the_home_page_is_taken(
+    run: Run,
+) -> None:
     home = (DOCS / "index.md").read_text("utf-8")
-    [command] = [one for one, _ in commands_of(home) if one.startswith("headway check")]
-    added = set(re.findall(r"\| `(--[^`]+)` \|$", home, re.MULTILINE))
+    museum = (DOCS / "museum.md").read_text("utf-8")
+    [command] = [one for one, _ in commands_of(home) if "MultiHeadAttention" in one]
+    added = set(re.findall(r"\| `(--[^`]+)` \|$", museum, re.MULTILINE))
     assert added
     status, out = run(f"{command} {' '.join(sorted(added))}")
     assert status == 0, out

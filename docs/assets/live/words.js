@@ -1,13 +1,14 @@
-// Pick a word, and how it compares: the shares that it takes, and what it collects.
+// Pick a word, and how it looks back: the shares that it takes, and what it collects.
 hwLive.start("words", (figure, stage, say) => {
   const { make, names, read, round, product, weigh } = hwLive
   const words = names(figure, "vectors")
   const [X, Q, K] = [[0, 3], [3, 5], [5, 7]].map((part) =>
     read(figure, "vectors").map((row) => row.slice(...part)),
   )
+  const past = (t, s) => s <= t
   const ways = [
-    { name: "by likeness", weights: weigh(X, X) },
-    { name: "by query and key", weights: weigh(Q, K) },
+    { name: "by likeness", weights: weigh(X, X, past) },
+    { name: "by query and key", weights: weigh(Q, K, past) },
   ]
   const [WIDTH, ROW] = [100, 30] // stretched over the rows
 
@@ -43,7 +44,8 @@ hwLive.start("words", (figure, stage, say) => {
     })
     const first = words.filter((_, s) => weights[s] > largest - 1e-9)
     const from = first.map((word) => (word === words[reader] ? "itself" : `“${word}”`)).join(", ")
-    const most = first.length === words.length ? "the same from all" : `most from ${from}`
+    const all = reader > 0 && first.length === reader + 1
+    const most = all ? "the same from all that it sees" : `most from ${from}`
     const [noun, pronoun, living] = product([weights], X)[0].map((number) => round(number, 2))
     say(`“${words[reader]}” takes ${most}.\n` +
       `It collects noun ${noun}, pronoun ${pronoun}, living ${living}.`)

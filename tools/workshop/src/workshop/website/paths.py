@@ -64,7 +64,7 @@ def include_reader(folders: Sequence[Path]) -> Find:
 
 
 class NavEntry(NamedTuple):
-    """A page in the nav: its section at the top, its title and its source."""
+    """A page in the nav: the sections around it, its title and its source."""
 
     section: str
     title: str
@@ -78,7 +78,8 @@ def nav_entries(nav: Nav, section: str = "") -> Iterator[NavEntry]:
         if isinstance(value, str):
             yield NavEntry(section, title, value)
         else:
-            yield from nav_entries(value, section or title)
+            inner = f"{section}: {title}" if section else title
+            yield from nav_entries(value, inner)
 
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:

@@ -2,8 +2,9 @@
 
 Write `context(weights, values)`: for each query, the values mixed by its weights.
 
-Weights have shape (..., T, S): row t says how much query t takes of each of the S
-values. Values have shape (..., S, V). The result is (..., T, V).
+The values are the vectors that are mixed, V numbers each; in this chapter they are the
+words themselves. Weights have shape (..., T, S): row t says how much query t takes of
+each of the S values. Values have shape (..., S, V). The result is (..., T, V).
 """
 
 from headway.practice import Exercise, Wrong

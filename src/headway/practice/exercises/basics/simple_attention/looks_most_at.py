@@ -3,7 +3,8 @@
 Write `looks_most_at(x)`: for each word of a text, the place of the word to which it
 gives its largest weight, when words are compared with each other as they are.
 
-The text has T vectors of E numbers. The result has T whole numbers. Guess first: does a
+The text has T vectors of E numbers. The result has T whole numbers: a tensor's
+`argmax(dim=-1)` gives the place of the largest number in each row. Guess first: does a
 word look most at itself?
 """
 

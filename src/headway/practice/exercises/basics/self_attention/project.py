@@ -32,8 +32,8 @@ if __name__ == "__main__":
 EXERCISE = Exercise(
     answer="project",
     read=(
-        "basics/scaled_dot_product/#three-projections-of-one-token",
-        "Three projections of one token",
+        "basics/self_attention/#the-same-with-linear-layers",
+        "The same with linear layers",
     ),
     hints=(
         "Each number of the result is a dot product; of which row of the weight?",
