@@ -136,22 +136,27 @@ def shares(reader: int, way: str) -> tuple[Tensor, Tensor]:
     else:
         # It asks for nouns and for what lives, if it is a pronoun.
         scores = 4 * x[reader, 1] * (x[:, 0] + x[:, 2]) / math.sqrt(2)
+    scores[reader + 1 :] = -math.inf  # it looks back
     weights = torch.softmax(scores, dim=-1)
     return weights, weights @ x
 
 
 def compare_words(figure: "Locator", reader: int, way: str) -> None:
     weights, context = shares(reader, way)
-    same(numbers(figure.locator(".hw-words__shares data")), weights)
+    seen = figure.locator(".hw-words__shares > :not(.hw-words__unseen) data")
+    same(numbers(seen), weights[: reader + 1])
     noun, pronoun, living = (
-        f"{number:.2f}" if number else "0" for number in context.tolist()
+        # An eighth is rounded up, as JavaScript does.
+        f"{math.floor(100 * number + 0.5) / 100:.2f}" if number else "0"
+        for number in context.tolist()
     )
     collected = f"It collects noun {noun}, pronoun {pronoun}, living {living}."
     assert said(figure).endswith(collected)
     assert said(figure).startswith(f"“{NINE[reader]}” takes ")
     first = [s for s in range(9) if weights[s] > weights.max() - 1e-9]
+    every = 0 < reader == len(first) - 1
     most = ", ".join("itself" if s == reader else f"“{NINE[s]}”" for s in first)
-    most = "the same from all" if len(first) == 9 else f"most from {most}"
+    most = "the same from all that it sees" if every else f"most from {most}"
     assert f"takes {most}.\n" in said(figure)
     # An arc is as wide as its share.
     arcs = figure.locator("path")
@@ -177,10 +182,12 @@ def test_words_has_the_numbers_of_the_program_below_it(show: Show) -> None:
     output = live.page.locator("pre", has_text="cream").inner_text()
     lines = [line.split() for line in output.splitlines()[1:10]]
     assert [word for word, *_ in lines] == list(NINE)
+    he = NINE.index("he")
     for column, way in enumerate((LIKENESS, QUERY), 1):
         pick(live, way)
         bars = live.locator(".hw-words__shares data").all_inner_texts()
-        assert bars == [line[column] for line in lines]
+        assert bars == [line[column] for line in lines[: he + 1]] + [""] * 4
+        assert [line[column] for line in lines[he + 1 :]] == ["0.00"] * 4
     collected = [f"{part:.2f}" for part in shares(NINE.index("he"), QUERY)[1].tolist()]
     noun, pronoun, living = collected
     assert f"noun {noun}, pronoun {pronoun}, living {living}" in output

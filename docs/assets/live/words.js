@@ -41,6 +41,7 @@ hwLive.start("words", (figure, stage, say) => {
       arcs[s].setAttribute("d", arc(reader, s))
       arcs[s].style.setProperty("--share", weight)
       bars[s].set(weight, weight, 2)
+      bars[s].element.classList.toggle("hw-words__unseen", s > reader)
     })
     const first = words.filter((_, s) => weights[s] > largest - 1e-9)
     const from = first.map((word) => (word === words[reader] ? "itself" : `“${word}”`)).join(", ")

@@ -175,7 +175,7 @@ def complete(
     docs, site = Path(config.docs_dir), Path(config.site_dir)
     join_style_sheets(site)
     slim_site(site, search_languages(config))
-    shorten(site, settings.search_exclude)
+    shorten(site, settings.search_exclude, settings.search_last)
     make_takeaways(config, settings)
     if settings.llms:
         publish(docs, site, config)

@@ -63,3 +63,13 @@ def test_a_section_that_is_excluded_goes(shortened: dict[str, str]) -> None:
 def test_a_site_without_a_search_is_left_alone(tmp_path: Path) -> None:
     shorten(tmp_path)
     assert [*tmp_path.iterdir()] == []
+
+
+def test_what_comes_last_counts_less(tmp_path: Path) -> None:
+    path = tmp_path / "search/search_index.json"
+    path.parent.mkdir()
+    docs = [entry("api/a/", "<p>a</p>"), entry("guide/#api/", "<p>a</p>")]
+    path.write_text(json.dumps({"docs": docs}))
+    shorten(tmp_path, last=["^api/"])
+    found = json.loads(path.read_text())["docs"]
+    assert [one.get("boost", 1) for one in found] == [0.1, 1]

@@ -24,12 +24,15 @@ NAME = re.compile(
 )
 
 
-def shorten(site: Path, exclude: Collection[str] = ()) -> None:
+def shorten(
+    site: Path, exclude: Collection[str] = (), last: Collection[str] = ()
+) -> None:
     """Shorten the index of a site's search, if it has one.
 
     Args:
         site: The folder that the site was built into.
         exclude: Expressions for the addresses of sections to leave out.
+        last: Expressions for those that come after others that say the same.
     """
     path = site / "search" / "search_index.json"
     if not path.is_file():
@@ -48,6 +51,8 @@ def shorten(site: Path, exclude: Collection[str] = ()) -> None:
         }
     for entry in docs:
         entry["text"] = "".join(short(entry["text"], known[page_of(entry)]))
+        if any(re.search(pattern, entry["location"]) for pattern in last):
+            entry["boost"] = 0.1
     text = json.dumps(
         {**index, "docs": docs}, ensure_ascii=False, separators=(",", ":")
     )

@@ -6,6 +6,7 @@
         chapters: [guide/] # or: these do
         takeaway: {project: ., note: Without an address, do this.}
         search_exclude: ["#cite$"] # sections that the search need not find
+        search_last: [^api/] # pages that come after others that say the same
         archive: book.zip # the whole site, as it works without a server
         llms: true # the Markdown of each page, and a list of them in llms.txt
         policy: "default-src 'self'" # for browsers; scripts are added
@@ -55,6 +56,7 @@ class SiteSettings:
         chapters: Folders of further chapters.
         takeaway: How the chapters become notebooks and programs, if they do.
         search_exclude: Expressions for the addresses of sections to leave out.
+        search_last: Expressions for those that come after others that say the same.
         archive: The file name of the archive that works without a server.
         llms: Whether the Markdown of the pages is published, with a list of them.
         policy: The content security policy, without a word on scripts.
@@ -65,6 +67,7 @@ class SiteSettings:
     chapters: tuple[str, ...] = ()
     takeaway: Takeaway | None = None
     search_exclude: tuple[str, ...] = ()
+    search_last: tuple[str, ...] = ()
     archive: str = ""
     llms: bool = False
     policy: str = ""
