@@ -94,8 +94,8 @@ def test_each_page_is_published_as_markdown_and_listed(book: Path) -> None:
         "# A site\n\n> About it.\n\n"
         "## Pages\n\n- [Home](https://example.org/index.md): The first page.\n\n"
         "## Part\n\n- [A](https://example.org/a.md)\n"
-        "- [Lab](https://example.org/labs/lab.md)\n"
-        "- [Module](https://example.org/module.md)\n"
+        "- [Module](https://example.org/module.md)\n\n"
+        "## Part: Deep\n\n- [Lab](https://example.org/labs/lab.md)\n"
     )
     assert (site / "index.md").read_text() == "# Home\n\nSee [a](a.md).\n"
     assert (site / "a.md").read_text() == (
