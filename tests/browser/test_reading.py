@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -362,10 +363,10 @@ def expect_focus(page: "Page", text: str) -> None:
     expect(focused(page)).to_have_text(text)
 
 
-def tab_to(page: "Page", text: str) -> None:
-    """Press the Tab key until the focus is on a text."""
+def tab_to(page: "Page", text: str, key: str = "Tab") -> None:
+    """Press the Tab key, or another, until the focus is on a text."""
     for _ in range(50):
-        page.keyboard.press("Tab")
+        page.keyboard.press(key)
         if focused(page).inner_text().strip() == text:
             return
     raise AssertionError(f"the Tab key must reach {text}")
@@ -391,7 +392,7 @@ def test_a_part_of_the_list_opens_and_closes_by_key(phone: "Page") -> None:
     open_pages(phone)
     for part, _ in reversed(sections_of(CHAPTER)):  # back to all parts
         if focused(phone).inner_text().strip() != part:
-            tab_to(phone, part)
+            tab_to(phone, part, "Shift+Tab")
         phone.keyboard.press("Enter")
         expect_focus(phone, part)
         assert focused(phone).get_attribute("aria-expanded") == "false"
@@ -601,10 +602,36 @@ def test_each_page_is_edited_in_a_file_of_the_project(published: Path) -> None:
         assert (ROOT / file).is_file(), page
 
 
+@needs_published
+def test_a_mistake_is_reported_with_its_place(
+    browser: "Browser", published: Path
+) -> None:
+    window = new_window(browser)
+    with serving(published, FOLDER) as origin:
+        page = visit(window, f"{origin}/basics/masks/#how-to-see-a-leak").page
+        link = page.get_by_role("link", name="report a mistake")
+        address = link.evaluate("""one => {
+            one.addEventListener("click", (event) => event.preventDefault())
+            one.click()
+            return one.href
+        }""")
+    window.close()
+    form, _, query = address.partition("?")
+    assert form == f"{EDITED.partition('/edit/')[0]}/issues/new"
+    asked = dict(parse_qsl(query))
+    assert asked["template"] == "text.yml"
+    assert asked["page"] == "basics/masks/"
+    assert asked["heading"] == "How to see a leak"
+    assert "torch" in asked["version"]
+    template = (ROOT / ".github/ISSUE_TEMPLATE/text.yml").read_text("utf-8")
+    assert {*asked} - {"template"} <= {*re.findall(r"^ +id: (\w+)$", template, re.M)}
+
+
 def test_without_a_repository_there_is_nothing_to_edit() -> None:
     for page in SITE.rglob("*.html"):
         html = page.read_text("utf-8")
         assert 'rel="edit"' not in html
+        assert "data-report" not in html
         assert 'class="md-source"' not in html
 
 

@@ -72,4 +72,4 @@ def test_what_comes_last_counts_less(tmp_path: Path) -> None:
     path.write_text(json.dumps({"docs": docs}))
     shorten(tmp_path, last=["^api/"])
     found = json.loads(path.read_text())["docs"]
-    assert [one.get("boost", 1) for one in found] == [0.1, 1]
+    assert [one.get("boost", 1) for one in found] == [0.4, 1]

@@ -52,7 +52,7 @@ def shorten(
     for entry in docs:
         entry["text"] = "".join(short(entry["text"], known[page_of(entry)]))
         if any(re.search(pattern, entry["location"]) for pattern in last):
-            entry["boost"] = 0.1
+            entry["boost"] = 0.4
     text = json.dumps(
         {**index, "docs": docs}, ensure_ascii=False, separators=(",", ":")
     )
