@@ -134,7 +134,7 @@ for name, table in by_name(maps).items():
 # pattern](../../models/induction/) say it in numbers, for 200 texts that it never read.
 
 # %%
-ids, distance = repeat_task(200, generator=torch.Generator().manual_seed(1))
+ids, asked = repeat_task(200, generator=torch.Generator().manual_seed(1))
 lines = ["                 one back  what followed"]
 for number, layer in enumerate(recorded_weights(model, ids), 1):
     scores = torch.stack([previous_token_score(layer), induction_score(layer, ids)])
@@ -174,7 +174,7 @@ draw("Sizes of what is brought, one scale for a layer.", by_name(sizes), TEXT)
 # %%
 def loss_without(layer, heads):
     with silenced_heads(model.blocks[layer].attention, heads):
-        return float(copying_loss(model, ids, distance))
+        return float(copying_loss(model, ids, asked))
 
 
 whole = loss_without(0, [])

@@ -23,12 +23,12 @@ from headway import (
     attention_weights,
     causal_mask,
     delta_rule,
-    guessing_loss,
     he_finds_boy,
     linear_attention,
     six_by_rows,
     six_tokens,
     split_heads,
+    words_guessing_loss,
 )
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -374,7 +374,7 @@ def learning() -> list[Table]:
     ):
         steps.row(str(step), *map(exact, facts))
     floor = Table("floor", "The floor of guessing", ["", "loss"])
-    floor.row("all texts", precise(guessing_loss(), 2))
+    floor.row("all texts", precise(words_guessing_loss(), 2))
     maps = []
     for order in ("first", "second"):
         said = f"{order.title()} layer: hundredths, a line for each letter that asks"

@@ -24,16 +24,24 @@ from headway import (
     silenced_heads,
     train_induction,
     two_head_model,
+    words_guessing_loss,
+    words_task,
 )
 
 DATA = Path(__file__).parents[2] / "src" / "headway" / "models" / "data"
-COPIES = 0.5  # a loss, in nats a token, well below the floor of guessing
+COPIES = 0.5  # a loss, in nats a token, well below the floors of guessing
+# What each model learns from, by its number of heads, and the floor of that.
+TASKS = {
+    1: (words_task, words_guessing_loss()),
+    2: (repeat_task, guessing_loss()),
+}
 
 
 def train(num_heads: int) -> LanguageModel:
     """Train a model anew, on one thread."""
     torch.set_num_threads(1)
-    return train_induction(num_heads=num_heads, seed=num_heads - 1)
+    task, _ = TASKS[num_heads]
+    return train_induction(num_heads=num_heads, task=task, seed=num_heads - 1)
 
 
 def write() -> None:
@@ -46,15 +54,17 @@ def write() -> None:
 @torch.no_grad()
 def loss_without(model: LanguageModel, layer: int, heads: Sequence[int]) -> float:
     """Measure the loss while some heads are silent."""
-    generator = torch.Generator().manual_seed(1)
-    with silenced_heads(model.blocks[layer].attention, heads):
-        return copying_loss(model, *repeat_task(200, generator=generator)).item()
+    attention = model.blocks[layer].attention
+    task, _ = TASKS[attention.num_heads]
+    texts = task(200, generator=torch.Generator().manual_seed(1))
+    with silenced_heads(attention, heads):
+        return copying_loss(model, *texts).item()
 
 
 def problems(model: LanguageModel) -> list[str]:
     """Say where a model, however it came to be, does not copy as the book says."""
-    floor = guessing_loss()
-    ids, _ = repeat_task(200, generator=torch.Generator().manual_seed(1))
+    task, floor = TASKS[model.blocks[0].attention.num_heads]
+    ids, _ = task(200, generator=torch.Generator().manual_seed(1))
     first, second = recorded_weights(model, ids)
     every = range(first.shape[-3])
     measured = {

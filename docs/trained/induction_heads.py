@@ -17,18 +17,18 @@ import torch
 
 from headway import (
     copying_loss,
-    guessing_loss,
     induction_score,
     previous_token_score,
     recorded_weights,
-    repeat_task,
     train_induction,
+    words_guessing_loss,
+    words_task,
 )
 
 RECORDING = Path(__file__).parents[2] / "generated" / "trained" / "induction_heads.json"
 TEXT, NEXT = "lemonlemo", "n"
-# Not at equal distances: most happens between the thirtieth step and the fiftieth.
-STEPS = (1, 10, 20, 25, 30, 35, 40, 45, 50, 60, 80, 150)
+# Not at equal distances: most happens between the fiftieth step and the eightieth.
+STEPS = (1, 10, 20, 30, 40, 50, 55, 60, 65, 70, 80, 150)
 
 
 class Recording(TypedDict):
@@ -55,7 +55,7 @@ def numbers(text: str) -> torch.Tensor:
 def record(seed: int = 0) -> Recording:
     """Train anew up to each of the steps, on one thread, and look."""
     torch.set_num_threads(1)
-    ids, distance = repeat_task(200, generator=torch.Generator().manual_seed(1))
+    ids, asked = words_task(200, generator=torch.Generator().manual_seed(1))
     letters = numbers(TEXT)
     found = Recording(
         text=TEXT,
@@ -73,7 +73,7 @@ def record(seed: int = 0) -> Recording:
             model = train_induction(steps=steps, seed=seed)
         first, second = recorded_weights(model, ids)
         shares = model(letters)[-1].softmax(dim=-1)
-        found["loss"].append(rounded(copying_loss(model, ids, distance)))
+        found["loss"].append(rounded(copying_loss(model, ids, asked)))
         found["back"].append(rounded(previous_token_score(first)))
         found["follows"].append(rounded(induction_score(second, ids)))
         found["right"].append(rounded(shares[numbers(NEXT)]))
@@ -96,7 +96,7 @@ def in_hundredths(weights: torch.Tensor) -> list[list[int]]:
 
 def problems(found: Recording) -> list[str]:
     """Say where a recording does not show what the book says."""
-    floor = guessing_loss()
+    floor = words_guessing_loss()
     loss, back, follows = found["loss"], found["back"], found["follows"]
     held = {
         "The loss must begin above the floor.": loss[0] > floor + 0.5,

@@ -135,6 +135,8 @@ from headway.models.small_gpt import (
     generate,
 )
 from headway.models.induction import (
+    words_task,
+    words_guessing_loss,
     repeat_task,
     guessing_loss,
     copying_loss,
@@ -275,6 +277,8 @@ __all__ = [
     "passage_loss",
     "bigram_loss",
     "generate",
+    "words_task",
+    "words_guessing_loss",
     "repeat_task",
     "guessing_loss",
     "copying_loss",

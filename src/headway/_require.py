@@ -659,12 +659,13 @@ def zero_or_more_and_finite(**numbers: float) -> None:
             )
 
 
-def distances(distances: Sequence[int], most: int) -> None:
-    if not len(distances) or any(not 2 <= d <= most for d in distances):
-        raise ValueError(
-            f"distances must be numbers from 2 to {most}, at least one; "
-            f"got distances={distances}."
-        )
+def from_two(most: int, **numbers: Sequence[int]) -> None:
+    for name, given in numbers.items():
+        if not len(given) or any(not 2 <= one <= most for one in given):
+            raise ValueError(
+                f"{name} must be numbers from 2 to {most}, at least one; "
+                f"got {name}={given}."
+            )
 
 
 def plain_attention(functions: Sequence[object], plain: Sequence[object]) -> None:

@@ -17,11 +17,11 @@ from headway import (
     MultiHeadAttention,
     SelfAttentionV2,
     delta_rule,
-    guessing_loss,
     linear_attention,
     nine_words,
     six_by_rows,
     six_tokens,
+    words_guessing_loss,
 )
 from site_server import SITE
 
@@ -749,7 +749,7 @@ def compare_learning(figure: "Locator", at: int) -> None:
     seen = figure.locator(".hw-live__bar:not(.hw-tiles__unread) data")
     same(numbers(seen), torch.tensor(loss[: at + 1]))
     steps = RECORDED["steps"][at]
-    where = "below" if loss[at] < guessing_loss() else "above"
+    where = "below" if loss[at] < words_guessing_loss() else "above"
     assert said(figure) == (
         f"After {steps} step{'s' if steps > 1 else ''} the loss is {loss[at]:.2f}, "
         f"{where} the floor of guessing, 2.11.\n"

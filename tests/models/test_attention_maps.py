@@ -280,9 +280,9 @@ def one_thread() -> object:
 
 @torch.no_grad()
 def loss_without(model: nn.Module, layer: int, heads: list[int]) -> float:
-    ids, distance = repeat_task(200, generator=torch.Generator().manual_seed(7))
+    ids, asked = repeat_task(200, generator=torch.Generator().manual_seed(7))
     with silenced_heads(model.blocks[layer].attention, heads):
-        return float(copying_loss(model, ids, distance))
+        return float(copying_loss(model, ids, asked))
 
 
 def test_the_stored_model_is_the_one_that_the_chapter_reads() -> None:
@@ -360,7 +360,7 @@ def test_training_anew_comes_to_a_model_that_copies(
 def test_idle_heads_and_spare_heads_are_no_rarity(one_thread: object) -> None:
     idle = 0
     for seed in range(5):
-        model = train_induction(num_heads=2, seed=seed)
+        model = train_induction(2, 2, repeat_task, seed=seed)
         without = sorted(loss_without(model, 0, [h]) for h in (0, 1))
         idle += without[0] < 0.2 and without[1] > FLOOR
         assert max(loss_without(model, 1, [h]) for h in (0, 1)) < FLOOR / 2

@@ -1,5 +1,6 @@
 """The task, its floor, a model that learns it, and what its two heads look at."""
 
+import inspect
 import math
 import re
 import runpy
@@ -31,19 +32,26 @@ from headway import (
     repeat_task,
     split_heads,
     train_induction,
+    words_guessing_loss,
+    words_task,
 )
 from sizes import B, H, T
 
-FLOOR = 2.1117230424488462  # counted below, in loops
+FLOOR = 1.2443267236014761  # counted below, in loops
+REPEAT_FLOOR = 2.1117230424488462
 
 
 def drawn(seed: int, texts: int = 200, **how: object) -> tuple[Tensor, Tensor]:
+    return words_task(texts, generator=torch.Generator().manual_seed(seed), **how)
+
+
+def repeated(seed: int, texts: int = 200, **how: object) -> tuple[Tensor, Tensor]:
     return repeat_task(texts, generator=torch.Generator().manual_seed(seed), **how)
 
 
 @torch.no_grad()
-def loss_of(model: nn.Module, ids: Tensor, distance: Tensor) -> float:
-    return float(copying_loss(model, ids, distance))
+def loss_of(model: nn.Module, ids: Tensor, asked: Tensor) -> float:
+    return float(copying_loss(model, ids, asked))
 
 
 @pytest.fixture(autouse=True)
@@ -57,35 +65,103 @@ def one_thread() -> object:
 # The task and its floor.
 
 
-def test_a_text_is_a_block_of_different_tokens_again_and_again() -> None:
-    ids, distance = drawn(3)
+def words_of(text: list[int], length: int) -> list[tuple[int, ...]]:
+    return [tuple(text[at : at + length]) for at in range(0, 33, length)]
+
+
+@pytest.mark.parametrize("length", [2, 3, 4, 5])
+def test_a_text_says_five_words_in_any_order(length: int) -> None:
+    ids, asked = drawn(3, lengths=[length])
     assert ids.shape == (200, 33)
-    for text, d in zip(ids.tolist(), distance.tolist(), strict=True):
-        assert len(set(text[:d])) == d
-        assert all(text[t] == text[t - d] for t in range(d, 33))
-    assert set(distance.tolist()) == set(range(5, 17))
-    assert set(ids.flatten().tolist()) == set(range(26))
+    assert asked.shape == (200, 32)
+    firsts = Counter()
+    for text, places in zip(ids.tolist(), asked.tolist(), strict=True):
+        words = words_of(text, length)
+        whole = {word for word in words if len(word) == length}
+        assert len(whole) <= 5
+        assert len({token for word in whole for token in word}) == length * len(whole)
+        firsts[words[0] == words[1]] += 1
+        for t in range(32):
+            said = text[t] in text[:t]
+            assert places[t] is (said and t % length < length - 1)
+            if places[t]:
+                followed = {text[s] for s in range(1, t + 1) if text[s - 1] == text[t]}
+                assert followed == {text[t + 1]}
+    assert 20 < firsts[True] < 60  # one in five
 
 
 def test_each_length_is_as_likely_as_the_others() -> None:
-    _, distance = drawn(3, 6000, distances=[4, 7, 26])
-    counts = Counter(distance.tolist())
+    ids, _ = drawn(3, 6000)
+    # A text whose third token is its first has words of two, and says one twice.
+    assert abs(int((ids[:, 0] == ids[:, 2]).sum()) - 6000 / 3 / 5) < 80
+    assert abs(int((ids[:, 0] == ids[:, 4]).sum()) - 6000 * 2 / 3 / 5) < 110
+    _, asked = repeated(3, 6000, distances=[4, 7, 26])
+    counts = Counter((~asked).sum(dim=1).tolist())
     assert set(counts) == {4, 7, 26}
     assert all(abs(count - 2000) < 150 for count in counts.values())
 
 
-def test_blocks_are_drawn_anew_and_every_order_comes() -> None:
-    ids, _ = drawn(3, 3000, distances=[2])
+def test_words_are_drawn_anew_and_every_order_comes() -> None:
+    ids, _ = drawn(3, 3000, lengths=[2])
     counts = Counter(map(tuple, ids[:, :2].tolist()))
     assert len(counts) > 600  # of 650
-    again, _ = drawn(3, 3000, distances=[2])
+    again, _ = drawn(3, 3000, lengths=[2])
     assert torch.equal(ids, again)
     torch.manual_seed(3)
+    assert not torch.equal(words_task(5)[0], words_task(5)[0])
     assert not torch.equal(repeat_task(5)[0], repeat_task(5)[0])
 
 
+@pytest.mark.parametrize("lengths", [[2], [5], [3, 4], range(2, 5)], ids=str)
+def test_the_floor_of_words_by_all_ways(lengths: list[int]) -> None:
+    total = places = 0.0
+    for length in lengths:
+        # Each set of words that were said before, and how likely it is.
+        likely = {frozenset(): 1.0}
+        for start in range(0, 33, length):
+            inside = sum(t + 1 < 33 for t in range(start, start + length - 1))
+            after = Counter()
+            for said, share in likely.items():
+                for word in range(5):
+                    after[said | {word}] += share / 5
+                    if word in said:
+                        places += inside * share / 5
+                        total += inside * share / 5 * math.log(len(said))
+            likely = after
+    assert words_guessing_loss(lengths) == pytest.approx(total / places)
+    assert words_guessing_loss() == pytest.approx(FLOOR)
+
+
+def test_who_knows_all_but_the_present_letter_has_the_loss_of_the_floor() -> None:
+    ids, asked = drawn(3, 2000, lengths=[3])
+
+    def guess(read: Tensor) -> Tensor:
+        scores = torch.full((*read.shape, 26), -math.inf, dtype=torch.float64)
+        for rows, text in zip(scores, ids.tolist(), strict=True):
+            for t in range(32):
+                words = [w for w in words_of(text, 3) if len(w) == 3][: t // 3]
+                rows[t, [word[(t + 1) % 3] for word in words]] = 0.0
+        return scores
+
+    expected = words_guessing_loss([3])
+    assert loss_of(guess, ids, asked) == pytest.approx(expected, abs=0.02)
+
+
+def test_a_block_of_different_tokens_is_said_again_and_again() -> None:
+    ids, asked = repeated(3)
+    assert ids.shape == (200, 33)
+    assert asked.shape == (200, 32)
+    lengths = (~asked).sum(dim=1).tolist()
+    for text, places, d in zip(ids.tolist(), asked.tolist(), lengths, strict=True):
+        assert len(set(text[:d])) == d
+        assert all(text[t] == text[t - d] for t in range(d, 33))
+        assert places == [t >= d for t in range(32)]
+    assert set(lengths) == set(range(5, 17))
+    assert set(ids.flatten().tolist()) == set(range(26))
+
+
 @pytest.mark.parametrize("distances", [[2], [5, 9], range(5, 17)], ids=str)
-def test_the_floor_by_loops(distances: list[int]) -> None:
+def test_the_floor_of_blocks_by_loops(distances: list[int]) -> None:
     losses = []
     for d in distances:
         text = [t % d for t in range(33)]
@@ -95,46 +171,47 @@ def test_the_floor_by_loops(distances: list[int]) -> None:
                 left = {*text[: t + 1]} - {text[t]}
                 losses.append(math.log(len(left)))
     assert guessing_loss(distances) == pytest.approx(sum(losses) / len(losses))
-    assert guessing_loss() == pytest.approx(FLOOR)
+    assert guessing_loss() == pytest.approx(REPEAT_FLOOR)
 
 
-def test_who_knows_the_block_but_not_its_order_has_the_loss_of_the_floor() -> None:
-    ids, distance = drawn(3, 1000)
+def test_who_knows_the_block_but_not_its_order_has_the_loss_of_its_floor() -> None:
+    ids, asked = repeated(3, 1000)
+    lengths = (~asked).sum(dim=1).tolist()
 
     def guess(read: Tensor) -> Tensor:
         scores = torch.full((*read.shape, 26), -math.inf, dtype=torch.float64)
-        blocks = zip(scores, ids, distance, strict=True)
-        for score, text, d in blocks:
+        for score, text, d in zip(scores, ids, lengths, strict=True):
             score[:, text[:d]] = 0.0
         return scores.scatter(-1, read[..., None], -math.inf)
 
-    counted = [(32 - d, math.log(d - 1)) for d in distance.tolist()]
+    counted = [(32 - d, math.log(d - 1)) for d in lengths]
     expected = sum(n * loss for n, loss in counted) / sum(n for n, _ in counted)
-    assert loss_of(guess, ids, distance) == pytest.approx(expected)
+    assert loss_of(guess, ids, asked) == pytest.approx(expected)
     assert expected == pytest.approx(guessing_loss(), abs=0.1)
 
 
 def test_the_loss_by_loops() -> None:
-    ids, distance = drawn(3, 4)
+    ids, asked = drawn(3, 4)
     scores = torch.randn(4, 32, 26, dtype=torch.float64)
     losses = []
-    for text, d, rows in zip(ids.tolist(), distance.tolist(), scores, strict=True):
-        for t in range(d, 32):
-            share = rows[t].exp() / rows[t].exp().sum()
-            losses.append(-math.log(share[text[t + 1]]))
+    for text, places, rows in zip(ids.tolist(), asked.tolist(), scores, strict=True):
+        for t in range(32):
+            if places[t]:
+                share = rows[t].exp() / rows[t].exp().sum()
+                losses.append(-math.log(share[text[t + 1]]))
     expected = sum(losses) / len(losses)
-    assert loss_of(lambda _: scores, ids, distance) == pytest.approx(expected)
+    assert loss_of(lambda _: scores, ids, asked) == pytest.approx(expected)
 
 
 def test_the_model_never_reads_the_last_token() -> None:
-    ids, distance = drawn(3, 4)
+    ids, asked = drawn(3, 4)
     seen = []
 
     def model(read: Tensor) -> Tensor:
         seen.append(read)
         return torch.zeros(*read.shape, 26)
 
-    assert loss_of(model, ids, distance) == pytest.approx(math.log(26))
+    assert loss_of(model, ids, asked) == pytest.approx(math.log(26))
     assert torch.equal(seen[0], ids[:, :-1])
 
 
@@ -176,10 +253,10 @@ def test_the_model_leaks_nothing_and_knows_distances_only() -> None:
 
 @pytest.mark.slow
 def test_two_layers_learn_and_one_does_not() -> None:
-    ids, distance = drawn(7)
+    ids, asked = drawn(7)
     two, one = train_induction(), train_induction(layers=1)
-    assert loss_of(two, ids, distance) < 0.5
-    assert loss_of(one, ids, distance) > FLOOR
+    assert loss_of(two, ids, asked) < 0.5
+    assert loss_of(one, ids, asked) > FLOOR
     first, second = recorded_weights(two, ids)
     assert previous_token_score(first) > 0.7
     assert induction_score(second, ids) > 0.8
@@ -195,51 +272,93 @@ def test_training_is_made_of_its_seed_and_leaves_the_numbers_of_others() -> None
     assert not torch.equal(states[0]["head.weight"], states[2]["head.weight"])
 
 
-def test_training_takes_what_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    import headway.models.induction as module
-
+def test_training_takes_what_it_is_told() -> None:
     asked = []
 
-    def task(texts: int, distances: list[int]) -> tuple[Tensor, Tensor]:
-        asked.append((texts, distances))
-        return repeat_task(texts, distances)
+    def task(texts: int) -> tuple[Tensor, Tensor]:
+        asked.append(texts)
+        return repeat_task(texts, [9])
 
-    monkeypatch.setattr(module, "repeat_task", task)
-    model = train_induction(3, 2, [9], steps=4)
-    assert asked == [(64, [9])] * 4
+    model = train_induction(3, 2, task, steps=4)
+    assert asked == [64] * 4
     assert [block.attention.num_heads for block in model.blocks] == [2, 2, 2]
+    assert all(weight.dtype == torch.float64 for weight in model.parameters())
+    parameters = inspect.signature(train_induction).parameters
+    assert parameters["task"].default is words_task
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("num_heads", [1, 2])
-def test_whatever_the_seed_two_layers_copy(seed: int, num_heads: int) -> None:
-    ids, distance = drawn(7)
+def test_two_layers_copy_but_for_one_seed(seed: int, num_heads: int) -> None:
+    ids, asked = drawn(7)
     model = train_induction(2, num_heads, seed=seed)
-    assert loss_of(model, ids, distance) < 0.5
+    if (num_heads, seed) == (1, 1):
+        assert loss_of(model, ids, asked) > 1.0  # as the book says
+        return
+    assert loss_of(model, ids, asked) < 0.3
     first, second = recorded_weights(model, ids)
-    assert previous_token_score(first).max() > 0.7
+    assert previous_token_score(first).max() > 0.8
     assert induction_score(second, ids).min() > 0.8
     nn.init.zeros_(model.blocks[0].attention.out_proj.weight)
-    assert loss_of(model, ids, distance) > FLOOR
+    assert loss_of(model, ids, asked) > FLOOR
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_heads", [1, 4])
-def test_one_layer_stays_above_the_floor_however_long_it_learns(num_heads: int) -> None:
-    model = train_induction(1, num_heads, steps=1000)
-    assert loss_of(model, *drawn(7)) > FLOOR
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("num_heads", [1, 2, 4])
+def test_one_layer_stays_above_the_floor(num_heads: int, seed: int) -> None:
+    model = train_induction(1, num_heads, steps=600, seed=seed)
+    assert loss_of(model, *drawn(7)) > FLOOR + 1.4
+
+
+class Distances(nn.Module):
+    """A layer whose weights depend on distances alone, and whose values are tokens."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.number = nn.Parameter(torch.randn(heads, 32).double())
+        self.factor = nn.Parameter(torch.ones(heads, 1, 1).double())
+
+    def forward(self, ids: Tensor) -> Tensor:
+        place = torch.arange(ids.shape[-1])
+        apart = place[:, None] - place
+        scores = self.number[:, apart.clamp(min=0)]
+        weights = scores.masked_fill(apart < 0, -torch.inf).softmax(dim=-1)
+        letters = nn.functional.one_hot(ids, 26).double()
+        return (self.factor * (weights @ letters[:, None])).sum(dim=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("heads", [1, 2, 3])
+def test_distances_alone_are_enough_for_blocks_but_not_for_words(
+    heads: int, seed: int
+) -> None:
+    for task, fresh, low, high in (
+        (repeat_task, repeated(7, 1000), 0.0, REPEAT_FLOOR),
+        (words_task, drawn(7, 1000), FLOOR + 1.0, FLOOR + 1.2),
+    ):
+        torch.manual_seed(seed)
+        model = Distances(heads)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        for _ in range(600):
+            loss = copying_loss(model, *task(64))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        assert low < loss_of(model, *fresh) < high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_with_one_distance_one_layer_passes_for_two(seed: int) -> None:
-    model = train_induction(1, distances=[6], seed=seed)
-    ids, distance = drawn(7, distances=[6])
-    assert loss_of(model, ids, distance) < 0.5
+    model = train_induction(1, task=lambda n: repeat_task(n, [6]), seed=seed)
+    ids, asked = repeated(7, distances=[6])
+    assert loss_of(model, ids, asked) < 0.5
     assert induction_score(recorded_weights(model, ids)[0], ids) > 0.8
-    ids, distance = drawn(7, distances=[9])
-    assert loss_of(model, ids, distance) > guessing_loss([9])
+    ids, asked = repeated(7, distances=[9])
+    assert loss_of(model, ids, asked) > guessing_loss([9])
     assert induction_score(recorded_weights(model, ids)[0], ids) < 0.3
 
 
@@ -251,8 +370,8 @@ def test_the_stored_model_is_one_that_could_have_been_trained_now() -> None:
     for weight in model.state_dict().values():
         assert weight.dtype == torch.float32
         assert torch.equal(weight, weight.half().float())
-    ids, distance = drawn(7)
-    assert loss_of(model, ids, distance) < 0.2
+    ids, asked = drawn(7)
+    assert loss_of(model, ids, asked) < 0.2
     first, second = recorded_weights(model, ids)
     assert previous_token_score(first) > 0.9
     assert induction_score(first, ids) < 0.1
@@ -267,23 +386,23 @@ def test_each_call_gives_a_model_of_its_own() -> None:
 
 
 def test_without_its_first_head_the_model_is_above_the_floor() -> None:
-    ids, distance = drawn(7)
+    ids, asked = drawn(7)
     for block in (0, 1):
         model = induction_model()
         for parameter in model.blocks[block].attention.out_proj.parameters():
             nn.init.zeros_(parameter)
-        assert loss_of(model, ids, distance) > FLOOR + 1.0
+        assert loss_of(model, ids, asked) > FLOOR + 1.0
 
 
 def test_the_first_head_may_be_a_rule_and_the_model_copies_as_well() -> None:
-    ids, distance = drawn(7)
+    ids, asked = drawn(7)
     model = induction_model()
-    trained = loss_of(model, ids, distance)
+    trained = loss_of(model, ids, asked)
     for steps, copies in ((1, True), (2, False)):
         model.blocks[0].attention.attend = lambda query, key, value, steps=steps, **_: (
             nn.functional.pad(value, (0, 0, steps, -steps))
         )
-        assert (loss_of(model, ids, distance) < trained + 0.1) is copies
+        assert (loss_of(model, ids, asked) < trained + 0.1) is copies
 
 
 def test_other_tokens_have_the_same_scores() -> None:
@@ -443,16 +562,22 @@ def test_ideal_heads_have_a_score_of_one() -> None:
 
 
 @pytest.mark.refusal
-@pytest.mark.parametrize("distances", [[], [1], [27], [5, 40]], ids=str)
+@pytest.mark.parametrize("numbers", [[], [1], [27], [5, 40]], ids=str)
 @pytest.mark.parametrize(
-    "function", [lambda d: repeat_task(2, d), guessing_loss], ids=["task", "floor"]
+    ("function", "name", "most"),
+    [
+        (lambda d: repeat_task(2, d), "distances", 26),
+        (guessing_loss, "distances", 26),
+        (lambda d: words_task(2, d), "lengths", 5),
+        (words_guessing_loss, "lengths", 5),
+    ],
 )
-def test_distances_that_no_text_has(function: object, distances: list[int]) -> None:
-    message = "distances must be numbers from 2 to 26, at least one; "
-    with pytest.raises(
-        ValueError, match=re.escape(f"{message}got distances={distances}.")
-    ):
-        function(distances)
+def test_sizes_that_no_text_has(
+    function: object, name: str, most: int, numbers: list[int]
+) -> None:
+    message = f"{name} must be numbers from 2 to {most}, at least one; "
+    with pytest.raises(ValueError, match=re.escape(f"{message}got {name}={numbers}.")):
+        function(numbers)
 
 
 @pytest.mark.refusal
@@ -460,6 +585,7 @@ def test_distances_that_no_text_has(function: object, distances: list[int]) -> N
     ("call", "message"),
     [
         (lambda: repeat_task(0), "texts must be a positive integer; got texts=0."),
+        (lambda: words_task(0), "texts must be a positive integer; got texts=0."),
         (
             lambda: attention_only_model(0),
             "layers must be a positive integer; got layers=0.",
@@ -553,7 +679,7 @@ def test_recorded_anew_it_shows_the_same() -> None:
     threads = torch.get_num_threads()
     heads = runpy.run_path(str(HEADS))
     try:
-        recording = heads["record"](seed=1)
+        recording = heads["record"](seed=2)
     finally:
         torch.set_num_threads(threads)
     assert heads["problems"](recording) == []

@@ -75,6 +75,8 @@ NO_ATTENTION = {
     "SwiGLU",
     "TransformerBlock",
     "count_parameters",
+    "words_task",
+    "words_guessing_loss",
     "repeat_task",
     "guessing_loss",
     "copying_loss",

@@ -21,8 +21,8 @@ _Heads = MultiHeadAttention | GroupedQueryAttention
 def two_head_model() -> LanguageModel:
     """Give a trained induction model of two layers, of two heads each.
 
-    It is what `train_induction(num_heads=2, seed=1)` came to once, with weights rounded
-    to 16 bits: the same numbers on every processor.
+    It is what `train_induction(2, 2, repeat_task, seed=1)` came to once, with weights
+    rounded to 16 bits: the same numbers on every processor.
 
     Returns:
         A model of its own at each call.
@@ -32,7 +32,7 @@ def two_head_model() -> LanguageModel:
         [2, 2]
     """
     model = attention_only_model(num_heads=2)
-    # Made by `torch.save(train_induction(num_heads=2, seed=1).half().state_dict(), f)`.
+    # Made by `torch.save(train_induction(...).half().state_dict(), path)`.
     with (_DATA / "two_heads.pt").open("rb") as file:
         model.load_state_dict(torch.load(file, weights_only=True))
     return model
