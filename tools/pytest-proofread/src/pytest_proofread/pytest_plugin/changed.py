@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from workshop.reached import Reached
 
 from pytest_proofread.digests import digest, installed
 from pytest_proofread.page.markdown import Program
+from pytest_proofread.reached import Reached
 
 CACHE = "proofread/passed"
 KEY = "proofread_key"
