@@ -752,7 +752,7 @@ def compare_learning(figure: "Locator", at: int) -> None:
     where = "below" if loss[at] < words_guessing_loss() else "above"
     assert said(figure) == (
         f"After {steps} step{'s' if steps > 1 else ''} the loss is {loss[at]:.2f}, "
-        f"{where} the floor of guessing, 2.11.\n"
+        f"{where} the floor of guessing, {words_guessing_loss():.2f}.\n"
         f"In all texts, one back gets {RECORDED['back'][at]:.2f}, "
         f"and what followed {RECORDED['follows'][at]:.2f}.\n"
         f"After “lemonlemo” the model gives “n” a share of {RECORDED['right'][at]:.2f}."

@@ -683,3 +683,13 @@ def test_recorded_anew_it_shows_the_same() -> None:
     finally:
         torch.set_num_threads(threads)
     assert heads["problems"](recording) == []
+
+
+def test_the_chapter_counts_the_parameters() -> None:
+    one, two = (
+        sum(parameter.numel() for parameter in attention_only_model(layers).parameters())
+        for layers in (1, 2)
+    )
+    assert (one, two - one) == (5792, 4 * 32 * 32 + 32)
+    text = (Path(__file__).parents[2] / "docs/models/induction.md").read_text("utf-8")
+    assert f"{two - one:,} parameters to the {one:,}" in text
