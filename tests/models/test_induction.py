@@ -687,7 +687,9 @@ def test_recorded_anew_it_shows_the_same() -> None:
 
 def test_the_chapter_counts_the_parameters() -> None:
     one, two = (
-        sum(parameter.numel() for parameter in attention_only_model(layers).parameters())
+        sum(
+            parameter.numel() for parameter in attention_only_model(layers).parameters()
+        )
         for layers in (1, 2)
     )
     assert (one, two - one) == (5792, 4 * 32 * 32 + 32)
