@@ -128,7 +128,7 @@ def _interrupted(folder: Path, process: "subprocess.Popen[bytes]") -> Reply:
             if left <= 0:  # it does not listen
                 process.kill()
                 process.wait()
-            elif sys.platform != "win32":
+            with contextlib.suppress(ValueError):  # Windows has no such signal
                 # A thread below Python may have heard it, which Python does not see.
                 process.send_signal(signal.SIGINT)
     reply = _reply(folder)
