@@ -128,9 +128,10 @@ def _interrupted(folder: Path, process: "subprocess.Popen[bytes]") -> Reply:
             if left <= 0:  # it does not listen
                 process.kill()
                 process.wait()
-            with contextlib.suppress(ValueError):  # Windows has no such signal
+            else:
                 # A thread below Python may have heard it, which Python does not see.
-                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(ValueError):  # Windows has no such signal
+                    process.send_signal(signal.SIGINT)
     reply = _reply(folder)
     if reply is not None and reply.status == INTERRUPTED:
         return reply

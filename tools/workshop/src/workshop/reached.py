@@ -18,8 +18,6 @@ since all builds leave their files there.
 """
 
 import ast
-import os
-import re
 import sys
 import textwrap
 from collections import defaultdict
@@ -28,9 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
-PROGRAM = re.compile(r"^\s*(import|from)\s", re.MULTILINE)
-
+from pytest_proofread import reached
+from pytest_proofread.reached import MODULE, PROGRAM
 
 # ---- What the text of a program says -----------------------------------------------
 
@@ -180,8 +177,8 @@ class Step(NamedTuple):
     runs: bool = True
 
 
-class Reached:
-    """Finds the files of a project that programs reach.
+class Reached(reached.Reached):
+    """Finds the files of a project that programs reach, name by name.
 
     It remembers what it has read, so each is for a moment in which no file changes.
 
@@ -198,13 +195,10 @@ class Reached:
         path: Sequence[str | Path],
         imported: Mapping[Path, Iterable[Path]] | None = None,
     ) -> None:
-        self.project = project.resolve()
+        super().__init__(project, path)
         self.imported = imported or {}
-        folders = dict.fromkeys(Path(folder).resolve() for folder in path)
-        self.path = [folder for folder in folders if self.owns(folder)]
         self.steps: dict[Step, set[Step]] = {}
         self.beside: dict[Path, set[Path]] = {}
-        self.contents: dict[Path, bytes] = {}
 
     def of(self, text: str, file: Path | None = None) -> set[Path]:
         """Return the files that a program reaches, without its own.
@@ -237,20 +231,6 @@ class Reached:
                     self.steps[step] = {*self.next(step)}
                 waiting |= self.steps[step]
         return {step.file for step in found}
-
-    def parts(self, files: Iterable[Path]) -> list[str | bytes]:
-        """Return the names and contents of files, in order, to make a key of."""
-        return [
-            part
-            for file in sorted(files)
-            for part in (os.path.relpath(file, self.project), self.content(file))
-        ]
-
-    def content(self, file: Path) -> bytes:
-        """Return what is in a file."""
-        if file not in self.contents:
-            self.contents[file] = file.read_bytes()
-        return self.contents[file]
 
     def facts(self, file: Path) -> Facts:
         """Return what stands in a file."""
@@ -401,11 +381,6 @@ class Reached:
                             found |= below
             self.beside[folder] = found
         return self.beside[folder]
-
-    def owns(self, folder: Path) -> bool:
-        """Say whether a folder belongs to the project and not to what is installed."""
-        is_inside = folder.is_relative_to(self.project)
-        return is_inside and "site-packages" not in folder.parts
 
 
 def from_here(*folders: Path) -> Reached:
