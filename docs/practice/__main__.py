@@ -21,8 +21,9 @@ FOLDER = DOCS.parent / "generated" / "practice"
 
 def chapters() -> dict[str, str]:
     """Give the title of each chapter, as the nav has it, in its order."""
-    lines = re.findall(r"^ +- (\d+\.\d+ .+): (\S+)\.md$", NAV.read_text("utf-8"), re.M)
-    return {page: title for title, page in lines}
+    lines = re.findall(r"^ +- (.+): (\S+)\.md$", NAV.read_text("utf-8"), re.M)
+    folders = parts()
+    return {page: title for title, page in lines if page.partition("/")[0] in folders}
 
 
 def parts() -> dict[str, str]:
@@ -66,7 +67,7 @@ def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     part = chapter.partition("/")[0]
     lines = [
         "**Write.** [`headway practice`](../practice.md#how-to-start) has a file for "
-        "each of these, judges what you write, and tells a mistake by its name:",
+        "each of these, judges what you write, and names your mistake:",
         "",
     ]
     for task in tasks:
@@ -90,7 +91,7 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
         yield ""
         yield (
             f"It practises [{section}](../{page}.md#{anchor}); "
-            f"{len(exercise.wrong)} mistakes are known by name."
+            f"{len(exercise.wrong)} mistakes are recognised."
             + _covers(exercise.covers)
         )
         yield ""
@@ -98,7 +99,7 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
 
 def table(known: Mapping[str, Sequence[Task]]) -> str:
     """Count the exercises of each part, and their mistakes."""
-    lines = ["| Part | Exercises | Mistakes known by name |", "| --- | ---: | ---: |"]
+    lines = ["| Part | Exercises | Mistakes recognised |", "| --- | ---: | ---: |"]
     tasks, mistakes = 0, 0
     for part, title in parts().items():
         own = [
@@ -138,7 +139,7 @@ def _covers(names: Sequence[str]) -> str:
     if not names:
         return ""
     listed = ", ".join(f"[`{name}`](#{name})" for name in names)
-    return f" It is a checkpoint: who solves it has solved {listed} too."
+    return f" It is a checkpoint, whose solution also solves {listed}."
 
 
 if __name__ == "__main__":
