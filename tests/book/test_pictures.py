@@ -432,7 +432,9 @@ NINE[[0, 7, 8], 0] = NINE[4, 1] = NINE[0, 2] = 1
 
 
 def test_scores_of_boy_and_their_weights() -> None:
-    scores = torch.tensor([oracles.dot(NINE[0].tolist(), x) for x in NINE.tolist()])
+    scores = torch.tensor(
+        [oracles.dot(NINE[0].tolist(), x) for x in NINE.tolist()], dtype=torch.float64
+    )
     weights = oracles.softmax(scores[None])[0]
     found = [text for text in texts("simple-attention-bars") if text[0].isdigit()]
     assert found[:10] == [f"{score:.0f}" for score in [*scores, scores.sum()]]
@@ -444,7 +446,6 @@ def test_scores_of_boy_and_their_weights() -> None:
 
 def test_all_weights_of_the_nine_words() -> None:
     heat("simple-attention-weights", oracles.attention_weights(NINE, NINE, scale=1.0))
-
 
 
 def test_one_query_from_its_token_to_its_context() -> None:

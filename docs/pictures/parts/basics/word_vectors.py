@@ -226,7 +226,6 @@ def simple_attention_weights() -> str:
     )
 
 
-
 PICTURES = {
     "embedding-lookup": embedding_lookup,
     "attention-reach": attention_reach,
