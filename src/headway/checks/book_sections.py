@@ -7,7 +7,7 @@ from headway._published import url_of
 
 # The titles are those of the nav in mkdocs.yml; a test compares them.
 _CHAPTERS = {
-    "basics/simple_attention": "Attention without trainable weights",
+    "basics/simple_attention": "Finding by similarity",
     "basics/scaled_dot_product": "Queries, keys and values",
     "basics/scaling": "Why divide by the square root of d_k?",
     "basics/self_attention": "Self-attention as a module",
@@ -65,7 +65,7 @@ SCORES_TO_WEIGHTS = _section("basics/simple_attention", "From scores to weights"
 WEIGHTED_MEAN = _section(
     "basics/simple_attention", "A property: the result lies between inputs"
 )
-LARGE_SCORES = _section("basics/simple_attention", "What breaks it")
+LARGE_SCORES = _section("basics/simple_attention", "When scores are large")
 PROJECTIONS = _section("basics/scaled_dot_product", "Three projections of one token")
 EQUATION = _section("basics/scaled_dot_product", "All tokens at once")
 SCALE = _section("basics/scaling", "What a large score does to the softmax")
