@@ -497,14 +497,14 @@ def test_shapes_are_drawn_to_scale() -> None:
         if rect.get("stroke-width")
     ]
     assert shapes == [
-        (6, 3),
-        *[(3, 2), (6, 2)] * 3,
-        (6, 2),
-        (2, 6),
-        (6, 6),
-        *[(6, 2)] * 2,
+        (9, 3),
+        *[(3, 2), (9, 2)] * 3,
+        (9, 2),
+        (2, 9),
+        (9, 9),
+        *[(9, 2)] * 2,
     ]
-    assert frames == [(17.0 * rows, 17.0 * columns) for rows, columns in shapes]
+    assert frames == [(14.0 * rows, 14.0 * columns) for rows, columns in shapes]
 
 
 def cloakroom(texts: int) -> tuple[Tensor, Tensor]:
