@@ -7,7 +7,18 @@ from typing import NamedTuple
 
 import torch
 from charts import axes, dot, heat_map
-from svg import ACCENT, ACCENT_2, INK, LINE, MUTED, Panel, coordinate, count, figure, shade
+from svg import (
+    ACCENT,
+    ACCENT_2,
+    INK,
+    LINE,
+    MUTED,
+    Panel,
+    coordinate,
+    count,
+    figure,
+    shade,
+)
 from torch import nn
 
 from headway import (
@@ -134,7 +145,10 @@ def _loss_panel(loss: Sequence[float]) -> Panel:
 
 def _weight_panel(right: Sequence[float], looked: Sequence[float]) -> Panel:
     half = STEPS // 2
-    answers, weight = {"stroke": ACCENT_2, "stroke_dasharray": "6 4"}, {"stroke": ACCENT}
+    answers, weight = (
+        {"stroke": ACCENT_2, "stroke_dasharray": "6 4"},
+        {"stroke": ACCENT},
+    )
     panel = _curves(
         "answers and weight",
         "Two curves over the same steps. One is the share of answers that are right, "
@@ -163,8 +177,8 @@ def head_learns() -> str:
     half = STEPS // 2
     return figure(
         [[_loss_panel(learned.loss), _weight_panel(learned.right, learned.looked)]],
-        "The loss and, from the same steps, the answers that are right (dashed) and the "
-        f"weight of the right token. At step {half} a share of "
+        "The loss and, from the same steps, the answers that are right (dashed) and "
+        f"the weight of the right token. At step {half} a share of "
         f"{fixed(learned.right[half], 2)} of the answers is right, and the weight is "
         f"{fixed(learned.looked[half], 2)}.",
     )
