@@ -501,14 +501,14 @@ def test_shapes_are_drawn_to_scale() -> None:
         if rect.get("stroke-width")
     ]
     assert shapes == [
-        (6, 3),
-        *[(3, 2), (6, 2)] * 3,
-        (6, 2),
-        (2, 6),
-        (6, 6),
-        *[(6, 2)] * 2,
+        (9, 3),
+        *[(3, 2), (9, 2)] * 3,
+        (9, 2),
+        (2, 9),
+        (9, 9),
+        *[(9, 2)] * 2,
     ]
-    assert frames == [(17.0 * rows, 17.0 * columns) for rows, columns in shapes]
+    assert frames == [(14.0 * rows, 14.0 * columns) for rows, columns in shapes]
 
 
 def cloakroom(texts: int) -> tuple[Tensor, Tensor]:
@@ -530,6 +530,7 @@ def test_a_head_before_and_after_training() -> None:
     torch.manual_seed(123)
     layers = [nn.Linear(24, 8, bias=False).double() for _ in range(3)]
     pictured = []
+    measured = []
     optimizer = torch.optim.Adam([layer.weight for layer in layers], lr=0.02)
     for step in range(101):
         if step in (0, 100):
@@ -539,7 +540,13 @@ def test_a_head_before_and_after_training() -> None:
         x, answer = cloakroom(64)
         q, k, v = (layer(x) for layer in layers)
         weights = (q[:, -1:] @ k.transpose(1, 2) / math.sqrt(8)).softmax(dim=-1)
-        loss = nn.functional.cross_entropy((weights @ v)[:, 0], answer)
+        scores = (weights @ v)[:, 0]
+        loss = nn.functional.cross_entropy(scores, answer)
+        hooks = x[:, :, 16:].argmax(dim=-1)
+        holds = (hooks == answer[:, None]) & (x[:, :, 16:].sum(dim=-1) > 0)
+        looked = (weights[:, 0] * holds).sum(dim=-1).mean()
+        right = (scores.argmax(dim=-1) == answer).double().mean()
+        measured.append([loss.item(), right.item(), looked.item()])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -548,6 +555,32 @@ def test_a_head_before_and_after_training() -> None:
         drawn = torch.tensor(fills("head-learned", panel), dtype=torch.float64)
         even = 0.03 + 0.39 * weights.flatten()
         torch.testing.assert_close(drawn, even, atol=0.006, rtol=0)
+    losses, rights, weights_of = zip(*measured, strict=True)
+    guesses = [math.log(8), math.log(5)]
+    show(numbers("head-learns", 0), torch.tensor([*guesses, losses[-1]]))
+    show(numbers("head-learns", 1), torch.tensor([rights[50], weights_of[50]]))
+    drawn_curves = [
+        [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path.attrib["d"])]
+        for panel in panels(FIGURES / "head-learns.svg")
+        for path in panel.iter("path")
+        if path.attrib["d"].count("L") == 100
+    ]
+    for heights, values, highest in zip(
+        drawn_curves, (losses, rights, weights_of), (2.4, 1.0, 1.0), strict=True
+    ):
+        true = [216 - 180 * value / highest for value in values]
+        assert heights == pytest.approx(true, abs=0.06)
+
+
+def test_a_real_head_finds_what_followed() -> None:
+    text = "johnmarymaryjohn"
+    said = [words for words in texts("head-of-a-model") if len(words) == 1]
+    assert said == [letter for letter in text for _ in range(2)]
+    places = [(t, s) for t in range(16) for s in range(t + 1)]
+    shades = dict(zip(places, fills("head-of-a-model"), strict=True))
+    for t in range(8, 16):
+        followed = text.index(text[t]) + 1
+        assert shades[t, followed] > 0.03 + 0.9 * 0.39 - 0.006
 
 
 def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
