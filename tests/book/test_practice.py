@@ -71,6 +71,16 @@ def test_pages_show_which_exercises_are_core() -> None:
     assert total.startswith(f"| all | {len(book())} | {len(book().core())} |")
 
 
+def test_ways_give_each_exercise_the_stars_that_it_has() -> None:
+    star = MADE["STAR"]
+    for page in (DOCS / "ways").glob("*.md"):
+        text = page.read_text("utf-8")
+        for name, stars in re.findall(rf"`(\w+)` ({star}+)", text):
+            assert book()[name].exercise.stars == len(stars), name
+        for name in re.findall(r"`headway practice (\w+)`", text):
+            assert name in {*book(), "list", "NAME"}
+
+
 def test_a_chapter_without_exercises_is_an_error() -> None:
     without = {one: [] for one in book().chapters() if one != CHAPTERS[0]}
     with pytest.raises(ValueError, match=f"got none for {CHAPTERS[0]}"):
