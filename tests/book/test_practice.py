@@ -58,6 +58,27 @@ def test_each_part_has_a_page_of_its_exercises(part: str) -> None:
     assert f"\n# Practice: {title}\n" in text
 
 
+def test_pages_show_which_exercises_are_core() -> None:
+    made = MADE["made"]()
+    star = MADE["STAR"]
+    link = "[`causal_mask`](../practice/basics.md#causal_mask)"
+    assert f"- {link} {star}: Hide the future\n" in made["basics/masks.md"]
+    assert "The others are optional." in made["basics/masks.md"]
+    assert "The others are optional." not in made["models/induction.md"]
+    assert f"**Hide the future.** Core, {star}.\n" in made["basics.md"]
+    assert "**A short memory.**\n" in made["basics.md"]
+    *_, total = made["table.md"].splitlines()
+    assert total.startswith(f"| all | {len(book())} | {len(book().core())} |")
+
+
+def test_ways_give_each_exercise_the_stars_that_it_has() -> None:
+    star = MADE["STAR"]
+    for page in (DOCS / "ways").glob("*.md"):
+        text = page.read_text("utf-8")
+        for name, stars in re.findall(rf"`(\w+)` ({star}+)", text):
+            assert book()[name].exercise.stars == len(stars), name
+
+
 def test_a_chapter_without_exercises_is_an_error() -> None:
     without = {one: [] for one in book().chapters() if one != CHAPTERS[0]}
     with pytest.raises(ValueError, match=f"got none for {CHAPTERS[0]}"):

@@ -128,4 +128,5 @@ EXERCISE = Exercise(
             "indices of any shape.",
         ),
     ],
+    stars=1,
 )

@@ -176,4 +176,5 @@ EXERCISE = Exercise(
             "that nothing is lost?",
         ),
     ],
+    stars=1,
 )

@@ -139,4 +139,5 @@ EXERCISE = Exercise(
             "two results are given, and one is asked for",
         ),
     ],
+    stars=1,
 )

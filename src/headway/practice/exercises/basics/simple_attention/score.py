@@ -106,4 +106,5 @@ EXERCISE = Exercise(
         "a[i].item() -> a[i]": "a tensor of one number multiplies as a number does",
         "b[i].item() -> b[i]": "a tensor of one number multiplies as a number does",
     },
+    stars=1,
 )

@@ -187,4 +187,5 @@ EXERCISE = Exercise(
             hint="The last two axes are -2 and -1, however many there are.",
         ),
     ],
+    stars=2,
 )

@@ -133,4 +133,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"-1 -> 1": "the answers have two axes, so that the last is axis 1"},
+    stars=1,
 )
