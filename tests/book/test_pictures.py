@@ -544,9 +544,13 @@ def test_a_head_before_and_after_training() -> None:
         loss = nn.functional.cross_entropy(scores, answer)
         hooks = x[:, :, 16:].argmax(dim=-1)
         holds = (hooks == answer[:, None]) & (x[:, :, 16:].sum(dim=-1) > 0)
-        looked = (weights[:, 0] * holds).sum(dim=-1).mean()
-        right = (scores.argmax(dim=-1) == answer).double().mean()
-        measured.append([loss.item(), right.item(), looked.item()])
+        measured.append(
+            [
+                loss.item(),
+                (scores.argmax(dim=-1) == answer).double().mean().item(),
+                (weights[:, 0] * holds).sum(dim=-1).mean().item(),
+            ]
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
