@@ -651,10 +651,16 @@ def test_shapes_of_the_flow() -> None:
 
 
 def test_two_questions_find_more_than_one() -> None:
-    things = torch.tensor([[1, 1], [-1, 1], [1, -1], [-1, -1]])
-    by = [things[:, 0], things[:, 1], things.sum(dim=1)]
-    for panel, scores in enumerate(by):
-        show(numbers("two-questions", panel), (3.0 * scores).softmax(dim=0))
+    nouns, living, to_eat = torch.zeros(3, 9).double()
+    nouns[[0, 7, 8]] = living[0] = to_eat[[7, 8]] = 1.0
+    scores = {
+        "who": 4 * (nouns + living) / 2**0.5,
+        "what": 4 * (nouns + to_eat) / 2**0.5,
+        "both": 4 * (2 * nouns + living + to_eat) / 2,
+    }
+    rows = torch.stack([one.softmax(dim=0) for one in scores.values()])
+    collected = torch.stack([rows @ living, rows @ to_eat])
+    show(numbers("two-questions"), torch.cat([rows.flatten(), collected.flatten()]))
 
 
 def test_one_product_holds_the_numbers_of_two() -> None:

@@ -14,9 +14,8 @@ _CHAPTERS = {
     "basics/masks": "Hiding the future",
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
-    "basics/multi_head_attention": "Several heads from one projection",
+    "basics/multi_head_attention": "Several heads",
     "basics/cross_attention": "Attention to another text",
-    "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
     "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
@@ -93,7 +92,7 @@ HEADS_IN_MEMORY = _section(
 )
 MERGING = _section("basics/multi_head_attention", "What breaks it: one call too few")
 HEADS = _section("basics/multi_head_attention", "All heads in one batched product")
-OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
+OUT_PROJ = _section("basics/multi_head_attention", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
