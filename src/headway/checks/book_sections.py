@@ -17,7 +17,7 @@ _CHAPTERS = {
     "basics/multi_head_attention": "Several heads from one projection",
     "basics/cross_attention": "Attention to another text",
     "basics/in_a_model": "Where attention sits in a model",
-    "in_your_code/checking": "What check asks, and its options",
+    "checking": "What check asks, and its options",
     "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
     "positions/rotary": "Rotary positions",
@@ -98,8 +98,8 @@ DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
 OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
-HALF_PRECISION = _section("in_your_code/checking", "Numbers in sixteen bits")
-DECLARED = _section("in_your_code/checking", "Say what you mean once")
+HALF_PRECISION = _section("checking", "Numbers in sixteen bits")
+DECLARED = _section("checking", "Say what you mean once")
 
 ROTARY = _section("positions/rotary", "Turn instead of add")
 ROTARY_SPEEDS = _section("positions/rotary", "Many pairs, each at its own speed")
