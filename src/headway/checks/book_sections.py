@@ -15,7 +15,7 @@ _CHAPTERS = {
     "basics/dropout": "Dropping attention",
     "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads",
-    "basics/cross_attention": "Attention to another text",
+    "basics/cross_attention": "Attention to a second text",
     "checking": "What check asks, and its options",
     "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
