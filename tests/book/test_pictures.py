@@ -426,22 +426,26 @@ def test_boy_is_four_changes_away_or_one_look() -> None:
     assert [look[-1] for look in looks] == ["2"] + ["1"] * 7
 
 
-def test_scores_of_journey_and_their_shares() -> None:
+# Noun, pronoun, living, for each word of "Boy is crying because he wants an ice cream".
+NINE = torch.zeros(9, 3)
+NINE[[0, 7, 8], 0] = NINE[4, 1] = NINE[0, 2] = 1
+
+
+def test_scores_of_boy_and_their_weights() -> None:
     scores = torch.tensor(
-        [oracles.dot(SIX[1].tolist(), x) for x in SIX.tolist()], dtype=torch.float64
+        [oracles.dot(NINE[0].tolist(), x) for x in NINE.tolist()], dtype=torch.float64
     )
     weights = oracles.softmax(scores[None])[0]
-    total = torch.tensor([scores.sum(), weights.sum()])
-    found = numbers("simple-attention-bars")
-    show(found[:6] + found[7:13], torch.cat([scores, weights]))
-    show([found[6], found[13]], total)
+    found = [text for text in texts("simple-attention-bars") if text[0].isdigit()]
+    assert found[:10] == [f"{score:.0f}" for score in [*scores, scores.sum()]]
+    show(found[10:], torch.cat([weights, weights.sum()[None]]))
     lengths = bars("simple-attention-bars")
-    in_proportion(lengths[:6], scores)
-    in_proportion(lengths[6:], weights)
+    in_proportion(lengths[:3], scores[scores > 0])
+    in_proportion(lengths[3:], weights)
 
 
-def test_all_weights_of_the_six_words() -> None:
-    heat("simple-attention-weights", oracles.attention_weights(SIX, SIX, scale=1.0))
+def test_all_weights_of_the_nine_words() -> None:
+    heat("simple-attention-weights", oracles.attention_weights(NINE, NINE, scale=1.0))
 
 
 def test_one_query_from_its_token_to_its_context() -> None:
@@ -497,14 +501,14 @@ def test_shapes_are_drawn_to_scale() -> None:
         if rect.get("stroke-width")
     ]
     assert shapes == [
-        (6, 3),
-        *[(3, 2), (6, 2)] * 3,
-        (6, 2),
-        (2, 6),
-        (6, 6),
-        *[(6, 2)] * 2,
+        (9, 3),
+        *[(3, 2), (9, 2)] * 3,
+        (9, 2),
+        (2, 9),
+        (9, 9),
+        *[(9, 2)] * 2,
     ]
-    assert frames == [(17.0 * rows, 17.0 * columns) for rows, columns in shapes]
+    assert frames == [(14.0 * rows, 14.0 * columns) for rows, columns in shapes]
 
 
 def cloakroom(texts: int) -> tuple[Tensor, Tensor]:
@@ -526,6 +530,7 @@ def test_a_head_before_and_after_training() -> None:
     torch.manual_seed(123)
     layers = [nn.Linear(24, 8, bias=False).double() for _ in range(3)]
     pictured = []
+    measured = []
     optimizer = torch.optim.Adam([layer.weight for layer in layers], lr=0.02)
     for step in range(101):
         if step in (0, 100):
@@ -535,7 +540,17 @@ def test_a_head_before_and_after_training() -> None:
         x, answer = cloakroom(64)
         q, k, v = (layer(x) for layer in layers)
         weights = (q[:, -1:] @ k.transpose(1, 2) / math.sqrt(8)).softmax(dim=-1)
-        loss = nn.functional.cross_entropy((weights @ v)[:, 0], answer)
+        scores = (weights @ v)[:, 0]
+        loss = nn.functional.cross_entropy(scores, answer)
+        hooks = x[:, :, 16:].argmax(dim=-1)
+        holds = (hooks == answer[:, None]) & (x[:, :, 16:].sum(dim=-1) > 0)
+        measured.append(
+            [
+                loss.item(),
+                (scores.argmax(dim=-1) == answer).double().mean().item(),
+                (weights[:, 0] * holds).sum(dim=-1).mean().item(),
+            ]
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -544,6 +559,32 @@ def test_a_head_before_and_after_training() -> None:
         drawn = torch.tensor(fills("head-learned", panel), dtype=torch.float64)
         even = 0.03 + 0.39 * weights.flatten()
         torch.testing.assert_close(drawn, even, atol=0.006, rtol=0)
+    losses, rights, weights_of = zip(*measured, strict=True)
+    guesses = [math.log(8), math.log(5)]
+    show(numbers("head-learns", 0), torch.tensor([*guesses, losses[-1]]))
+    show(numbers("head-learns", 1), torch.tensor([rights[50], weights_of[50]]))
+    drawn_curves = [
+        [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path.attrib["d"])]
+        for panel in panels(FIGURES / "head-learns.svg")
+        for path in panel.iter("path")
+        if path.attrib["d"].count("L") == 100
+    ]
+    for heights, values, highest in zip(
+        drawn_curves, (losses, rights, weights_of), (2.4, 1.0, 1.0), strict=True
+    ):
+        true = [216 - 180 * value / highest for value in values]
+        assert heights == pytest.approx(true, abs=0.06)
+
+
+def test_a_real_head_finds_what_followed() -> None:
+    text = "johnmarymaryjohn"
+    said = [words for words in texts("head-of-a-model") if len(words) == 1]
+    assert said == [letter for letter in text for _ in range(2)]
+    places = [(t, s) for t in range(16) for s in range(t + 1)]
+    shades = dict(zip(places, fills("head-of-a-model"), strict=True))
+    for t in range(8, 16):
+        followed = text.index(text[t]) + 1
+        assert shades[t, followed] > 0.03 + 0.9 * 0.39 - 0.006
 
 
 def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -607,10 +648,16 @@ def test_shapes_of_the_flow() -> None:
 
 
 def test_two_questions_find_more_than_one() -> None:
-    things = torch.tensor([[1, 1], [-1, 1], [1, -1], [-1, -1]])
-    by = [things[:, 0], things[:, 1], things.sum(dim=1)]
-    for panel, scores in enumerate(by):
-        show(numbers("two-questions", panel), (3.0 * scores).softmax(dim=0))
+    nouns, living, to_eat = torch.zeros(3, 9).double()
+    nouns[[0, 7, 8]] = living[0] = to_eat[[7, 8]] = 1.0
+    scores = {
+        "who": 4 * (nouns + living) / 2**0.5,
+        "what": 4 * (nouns + to_eat) / 2**0.5,
+        "both": 4 * (2 * nouns + living + to_eat) / 2,
+    }
+    rows = torch.stack([one.softmax(dim=0) for one in scores.values()])
+    collected = torch.stack([rows @ living, rows @ to_eat])
+    show(numbers("two-questions"), torch.cat([rows.flatten(), collected.flatten()]))
 
 
 def test_one_product_holds_the_numbers_of_two() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from book_nav import chapters, title_of
+from book_nav import chapters, sections_of, sources, title_of
 from browsing import Visit, new_window, unfold, visit
 from pytest_proofread.page.markdown import programs
 from site_server import SITE
@@ -46,7 +46,12 @@ def barriers(page: "Page") -> list[Any]:
 
 def part_of(name: str) -> list[str]:
     folder = name.partition("/")[0]
-    return [one for one in CHAPTERS if one.startswith(f"{folder}/")]
+    beside = sources(sections_of(f"{name}.md")[-1][1])
+    return [
+        one
+        for one in CHAPTERS
+        if one.startswith(f"{folder}/") and f"{one}.md" in beside
+    ]
 
 
 @pytest.mark.parametrize("at", [0, len(CHAPTERS) // 2, -1])

@@ -7,14 +7,13 @@ from headway._published import url_of
 
 # The titles are those of the nav in mkdocs.yml; a test compares them.
 _CHAPTERS = {
-    "basics/simple_attention": "Attention without trainable weights",
+    "basics/simple_attention": "Finding by similarity",
     "basics/scaled_dot_product": "Queries, keys and values",
     "basics/scaling": "Why divide by the square root of d_k?",
     "basics/self_attention": "Self-attention as a module",
     "basics/masks": "Hiding the future",
-    "basics/multi_head_attention": "Several heads from one projection",
+    "basics/multi_head_attention": "Several heads",
     "basics/cross_attention": "Attention to another text",
-    "basics/in_a_model": "Where attention sits in a model",
     "basics/checks": "Check your own",
     "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
@@ -63,7 +62,7 @@ SCORES_TO_WEIGHTS = _section("basics/simple_attention", "From scores to weights"
 WEIGHTED_MEAN = _section(
     "basics/simple_attention", "A property: the result lies between inputs"
 )
-LARGE_SCORES = _section("basics/simple_attention", "What breaks it")
+LARGE_SCORES = _section("basics/simple_attention", "When scores are large")
 PROJECTIONS = _section("basics/scaled_dot_product", "Three projections of one token")
 EQUATION = _section("basics/scaled_dot_product", "All tokens at once")
 SCALE = _section("basics/scaling", "What a large score does to the softmax")
@@ -87,7 +86,7 @@ HEADS_IN_MEMORY = _section(
 )
 MERGING = _section("basics/multi_head_attention", "What breaks it: one call too few")
 HEADS = _section("basics/multi_head_attention", "All heads in one batched product")
-OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
+OUT_PROJ = _section("basics/multi_head_attention", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )

@@ -177,4 +177,5 @@ EXERCISE = Exercise(
             hint="query.shape[-1] is the last size, however many axes there are.",
         ),
     ],
+    stars=2,
 )

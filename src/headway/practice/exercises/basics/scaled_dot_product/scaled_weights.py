@@ -212,4 +212,5 @@ EXERCISE = Exercise(
             hint="The last two axes are -2 and -1, however many there are.",
         ),
     ],
+    stars=1,
 )

@@ -91,4 +91,5 @@ EXERCISE = Exercise(
             hint="** binds more than /. How does Python read D ** 1 / 2?",
         ),
     ],
+    stars=2,
 )

@@ -46,7 +46,7 @@ def run(block, x, mix, W):  # type: ignore[no-untyped-def]
 EXERCISE = Exercise(
     answer="block",
     read=(
-        "basics/in_a_model/#a-block-attention-and-then-each-token-alone",
+        "models/transformer_block/#a-block-attention-and-then-each-token-alone",
         "A block: attention, and then each token alone",
     ),
     hints=(
@@ -139,4 +139,5 @@ EXERCISE = Exercise(
             "two results are given, and one is asked for",
         ),
     ],
+    stars=1,
 )

@@ -76,7 +76,7 @@ def tokens(d):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="columns_that_move",
-    read=("basics/in_a_model/#what-out_proj-does", "What out_proj does"),
+    read=("basics/multi_head_attention/#what-out_proj-does", "What out_proj does"),
     hints=(
         "What do you compare, to see what one head reaches?",
         "Compute the result, change D rows of W_value under torch.no_grad(), compute "

@@ -73,7 +73,10 @@ def run(cls, x, weights):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="StackedHeads",
-    read=("basics/stacked_heads/#two-heads-in-tensors", "Two heads in tensors"),
+    read=(
+        "basics/multi_head_attention/#two-heads-side-by-side",
+        "Two heads, side by side",
+    ),
     hints=(
         "Where must a list of modules be kept, so that the module around it knows of "
         "their weights?",

@@ -1,7 +1,8 @@
 """Two heads for a colour and a size
 
 Four things have a colour and a size, each plus or minus one. One softmax gives one row
-of weights, and one row cannot answer two questions. Write `two_questions(x, value)`.
+of weights, and a mixture cannot say which weight answered which question. Write
+`two_questions(x, value)`.
 
 `x` has shape (S, 2): for each thing its colour, then its size; `value` has shape
 (S, V). The first head asks who has my colour: its queries and keys are the colours
@@ -39,7 +40,10 @@ if __name__ == "__main__":
 
 EXERCISE = Exercise(
     answer="two_questions",
-    read=("basics/stacked_heads/#two-questions-by-hand", "Two questions, by hand"),
+    read=(
+        "basics/multi_head_attention/#two-questions-by-hand",
+        "Two questions, by hand",
+    ),
     hints=(
         "Which number of a thing may the first head see, if size must not count?",
         "Each head is one call of attention, with a column of x as queries and as "
@@ -109,7 +113,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.cat([first, second], dim=-1)",
             "first + second",
-            "the answers are added, so that nobody can tell them apart again",
+            "the answers are added, and cannot be told apart again",
         ),
         Wrong(
             "torch.cat([first, second], dim=-1)",
@@ -133,4 +137,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"-1 -> 1": "the answers have two axes, so that the last is axis 1"},
+    stars=1,
 )

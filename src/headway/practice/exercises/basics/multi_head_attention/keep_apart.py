@@ -57,7 +57,7 @@ def run(keep_apart, weight, num_heads):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="keep_apart",
-    read=("basics/in_a_model/#what-out_proj-does", "What out_proj does"),
+    read=("basics/multi_head_attention/#what-out_proj-does", "What out_proj does"),
     hints=(
         "Which numbers of a matrix let the first half of a result take from the first "
         "half of what comes in, and nothing else?",

@@ -60,7 +60,10 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="into_one",
-    read=("basics/stacked_heads/#two-heads-in-tensors", "Two heads in tensors"),
+    read=(
+        "basics/multi_head_attention/#side-by-side-is-one-product",
+        "Side by side is one product",
+    ),
     hints=(
         "A head more makes the result wider. Does it make the weight of an nn.Linear "
         "longer, or wider?",
