@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 import oracles
-from headway import MultiHeadAttention
+from headway import MultiHeadAttention, he_finds_boy
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"
@@ -597,34 +597,31 @@ def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
     return query, key, value
 
 
-def test_causal_weights_and_what_they_hide() -> None:
-    query, key, _ = causal_parts(789)
-    heat("causal-weights", oracles.attention_weights(query, key, PAST))
-    assert hidden_cells("causal-weights") == 15 * 5
-
-
-def test_who_notices_another_last_token() -> None:
-    torch.manual_seed(789)
+def test_who_notices_another_word() -> None:
+    (words, x), W_query, W_key = he_finds_boy()
     state = {
-        f"W_{name}.weight": nn.Linear(3, 2, bias=False).weight.detach()
-        for name in ("query", "key", "value")
+        "W_query.weight": W_query.T,
+        "W_key.weight": W_key.T,
+        "W_value.weight": torch.eye(3),
     }
-    changed = SIX.clone()
-    changed[5] = 9.0
+    changed = x.clone()
+    changed[7] = torch.tensor([1.0, 0.0, 1.0])
     moved = [
         (
             oracles.self_attention(changed, state, causal=causal)
-            - oracles.self_attention(SIX, state, causal=causal)
+            - oracles.self_attention(x, state, causal=causal)
         )
         .abs()
         .amax(dim=-1)
         for causal in (False, True)
     ]
-    assert moved[1][:5].tolist() == [0.0] * 5
-    show(numbers("leak"), torch.cat([moved[0], moved[1][5:]]))
+    assert words[7] == "ice"
+    assert moved[1][:7].tolist() == [0.0] * 7
+    drawn = torch.cat([moved[0], moved[1][7:]])
+    show(numbers("leak"), drawn)
     # An exact zero is written as such.
-    assert texts("leak").count("0") == 5
-    in_proportion(bars("leak"), torch.cat([moved[0], moved[1][5:]]))
+    assert texts("leak").count("0") == 7
+    in_proportion(bars("leak"), drawn)
 
 
 def test_dropout_keeps_the_mean() -> None:

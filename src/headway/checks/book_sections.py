@@ -12,8 +12,6 @@ _CHAPTERS = {
     "basics/scaling": "Why divide by the square root of d_k?",
     "basics/self_attention": "Self-attention as a module",
     "basics/masks": "Hiding the future",
-    "basics/dropout": "Dropping attention",
-    "basics/causal_attention": "Causal attention, one head",
     "basics/multi_head_attention": "Several heads",
     "basics/cross_attention": "Attention to a second text",
     "checking": "What check asks, and its options",
@@ -78,15 +76,11 @@ VISIBLE = _section("basics/masks", "What a token may see")
 RENORMALISING = _section("basics/masks", "First way: zero, then renormalise")
 PADDING = _section("basics/masks", "Two more masks")
 WRONG_MASKS = _section("basics/masks", "What breaks it")
-DROPOUT_MEAN = _section(
-    "basics/dropout", "The property: no change on average, none in use"
-)
-DROPOUT_MODES = _section("basics/dropout", "What breaks it")
-PROMISES = _section("basics/causal_attention", "Four promises")
-TOO_LONG = _section(
-    "basics/causal_attention", "What breaks it: a text that is too long"
-)
-STATE = _section("basics/causal_attention", "Buffer or no buffer?")
+DROPOUT_MEAN = _section("basics/masks", "No change on average")
+DROPOUT_MODES = _section("basics/masks", "Two modes")
+PROMISES = _section("basics/masks", "Four promises")
+TOO_LONG = _section("basics/masks", "A text that is too long")
+STATE = _section("basics/masks", "Buffer or no buffer?")
 HEADS_IN_MEMORY = _section(
     "basics/multi_head_attention", "Cutting into heads, seen in memory"
 )

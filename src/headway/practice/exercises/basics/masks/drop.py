@@ -30,7 +30,7 @@ if __name__ == "__main__":
 
 EXERCISE = Exercise(
     answer="drop",
-    read=("basics/dropout/#one-row-by-hand", "One row, by hand"),
+    read=("basics/masks/#no-change-on-average", "No change on average"),
     hints=(
         "If a weight survives in one of two draws, how large must it then be?",
         "Zero where keep is False; where it is True, divide by how often that happens.",

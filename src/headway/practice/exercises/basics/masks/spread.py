@@ -31,10 +31,7 @@ if __name__ == "__main__":
 
 EXERCISE = Exercise(
     answer="spread",
-    read=(
-        "basics/dropout/#the-property-no-change-on-average-none-in-use",
-        "The property: no change on average, none in use",
-    ),
+    read=("basics/masks/#no-change-on-average", "No change on average"),
     hints=(
         "How large is the variance of one weight that is either zero or w / (1 - p)?",
         "Variances of draws that do not know of each other add up.",

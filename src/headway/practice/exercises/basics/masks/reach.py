@@ -117,7 +117,7 @@ HEADS = [
 
 EXERCISE = Exercise(
     answer="reach",
-    read=("basics/causal_attention/#four-promises", "Four promises"),
+    read=("basics/masks/#four-promises", "Four promises"),
     hints=(
         "What do you compare, if one token is changed and all others stay?",
         "For each token: a copy of x with that token changed, the result again, and in "

@@ -81,9 +81,9 @@ _WEIGHTS = "weights = self.dropout(torch.softmax(scores, dim=-1))"
 
 EXERCISE = Exercise(
     answer="CausalAttention",
-    read=("basics/causal_attention/#the-module-by-hand", "The module, by hand"),
+    read=("basics/masks/#the-module-by-hand", "The module, by hand"),
     hints=(
-        "Which chapter gave each step, and which of the steps depends on the length of "
+        "Which section gave each step, and which of the steps depends on the length of "
         "the text that came in, and not on the longest that is allowed?",
         "triu(1) of a square of True is the future. masked_fill gives a new table of "
         "scores; dropout acts on weights, after the softmax.",
