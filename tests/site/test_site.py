@@ -12,7 +12,8 @@ import nbformat
 import pytest
 
 from book_nav import chapters, sources
-from pytest_proofread.page.markdown import fences, programs
+from pytest_proofread.page.markdown import fences
+from workshop.folds import programs_by_place
 from workshop.markdown_ext.labs import code
 from workshop.verify.links import broken_links
 from workshop.verify.site_matches_pages import site_problems
@@ -261,7 +262,7 @@ def test_every_program_of_every_page_can_be_copied(programs_shown):
     }
     for page in programs_shown:
         assert [block.text + "\n" for _, block in page.programs] == [
-            program.code for program in programs(page.path.read_text())
+            program.code for program in programs_by_place(page.path.read_text())[0]
         ], page.path
     assert sum(len(page.programs) for page in programs_shown) > 100
 

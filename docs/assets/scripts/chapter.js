@@ -1,4 +1,7 @@
-// Who wants to predict what a program prints hides each output of a chapter until asked.
+// What chapters load, before they are drawn: outputs that wait, and programs without what
+// their readers have seen.
+
+// Who wants to predict what a program prints hides each output until asked.
 {
   const KEY = "headway.outputs"
   const AFTER = ".language-python.highlight + .language-text.highlight"
@@ -91,5 +94,25 @@
     addEventListener("pageshow", ({ persisted }) => {
       if (persisted && kept() !== (all.ariaPressed === "true")) hide(kept())
     })
+  })
+}
+
+// What a program repeats of those above it is folded into one line, until asked for. It
+// is hidden from the eye alone: who listens to a page, or copies from it, has all of it.
+{
+  document.documentElement.toggleAttribute("data-hw-folding", true)
+  addEventListener("DOMContentLoaded", () => {
+    for (const lines of document.querySelectorAll(".hw-above")) {
+      const box = lines.closest(".highlight")
+      const ask = document.createElement("button")
+      ask.type = "button"
+      ask.className = "hw-unfold"
+      ask.textContent = `${lines.textContent.match(/.*\S.*/g).length} lines as above`
+      ask.ariaExpanded = false
+      ask.addEventListener("click", () => {
+        ask.ariaExpanded = box.toggleAttribute("data-hw-open")
+      })
+      box.prepend(ask)
+    }
   })
 }
