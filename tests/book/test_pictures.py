@@ -777,6 +777,24 @@ def test_three_words_look_up_three_others() -> None:
         assert len(list(root.iter("polygon"))) == 3
 
 
+def test_the_table_of_who_reaches_whom_is_the_one_that_the_page_prints() -> None:
+    page = (ROOT / "docs/basics/checks.md").read_text("utf-8")
+    printed = re.search(r"^tensor\(\[(\[.*?\])\], dtype=torch.int32\)$", page, re.M | re.S)
+    assert printed
+    wrong = re.findall(r"\b[01]\b", printed[1])
+    past = [str(int(token <= row)) for row in range(7) for token in range(7)]
+    for panel, table in enumerate((wrong, past)):
+        said = [text for text in texts("who-reaches-whom", panel) if text.isdigit()]
+        # Before the cells stand the numbers of the rows and of the tokens.
+        assert said[14:] == table
+        root = panels(FIGURES / "who-reaches-whom.svg")[panel]
+        leaks = sum(cell > seen for cell, seen in zip(table, past, strict=True))
+        dashed = ["stroke-dasharray" in rect.attrib for rect in root.iter("rect")]
+        assert len(dashed) == table.count("1")
+        assert sum(dashed) == leaks
+        assert hidden_cells("who-reaches-whom", panel) == table.count("0") * 4
+
+
 def test_two_texts_in_a_row_make_two_small_triangles() -> None:
     ids = [0, 0, 1, 1, 1]
     same = sum(s <= t and ids[s] == ids[t] for t in range(5) for s in range(5))

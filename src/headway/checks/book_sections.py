@@ -13,8 +13,8 @@ _CHAPTERS = {
     "basics/self_attention": "Self-attention as a module",
     "basics/masks": "Hiding the future",
     "basics/multi_head_attention": "Several heads",
-    "basics/cross_attention": "Attention to another text",
-    "basics/checks": "Check your own",
+    "basics/cross_attention": "Attention to a second text",
+    "checking": "What check asks, and its options",
     "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
     "positions/rotary": "Rotary positions",
@@ -91,8 +91,8 @@ DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
 OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
-HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
-DECLARED = _section("basics/checks", "Say what you mean once")
+HALF_PRECISION = _section("checking", "Numbers in sixteen bits")
+DECLARED = _section("checking", "Say what you mean once")
 
 ROTARY = _section("positions/rotary", "Turn instead of add")
 ROTARY_SPEEDS = _section("positions/rotary", "Many pairs, each at its own speed")
