@@ -21,7 +21,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 CHAPTERS = chapters()
 PREDICT, BEHIND = "**Predict.** ", "The program behind the choices"
 WRITE, SOLUTION = "Write: ", "A solution"
-LEDGER = "Figures of the sources on this page"
 FOLD = re.compile(r'( *)\?\?\?\+? ([\w-]+) "(.*)"')
 COMMENT = re.compile(r"<!--.*?-->")
 
@@ -296,9 +295,6 @@ def wrong_end(text: str, following: str | None, practised: bool = False) -> list
     if not 3 <= len(kept) <= 5:
         found.append(f"what to keep must be 3 to 5 points; got {len(kept)}")
     found += wrong_exercises(text, practised)
-    place = [fold.title == LEDGER for fold in folds(text)]
-    if any(place[:-1]):
-        found.append(f'the fold "{LEDGER}" must be the last one')
     if following:
         last = text.rstrip().rpartition("\n")[2]
         if not re.fullmatch(rf"\[Next: .+\]\({re.escape(following)}\)", last):
@@ -594,12 +590,6 @@ ENDS: dict[str, tuple[str, str]] = {
     "a solution that prints nothing": (
         changed("        <!--pytest-codeblocks:expected-output-->\n", "        So:\n"),
         "a solution must be a program that runs and shows what it prints",
-    ),
-    "codes too early": (
-        changed(
-            "## What to keep", f'??? abstract "{LEDGER}"\n    X.\n\n## What to keep'
-        ),
-        f'the fold "{LEDGER}" must be the last one',
     ),
     "something behind the link": (
         f"{GOOD}\nText.\n",

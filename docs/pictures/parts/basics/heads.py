@@ -71,8 +71,8 @@ def two_questions() -> str:
     return figure(
         [[panel]],
         "“He” asks. Below the line stands what it collects. Apart, its two questions "
-        f"collect {collects[0][0]} of <em>living</em> and {collects[1][1]} of "
-        "<em>to eat</em>. Asked in one, the three nouns get a third each, and the "
+        f"collect {collects[0][0]} of “living” and {collects[1][1]} of "
+        "“to eat”. Asked in one, the three nouns get a third each, and the "
         "mixture does not tell which weight answered what.",
     )
 
