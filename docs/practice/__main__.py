@@ -73,8 +73,8 @@ def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     core = [task for task in tasks if task.stars]
     if core:
         lines.append(
-            f"Stars mark the [core](../practice.md#the-core), from {STAR} (a few lines) to "
-            f"{3 * STAR} (a puzzle)."
+            f"Stars mark the [core](../practice.md#the-core), from {STAR} (a few "
+            f"lines) to {3 * STAR} (a puzzle)."
             + ("" if core == tasks else " The others are optional.")
         )
     lines.append("")
@@ -99,8 +99,7 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
         yield ""
         yield (
             f"It practises [{section}](../{page}.md#{anchor}); "
-            f"{len(exercise.wrong)} mistakes are recognised."
-            + _covers(exercise.covers)
+            f"{len(exercise.wrong)} mistakes are recognised." + _covers(exercise.covers)
         )
         yield ""
 

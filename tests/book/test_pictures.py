@@ -777,9 +777,11 @@ def test_three_words_look_up_three_others() -> None:
         assert len(list(root.iter("polygon"))) == 3
 
 
-def test_the_table_of_who_reaches_whom_is_the_one_that_the_page_prints() -> None:
+def test_the_table_of_who_reaches_whom_is_the_printed_one() -> None:
     page = (ROOT / "docs/basics/checks.md").read_text("utf-8")
-    printed = re.search(r"^tensor\(\[(\[.*?\])\], dtype=torch.int32\)$", page, re.M | re.S)
+    printed = re.search(
+        r"^tensor\(\[(\[.*?\])\], dtype=torch.int32\)$", page, re.M | re.S
+    )
     assert printed
     wrong = re.findall(r"\b[01]\b", printed[1])
     past = [str(int(token <= row)) for row in range(7) for token in range(7)]

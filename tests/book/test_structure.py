@@ -34,7 +34,7 @@ PARTS = [
 ]
 # They are about an argument of `attention`, and a tool.
 CHAPTER_WITHOUT_MODULE = ["basics/scaling", "basics/checks"]
-# All chapters work on the first; the others are explained in the chapter of a neighbour.
+# All chapters work on the first; the others are explained in a neighbour's chapter.
 MODULE_WITHOUT_CHAPTER = [
     "examples",
     "basics/fused",

@@ -45,7 +45,7 @@ def numbered_chapters() -> list[str]:
 
 
 def next_chapter(chapter: str) -> str | None:
-    """Return the chapter that is read after one, which is of the same section or book."""
+    """Return the chapter that is read after one, with a number or without."""
     numbered = numbered_chapters()
     own = [one for one in chapters() if (one in numbered) == (chapter in numbered)]
     return dict(itertools.pairwise(own)).get(chapter)

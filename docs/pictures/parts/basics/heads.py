@@ -23,7 +23,7 @@ COLOURS = (ACCENT, ACCENT_2)
 
 def two_questions() -> str:
     """Show what *he* finds by two questions, each alone and both in one score."""
-    words = "Boy is crying because he wants an ice cream".split()
+    words = ["Boy", "is", "crying", "because", "he", "wants", "an", "ice", "cream"]
     x = torch.zeros(9, 4).double()  # noun, pronoun, living, to eat
     x[0, [0, 2]] = x[4, 1] = x[7:, [0, 3]] = 1.0
     found = {"who?": [0, 2], "what?": [0, 3], "both in one": [0, 2, 0, 3]}
@@ -54,9 +54,7 @@ def two_questions() -> str:
     )
     row_labels(panel, (left - 7, top), words, height, strong=4)
     row_labels(panel, (left - 7, low), ("living", "to eat"), height)
-    for number, (name, fill) in enumerate(
-        zip(found, (*COLOURS, MUTED), strict=True)
-    ):
+    for number, (name, fill) in enumerate(zip(found, (*COLOURS, MUTED), strict=True)):
         x0 = left + number * width
         panel.text(x0 + width / 2, 14, name, font_weight="700")
         for row, weight in enumerate(columns[number].tolist()):

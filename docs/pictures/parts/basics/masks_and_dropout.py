@@ -51,8 +51,8 @@ def leak() -> str:
     panel = Panel(
         340,
         top + len(words) * pitch + 4,
-        "Two columns of nine bars: how far each context vector moves when “ice” becomes "
-        "“Girl”. With all words visible every row moves, by "
+        "Two columns of nine bars: how far each context vector moves when “ice” "
+        "becomes “Girl”. With all words visible every row moves, by "
         f"{', '.join(fixed(far, 3) for far in free)}. With the causal mask the seven "
         "rows before it move by exactly 0, and the last two by "
         f"{' and '.join(fixed(far, 3) for far in causal[place:])}.",
