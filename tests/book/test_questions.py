@@ -317,6 +317,15 @@ def test_the_key_to_a_question_follows_from_a_program(chapter: str) -> None:
 # The chapters whose question must name its point. A point that another one names is
 # tried as well.
 WITH_A_POINT = [
+    "basics/embedding",
+    "basics/simple_attention",
+    "basics/scaled_dot_product",
+    "basics/scaling",
+    "basics/self_attention",
+    "basics/masks",
+    "basics/multi_head_attention",
+    "basics/cross_attention",
+    "basics/checks",
     "positions/sinusoidal",
     "positions/rotary",
     "positions/rotary_scaling",
