@@ -643,7 +643,7 @@ def test_a_wrong_end_is_found(what: str) -> None:
 
 # The question that a reader of the chapter on blocks once got: its answer was right for
 # a reason that it did not ask for, since nobody looks at the last token anyway.
-LAST_TOKEN = '''
+LAST_MOVES = """
 **Predict.** A projection is zero, and the last of seven tokens changes.
 
 ??? example "The program behind the choices"
@@ -676,28 +676,28 @@ LAST_TOKEN = '''
     ```
 
     <!--off: nn.init.zeros_(attend.out_proj.weight) -> pass-->
-'''
-FIRST_TOKEN = LAST_TOKEN.replace("[6]", "[0]")
+"""
+FIRST_MOVES = LAST_MOVES.replace("[6]", "[0]")
 ZEROED = "nn.init.zeros_(attend.out_proj.weight) -> pass"
 POINTS = {
     "no point": (
-        LAST_TOKEN.replace(f"<!--off: {ZEROED}-->", ""),
+        LAST_MOVES.replace(f"<!--off: {ZEROED}-->", ""),
         "a question must have a comment",
     ),
     "a misspelled point": (
-        LAST_TOKEN.replace("off:", "of:"),
+        LAST_MOVES.replace("off:", "of:"),
         "a comment must be <!--off: OLD -> NEW-->; got <!--of: ",
     ),
     "a point that is not in the program": (
-        LAST_TOKEN.replace(ZEROED, "nn.init.ones_ -> pass"),
+        LAST_MOVES.replace(ZEROED, "nn.init.ones_ -> pass"),
         "must stand once in the program; got 0 of 'nn.init.ones_'",
     ),
     "a point that is there twice": (
-        LAST_TOKEN.replace(ZEROED, "attend( -> ("),
+        LAST_MOVES.replace(ZEROED, "attend( -> ("),
         "must stand once in the program; got 2 of 'attend('",
     ),
     "a program that does not ask": (
-        LAST_TOKEN.replace(ZEROED, "MultiHeadAttention(12, 12, 7, 0.0, n -> dict(n"),
+        LAST_MOVES.replace(ZEROED, "MultiHeadAttention(12, 12, 7, 0.0, n -> dict(n"),
         "the package must still be asked",
     ),
 }
@@ -705,13 +705,13 @@ POINTS = {
 
 @pytest.mark.refusal
 def test_an_answer_that_stays_without_the_point_is_found() -> None:
-    code, right = point(LAST_TOKEN)
+    code, right = point(LAST_MOVES)
     assert last_line(code) == "right: C"
     assert wrong_point(right, "right: C") == [
         "with the point switched off, one other choice must be right, and not C; "
         "got right: C"
     ]
-    code, right = point(FIRST_TOKEN)
+    code, right = point(FIRST_MOVES)
     assert last_line(code) == "right: A"
     assert wrong_point(right, "right: A") == []
 
@@ -724,13 +724,13 @@ def test_without_the_point_one_other_choice_is_right(line: str) -> None:
 @pytest.mark.parametrize("what", POINTS)
 def test_a_wrong_point_is_found(what: str) -> None:
     text, said = POINTS[what]
-    assert text != LAST_TOKEN
+    assert text != LAST_MOVES
     with pytest.raises(ValueError, match=re.escape(said)):
         point(text)
 
 
 def test_several_edits_switch_off_one_point() -> None:
     more = "    <!--off: += 1.0 -> += 2.0-->\n"
-    code, _ = point(LAST_TOKEN + more)
+    code, _ = point(LAST_MOVES + more)
     assert "zeros_" not in code
     assert "changed[6] += 2.0" in code
