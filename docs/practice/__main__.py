@@ -72,8 +72,8 @@ def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     core = [task for task in tasks if task.stars]
     if core:
         lines.append(
-            f"Stars mark the [core](../practice.md#the-core), from {STAR} (a few lines) "
-            f"to {3 * STAR} (a puzzle)."
+            f"Stars mark the [core](../practice.md#the-core), from {STAR} (a few "
+            f"lines) to {3 * STAR} (a puzzle)."
             + ("" if core == tasks else " The others are optional.")
         )
     lines.append("")
