@@ -10,8 +10,10 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
 from book_nav import chapters, sources
+from chosen_pages import MOVED
 from pytest_proofread.page.markdown import fences
 from workshop.folds import programs_by_place
 from workshop.markdown_ext.labs import code
@@ -357,7 +359,19 @@ def unpacked(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_archive_is_whole(unpacked, pages):
     assert broken_links(unpacked) == []
-    assert len([*unpacked.rglob("*.html")]) == len(pages) - 1  # no page is missing
+    # No page is missing, and an address of before leads on there too.
+    assert len([*unpacked.rglob("*.html")]) == len(pages) - 1 + len(MOVED)
+
+
+@pytest.mark.parametrize("page", sorted(MOVED))
+def test_an_address_of_before_leads_on(site, page):
+    soup = BeautifulSoup((site / page).read_text("utf-8"), "html.parser")
+    (leads,) = soup.select("meta[http-equiv=refresh]")
+    (link,) = soup.select("a[href]")
+    assert leads["content"] == f"0; url={link['href']}"
+    path, _, anchor = link["href"].partition("#")
+    target = (site / page).parent / path / "index.html"
+    assert not anchor or f'id="{anchor}"' in target.read_text("utf-8")
 
 
 def test_every_link_of_the_markdown_leads_somewhere(site):
