@@ -24,7 +24,7 @@ DOCUMENTS = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 
 def all_pages(site: Path = SITE) -> list[str]:
-    """List the pages of a built site, by their paths in it, without those that moved."""
+    """List the pages of a built site by their paths, without those that moved."""
     found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     return [page for page in found if page not in MOVED]
 
