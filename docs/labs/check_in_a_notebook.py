@@ -4,7 +4,7 @@
 # In a notebook, the report of a check shows itself as a table.
 # This page is a notebook: its cells ran when the site was built, and what stands under
 # them is what they showed.
-# [Check your own](../../basics/checks/) explains what is asked.
+# [What check asks](../../checking/) explains the report.
 #
 # Here is attention with a mistake in it.
 # Look for it before you read on.

@@ -10,7 +10,7 @@
 # # Stacked or split?
 #
 # Several heads can be a list of small modules, or one large projection that is split.
-# [Several heads from one projection](../basics/multi_head_attention.md) shows that
+# [Several heads](../basics/multi_head_attention.md) shows that
 # both compute the same.
 # It is often said that splitting is more efficient, since one matrix product does the
 # work of many.
@@ -490,5 +490,5 @@ say(*verdicts)
 #
 # All this was measured on a CPU; a GPU may well give other answers.
 #
-# Back to [Several heads from one projection](../basics/multi_head_attention.md), or to
+# Back to [Several heads](../basics/multi_head_attention.md), or to
 # [the other lab](why_sqrt_dk.md).

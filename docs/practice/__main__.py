@@ -17,12 +17,14 @@ from workshop.generator_support import generate
 DOCS = Path(__file__).parents[1]
 NAV = DOCS.parent / "mkdocs.yml"
 FOLDER = DOCS.parent / "generated" / "practice"
+STAR = "\N{BLACK STAR}"
 
 
 def chapters() -> dict[str, str]:
     """Give the title of each chapter, as the nav has it, in its order."""
-    lines = re.findall(r"^ +- (\d+\.\d+ .+): (\S+)\.md$", NAV.read_text("utf-8"), re.M)
-    return {page: title for title, page in lines}
+    lines = re.findall(r"^ +- (.+): (\S+)\.md$", NAV.read_text("utf-8"), re.M)
+    folders = parts()
+    return {page: title for title, page in lines if page.partition("/")[0] in folders}
 
 
 def parts() -> dict[str, str]:
@@ -66,12 +68,19 @@ def chapter_list(chapter: str, tasks: Sequence[Task]) -> str:
     part = chapter.partition("/")[0]
     lines = [
         "**Write.** [`headway practice`](../practice.md#how-to-start) has a file for "
-        "each of these, judges what you write, and tells a mistake by its name:",
-        "",
+        "each of these, judges what you write, and names your mistake."
     ]
+    core = [task for task in tasks if task.stars]
+    if core:
+        lines.append(
+            f"Stars mark the [core](../practice.md#the-core), from {STAR} (a few "
+            f"lines) to {3 * STAR} (a puzzle)."
+            + ("" if core == tasks else " The others are optional.")
+        )
+    lines.append("")
     for task in tasks:
         link = f"[`{task.name}`](../practice/{part}.md#{task.name})"
-        lines.append(f"- {link}: {task.source.title}")
+        lines.append(f"- {link}{_stars(task, before=' ')}: {task.source.title}")
     return "\n".join(lines) + "\n"
 
 
@@ -85,21 +94,23 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
         page, _, anchor = page.partition("/#")
         yield f"### {task.number}. `{task.name}` {{ #{task.name} }}"
         yield ""
-        yield f"**{task.source.title}.**"
+        yield f"**{task.source.title}.**{_stars(task, before=' Core, ', after='.')}"
         yield _fenced(_kept_here(task))
         yield ""
         yield (
             f"It practises [{section}](../{page}.md#{anchor}); "
-            f"{len(exercise.wrong)} mistakes are known by name."
-            + _covers(exercise.covers)
+            f"{len(exercise.wrong)} mistakes are recognised." + _covers(exercise.covers)
         )
         yield ""
 
 
 def table(known: Mapping[str, Sequence[Task]]) -> str:
     """Count the exercises of each part, and their mistakes."""
-    lines = ["| Part | Exercises | Mistakes known by name |", "| --- | ---: | ---: |"]
-    tasks, mistakes = 0, 0
+    lines = [
+        "| Part | Exercises | Core | Mistakes recognised |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    every = []
     for part, title in parts().items():
         own = [
             task
@@ -107,11 +118,23 @@ def table(known: Mapping[str, Sequence[Task]]) -> str:
             if chapter.partition("/")[0] == part
             for task in found
         ]
-        wrong = sum(len(task.exercise.wrong) for task in own)
-        tasks, mistakes = tasks + len(own), mistakes + wrong
-        lines.append(f"| [{title}](practice/{part}.md) | {len(own)} | {wrong} |")
-    lines.append(f"| all | {tasks} | {mistakes} |")
+        lines.append(_row(f"[{title}](practice/{part}.md)", own))
+        every += own
+    lines.append(_row("all", every))
     return "\n".join(lines) + "\n"
+
+
+def _row(title: str, tasks: Sequence[Task]) -> str:
+    """Count exercises, for a row of the table."""
+    core = sum(task.exercise.stars > 0 for task in tasks)
+    wrong = sum(len(task.exercise.wrong) for task in tasks)
+    return f"| {title} | {len(tasks)} | {core} | {wrong} |"
+
+
+def _stars(task: Task, *, before: str, after: str = "") -> str:
+    """Give the stars of a core exercise; nothing for another one."""
+    stars = task.exercise.stars * STAR
+    return f"{before}{stars}{after}" if stars else ""
 
 
 def _kept_here(task: Task) -> str:
@@ -138,7 +161,7 @@ def _covers(names: Sequence[str]) -> str:
     if not names:
         return ""
     listed = ", ".join(f"[`{name}`](#{name})" for name in names)
-    return f" It is a checkpoint: who solves it has solved {listed} too."
+    return f" It is a checkpoint, which contains {listed}."
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from workshop.generator_support import generate
 DOCS = Path(__file__).parent.parent
 FOLDER = DOCS.parent / "generated" / "sources"
 NAV = DOCS.parent / "mkdocs.yml"
-CLAIM = ("claim ", "claims")
 CHAPTER = re.compile(r"\d+\.\d+")  # how the titles of chapters begin
 Entry = dict[str, Any]
 
@@ -73,13 +72,6 @@ def link(entry: Entry, page: str, label: str = "") -> str:
             place = title.lower()
         label = f"{place}, *{entry['heading']}*"
     return f"[{label}]({path}#{anchor(entry['heading'])})"
-
-
-def code(entry: Entry) -> str:
-    """Link from a chapter to a figure or a claim."""
-    kind, page = ("", entry["source"].lower()) if "value" in entry else CLAIM
-    plain = "" if entry["verdict"] == "reproduces" else f" ({entry['verdict']})"
-    return f"{kind}[{entry['id']}](../sources/{page}.md#{entry['id'].lower()}){plain}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> str:
@@ -141,22 +133,6 @@ def claims(ledger: Entry, page: str) -> str:
     return table(["claim", "verdict", "made by"], rows, "lll")
 
 
-def reproduced(ledger: Entry, page: str, text: str) -> str:
-    """List what of the sources a chapter prints and settles, by its headings."""
-    items = []
-    for heading in re.findall(r"^##+ (.+)$", text, re.M):
-        place = {"page": page, "heading": heading}
-        here = [
-            one
-            for one in [*ledger["figure"], *ledger["claim"]]
-            if place.items() <= one.items()
-        ]
-        if here:
-            codes = ", ".join(map(code, here))
-            items.append(f"- {link(place, page, heading)}: {codes}")
-    return "\n".join(items)
-
-
 def make() -> dict[str, str]:
     """Make all that follows from the ledger, by the names of the files."""
     ledger = tomllib.loads((DOCS / "sources" / "ledger.toml").read_text("utf-8"))
@@ -172,10 +148,6 @@ def make() -> dict[str, str]:
         made[f"{name}-figures.md"] = figures(own, page)
         if letter == "E":  # most of its programs are missing in the copy at hand
             made[f"{name}-programs.md"] = programs(own, page)
-    for page, title in titles().items():
-        if CHAPTER.match(title):
-            text = (DOCS / page).read_text("utf-8")
-            made[page] = reproduced(ledger, page, text)
     return {name: f"{text}\n" for name, text in made.items() if text}
 
 

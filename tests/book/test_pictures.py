@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 import oracles
-from headway import MultiHeadAttention
+from headway import MultiHeadAttention, he_finds_boy
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"
@@ -426,22 +426,26 @@ def test_boy_is_four_changes_away_or_one_look() -> None:
     assert [look[-1] for look in looks] == ["2"] + ["1"] * 7
 
 
-def test_scores_of_journey_and_their_shares() -> None:
+# Noun, pronoun, living, for each word of "Boy is crying because he wants an ice cream".
+NINE = torch.zeros(9, 3)
+NINE[[0, 7, 8], 0] = NINE[4, 1] = NINE[0, 2] = 1
+
+
+def test_scores_of_boy_and_their_weights() -> None:
     scores = torch.tensor(
-        [oracles.dot(SIX[1].tolist(), x) for x in SIX.tolist()], dtype=torch.float64
+        [oracles.dot(NINE[0].tolist(), x) for x in NINE.tolist()], dtype=torch.float64
     )
     weights = oracles.softmax(scores[None])[0]
-    total = torch.tensor([scores.sum(), weights.sum()])
-    found = numbers("simple-attention-bars")
-    show(found[:6] + found[7:13], torch.cat([scores, weights]))
-    show([found[6], found[13]], total)
+    found = [text for text in texts("simple-attention-bars") if text[0].isdigit()]
+    assert found[:10] == [f"{score:.0f}" for score in [*scores, scores.sum()]]
+    show(found[10:], torch.cat([weights, weights.sum()[None]]))
     lengths = bars("simple-attention-bars")
-    in_proportion(lengths[:6], scores)
-    in_proportion(lengths[6:], weights)
+    in_proportion(lengths[:3], scores[scores > 0])
+    in_proportion(lengths[3:], weights)
 
 
-def test_all_weights_of_the_six_words() -> None:
-    heat("simple-attention-weights", oracles.attention_weights(SIX, SIX, scale=1.0))
+def test_all_weights_of_the_nine_words() -> None:
+    heat("simple-attention-weights", oracles.attention_weights(NINE, NINE, scale=1.0))
 
 
 def test_one_query_from_its_token_to_its_context() -> None:
@@ -497,14 +501,14 @@ def test_shapes_are_drawn_to_scale() -> None:
         if rect.get("stroke-width")
     ]
     assert shapes == [
-        (6, 3),
-        *[(3, 2), (6, 2)] * 3,
-        (6, 2),
-        (2, 6),
-        (6, 6),
-        *[(6, 2)] * 2,
+        (9, 3),
+        *[(3, 2), (9, 2)] * 3,
+        (9, 2),
+        (2, 9),
+        (9, 9),
+        *[(9, 2)] * 2,
     ]
-    assert frames == [(17.0 * rows, 17.0 * columns) for rows, columns in shapes]
+    assert frames == [(14.0 * rows, 14.0 * columns) for rows, columns in shapes]
 
 
 def cloakroom(texts: int) -> tuple[Tensor, Tensor]:
@@ -526,6 +530,7 @@ def test_a_head_before_and_after_training() -> None:
     torch.manual_seed(123)
     layers = [nn.Linear(24, 8, bias=False).double() for _ in range(3)]
     pictured = []
+    measured = []
     optimizer = torch.optim.Adam([layer.weight for layer in layers], lr=0.02)
     for step in range(101):
         if step in (0, 100):
@@ -535,7 +540,17 @@ def test_a_head_before_and_after_training() -> None:
         x, answer = cloakroom(64)
         q, k, v = (layer(x) for layer in layers)
         weights = (q[:, -1:] @ k.transpose(1, 2) / math.sqrt(8)).softmax(dim=-1)
-        loss = nn.functional.cross_entropy((weights @ v)[:, 0], answer)
+        scores = (weights @ v)[:, 0]
+        loss = nn.functional.cross_entropy(scores, answer)
+        hooks = x[:, :, 16:].argmax(dim=-1)
+        holds = (hooks == answer[:, None]) & (x[:, :, 16:].sum(dim=-1) > 0)
+        measured.append(
+            [
+                loss.item(),
+                (scores.argmax(dim=-1) == answer).double().mean().item(),
+                (weights[:, 0] * holds).sum(dim=-1).mean().item(),
+            ]
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -544,6 +559,32 @@ def test_a_head_before_and_after_training() -> None:
         drawn = torch.tensor(fills("head-learned", panel), dtype=torch.float64)
         even = 0.03 + 0.39 * weights.flatten()
         torch.testing.assert_close(drawn, even, atol=0.006, rtol=0)
+    losses, rights, weights_of = zip(*measured, strict=True)
+    guesses = [math.log(8), math.log(5)]
+    show(numbers("head-learns", 0), torch.tensor([*guesses, losses[-1]]))
+    show(numbers("head-learns", 1), torch.tensor([rights[50], weights_of[50]]))
+    drawn_curves = [
+        [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path.attrib["d"])]
+        for panel in panels(FIGURES / "head-learns.svg")
+        for path in panel.iter("path")
+        if path.attrib["d"].count("L") == 100
+    ]
+    for heights, values, highest in zip(
+        drawn_curves, (losses, rights, weights_of), (2.4, 1.0, 1.0), strict=True
+    ):
+        true = [216 - 180 * value / highest for value in values]
+        assert heights == pytest.approx(true, abs=0.06)
+
+
+def test_a_real_head_finds_what_followed() -> None:
+    text = "johnmarymaryjohn"
+    said = [words for words in texts("head-of-a-model") if len(words) == 1]
+    assert said == [letter for letter in text for _ in range(2)]
+    places = [(t, s) for t in range(16) for s in range(t + 1)]
+    shades = dict(zip(places, fills("head-of-a-model"), strict=True))
+    for t in range(8, 16):
+        followed = text.index(text[t]) + 1
+        assert shades[t, followed] > 0.03 + 0.9 * 0.39 - 0.006
 
 
 def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -556,34 +597,31 @@ def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
     return query, key, value
 
 
-def test_causal_weights_and_what_they_hide() -> None:
-    query, key, _ = causal_parts(789)
-    heat("causal-weights", oracles.attention_weights(query, key, PAST))
-    assert hidden_cells("causal-weights") == 15 * 5
-
-
-def test_who_notices_another_last_token() -> None:
-    torch.manual_seed(789)
+def test_who_notices_another_word() -> None:
+    (words, x), W_query, W_key = he_finds_boy()
     state = {
-        f"W_{name}.weight": nn.Linear(3, 2, bias=False).weight.detach()
-        for name in ("query", "key", "value")
+        "W_query.weight": W_query.T,
+        "W_key.weight": W_key.T,
+        "W_value.weight": torch.eye(3),
     }
-    changed = SIX.clone()
-    changed[5] = 9.0
+    changed = x.clone()
+    changed[7] = torch.tensor([1.0, 0.0, 1.0])
     moved = [
         (
             oracles.self_attention(changed, state, causal=causal)
-            - oracles.self_attention(SIX, state, causal=causal)
+            - oracles.self_attention(x, state, causal=causal)
         )
         .abs()
         .amax(dim=-1)
         for causal in (False, True)
     ]
-    assert moved[1][:5].tolist() == [0.0] * 5
-    show(numbers("leak"), torch.cat([moved[0], moved[1][5:]]))
+    assert words[7] == "ice"
+    assert moved[1][:7].tolist() == [0.0] * 7
+    drawn = torch.cat([moved[0], moved[1][7:]])
+    show(numbers("leak"), drawn)
     # An exact zero is written as such.
-    assert texts("leak").count("0") == 5
-    in_proportion(bars("leak"), torch.cat([moved[0], moved[1][5:]]))
+    assert texts("leak").count("0") == 7
+    in_proportion(bars("leak"), drawn)
 
 
 def test_dropout_keeps_the_mean() -> None:
@@ -610,10 +648,16 @@ def test_shapes_of_the_flow() -> None:
 
 
 def test_two_questions_find_more_than_one() -> None:
-    things = torch.tensor([[1, 1], [-1, 1], [1, -1], [-1, -1]])
-    by = [things[:, 0], things[:, 1], things.sum(dim=1)]
-    for panel, scores in enumerate(by):
-        show(numbers("two-questions", panel), (3.0 * scores).softmax(dim=0))
+    nouns, living, to_eat = torch.zeros(3, 9).double()
+    nouns[[0, 7, 8]] = living[0] = to_eat[[7, 8]] = 1.0
+    scores = {
+        "who": 4 * (nouns + living) / 2**0.5,
+        "what": 4 * (nouns + to_eat) / 2**0.5,
+        "both": 4 * (2 * nouns + living + to_eat) / 2,
+    }
+    rows = torch.stack([one.softmax(dim=0) for one in scores.values()])
+    collected = torch.stack([rows @ living, rows @ to_eat])
+    show(numbers("two-questions"), torch.cat([rows.flatten(), collected.flatten()]))
 
 
 def test_one_product_holds_the_numbers_of_two() -> None:
@@ -731,6 +775,26 @@ def test_three_words_look_up_three_others() -> None:
         even = 0.6 + 5.4 * torch.tensor(weights, dtype=torch.float64)
         torch.testing.assert_close(widths, even, atol=0.051, rtol=0)
         assert len(list(root.iter("polygon"))) == 3
+
+
+def test_the_table_of_who_reaches_whom_is_the_printed_one() -> None:
+    page = (ROOT / "docs/basics/checks.md").read_text("utf-8")
+    printed = re.search(
+        r"^tensor\(\[(\[.*?\])\], dtype=torch.int32\)$", page, re.M | re.S
+    )
+    assert printed
+    wrong = re.findall(r"\b[01]\b", printed[1])
+    past = [str(int(token <= row)) for row in range(7) for token in range(7)]
+    for panel, table in enumerate((wrong, past)):
+        said = [text for text in texts("who-reaches-whom", panel) if text.isdigit()]
+        # Before the cells stand the numbers of the rows and of the tokens.
+        assert said[14:] == table
+        root = panels(FIGURES / "who-reaches-whom.svg")[panel]
+        leaks = sum(cell > seen for cell, seen in zip(table, past, strict=True))
+        dashed = ["stroke-dasharray" in rect.attrib for rect in root.iter("rect")]
+        assert len(dashed) == table.count("1")
+        assert sum(dashed) == leaks
+        assert hidden_cells("who-reaches-whom", panel) == table.count("0") * 4
 
 
 def test_two_texts_in_a_row_make_two_small_triangles() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from book_nav import chapters, sections_of, titles
+from book_nav import chapters, numbered_chapters, sections_of, titles
 from headway.practice.task.library import book
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_chapters_and_parts_are_those_of_the_nav() -> None:
     assert [*MADE["chapters"]()] == CHAPTERS
     assert MADE["parts"]() == {
         chapter.partition("/")[0]: sections_of(f"{chapter}.md")[-1][0]
-        for chapter in CHAPTERS
+        for chapter in numbered_chapters()
     }
 
 
@@ -56,6 +56,27 @@ def test_each_part_has_a_page_of_its_exercises(part: str) -> None:
     title = titles()[f"practice/{part}.md"]
     assert MADE["parts"]()[part].partition(" ")[2] == title
     assert f"\n# Practice: {title}\n" in text
+
+
+def test_pages_show_which_exercises_are_core() -> None:
+    made = MADE["made"]()
+    star = MADE["STAR"]
+    link = "[`causal_mask`](../practice/basics.md#causal_mask)"
+    assert f"- {link} {star}: Hide the future\n" in made["basics/masks.md"]
+    assert "The others are optional." in made["basics/masks.md"]
+    assert "The others are optional." not in made["models/induction.md"]
+    assert f"**Hide the future.** Core, {star}.\n" in made["basics.md"]
+    assert "**A short memory.**\n" in made["basics.md"]
+    *_, total = made["table.md"].splitlines()
+    assert total.startswith(f"| all | {len(book())} | {len(book().core())} |")
+
+
+def test_ways_give_each_exercise_the_stars_that_it_has() -> None:
+    star = MADE["STAR"]
+    for page in (DOCS / "ways").glob("*.md"):
+        text = page.read_text("utf-8")
+        for name, stars in re.findall(rf"`(\w+)` ({star}+)", text):
+            assert book()[name].exercise.stars == len(stars), name
 
 
 def test_a_chapter_without_exercises_is_an_error() -> None:

@@ -12,7 +12,7 @@ from headway import cli
 from headway.checks import cli as checks
 from headway.checks.worker import answer
 from headway.practice import cli as practice
-from practice.small import Here, small_set
+from practice.small import CORE, Here, small_set
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -48,6 +48,7 @@ GIVEN = {"NAME": "double", "SET": "set"}
 STATUS = {
     "headway practice": 1,
     "headway practice NAME": 1,
+    "headway practice --core": 1,
     "headway practice --once": 1,
     "headway practice --once --json": 1,
     "headway practice --once --seed 7": 1,
@@ -105,7 +106,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "my_model.py").write_text("\n".join(models))
     for name in ("my_attention.py", "file.py"):
         (tmp_path / name).write_text(ATTENTION)
-    small_set(tmp_path / "set")
+    small_set(tmp_path / "set", half=CORE)
     small_set(tmp_path / "src/headway/practice/exercises")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(practice, "Worker", Here)

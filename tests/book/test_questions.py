@@ -1,6 +1,8 @@
 """Each chapter ends alike, and the key to its question follows from a program."""
 
 import ast
+import contextlib
+import io
 import itertools
 import os
 import re
@@ -10,15 +12,15 @@ from typing import NamedTuple
 
 import pytest
 
-from book_nav import chapters
+from book_nav import chapters, next_chapter
 from headway.practice.task.library import book
 from pytest_proofread.page.markdown import fences, outside, programs, skipped
+from workshop.changed_modules.kept import Kept
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHAPTERS = chapters()
 PREDICT, BEHIND = "**Predict.** ", "The program behind the choices"
 WRITE, SOLUTION = "Write: ", "A solution"
-LEDGER = "Figures of the sources on this page"
 FOLD = re.compile(r'( *)\?\?\?\+? ([\w-]+) "(.*)"')
 COMMENT = re.compile(r"<!--.*?-->")
 
@@ -165,6 +167,85 @@ def span(after: list[Fold]) -> tuple[int, int]:
     return after[0].line + 1, ends[0]
 
 
+# ---- The point of a question -------------------------------------------------------
+
+# Below the program behind the choices a comment can switch off what is asked about:
+#
+#     <!--off: nn.init.zeros_(attend.out_proj.weight) -> pass-->
+#
+# The program with this edit, or with several, must find another choice right. Else the
+# question asks for something that does not matter, and any reason gives the answer.
+OFF = re.compile(r"<!--off: (.+?) -> (.+)-->")
+
+
+def point(text: str) -> tuple[str, str]:
+    """Return the program behind the choices with the point switched off.
+
+    Args:
+        text: A page with a question.
+
+    Returns:
+        The program, and the letter that is right while the point is there.
+
+    Raises:
+        ValueError: If the comment is missing, or does not fit the program.
+    """
+    (behind,) = (fold for fold in folds(text) if fold.title == BEHIND)
+    (program,) = programs(behind.text)
+    code = program.code
+    bare = outside(behind.text, fences(behind.text)).values()
+    notes = [line.strip() for line in bare if re.match(r"\s*<!--.* -> ", line)]
+    if not notes:
+        raise ValueError("a question must have a comment <!--off: OLD -> NEW-->")
+    for note in notes:
+        if not (edit := OFF.fullmatch(note)):
+            raise ValueError(f"a comment must be <!--off: OLD -> NEW-->; got {note}")
+        if code.count(edit[1]) != 1:
+            raise ValueError(
+                "what is switched off must stand once in the program; "
+                f"got {code.count(edit[1])} of {edit[1]!r}"
+            )
+        code = code.replace(edit[1], edit[2])
+    if not asks_the_package(code):
+        raise ValueError("with the point switched off, the package must still be asked")
+    return code, program.recorded[0].rstrip()[-1]
+
+
+def asks_the_package(code: str) -> bool:
+    """Say whether a program uses what it imports from the package."""
+    nodes = [*ast.walk(ast.parse(code))]
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    names = {
+        alias.asname or alias.name
+        for node in froms
+        if (node.module or "").partition(".")[0] == "headway"
+        for alias in node.names
+    }
+    return any(isinstance(node, ast.Name) and node.id in names for node in nodes)
+
+
+def last_line(code: str) -> str:
+    """Run a program, and return the last line that it prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(code, "<choices>", "exec"), {"__name__": "__main__"})  # noqa: S102
+    return out.getvalue().rstrip().rpartition("\n")[2]
+
+
+def wrong_point(right: str, without: str) -> list[str]:
+    """Say what is wrong if the answer does not depend on the point.
+
+    Args:
+        right: The letter that is right.
+        without: The last line of the program without the point.
+    """
+    if re.fullmatch("right: [A-D]", without) and without[-1] != right:
+        return []
+    return [
+        "with the point switched off, one other choice must be right, and not "
+        f"{right}; got {without}"
+    ]
+
+
 # ---- The end of a chapter ----------------------------------------------------------
 
 
@@ -214,9 +295,6 @@ def wrong_end(text: str, following: str | None, practised: bool = False) -> list
     if not 3 <= len(kept) <= 5:
         found.append(f"what to keep must be 3 to 5 points; got {len(kept)}")
     found += wrong_exercises(text, practised)
-    place = [fold.title == LEDGER for fold in folds(text)]
-    if any(place[:-1]):
-        found.append(f'the fold "{LEDGER}" must be the last one')
     if following:
         last = text.rstrip().rpartition("\n")[2]
         if not re.fullmatch(rf"\[Next: .+\]\({re.escape(following)}\)", last):
@@ -236,10 +314,36 @@ def test_the_key_to_a_question_follows_from_a_program(chapter: str) -> None:
     assert wrong_question(read(chapter)) == []
 
 
-@pytest.mark.parametrize(
-    ("chapter", "following"), [*itertools.pairwise([*CHAPTERS, None])]
-)
-def test_a_chapter_ends_as_the_others_do(chapter: str, following: str | None) -> None:
+# The chapters whose question does not name its point yet. Each new one does.
+WITHOUT_A_POINT = [
+    "basics/training",
+    "decoding/paged_cache",
+    "decoding/latent_attention",
+    "kernels/flash_backward",
+    "variants/linear_attention",
+    "variants/delta_rule",
+    "models/transformer_block",
+    "basics/pytorch",
+    "basics/packing",
+]
+WITH_A_POINT = [one for one in CHAPTERS if one not in WITHOUT_A_POINT]
+
+
+@pytest.mark.refusal  # a reader has no shape checks
+@pytest.mark.parametrize("chapter", WITH_A_POINT)
+def test_the_answer_to_a_question_depends_on_its_point(
+    chapter: str, kept: Kept
+) -> None:
+    text = read(chapter)
+    code, right = point(text)
+    name = f"point-{chapter.replace('/', '-')}"
+    without = kept(name, lambda: last_line(code), programs=[code])
+    assert wrong_point(right, without) == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_ends_as_the_others_do(chapter: str) -> None:
+    following = next_chapter(chapter)
     address = following and os.path.relpath(f"{following}.md", Path(chapter).parent)
     practised = chapter in book().chapters()
     assert wrong_end(read(chapter), address, practised) == []
@@ -476,12 +580,6 @@ ENDS: dict[str, tuple[str, str]] = {
         changed("        <!--pytest-codeblocks:expected-output-->\n", "        So:\n"),
         "a solution must be a program that runs and shows what it prints",
     ),
-    "codes too early": (
-        changed(
-            "## What to keep", f'??? abstract "{LEDGER}"\n    X.\n\n## What to keep'
-        ),
-        f'the fold "{LEDGER}" must be the last one',
-    ),
     "something behind the link": (
         f"{GOOD}\nText.\n",
         "the last line must be a link to next.md",
@@ -519,3 +617,98 @@ def test_a_wrong_end_is_found(what: str) -> None:
     text, said = ENDS[what]
     assert text != GOOD
     assert said in wrong_end(text, "next.md")
+
+
+# The question that a reader of the chapter on blocks once got: its answer was right for
+# a reason that it did not ask for, since nobody looks at the last token anyway.
+LAST_CHANGED = """
+**Predict.** A projection is zero, and the last of seven tokens changes.
+
+??? example "The program behind the choices"
+    ```python
+    import torch
+    from torch import nn
+
+    from headway import MultiHeadAttention
+
+    torch.manual_seed(7)
+    attend = MultiHeadAttention(12, 12, 7, 0.0, num_heads=3)
+    nn.init.zeros_(attend.out_proj.weight)
+    x = torch.randn(7, 12)
+    changed = x.clone()
+    changed[6] += 1.0
+    moved = (x + attend(x) != changed + attend(changed)).any(dim=-1)
+    choices = {"A": 7, "B": 0, "C": 1}
+    for letter, rows in choices.items():
+        print(letter, "", rows)
+    print("right:", *(a for a in choices if choices[a] == moved.sum()))
+    ```
+
+    <!--pytest-codeblocks:expected-output-->
+
+    ```text
+    A  7
+    B  0
+    C  1
+    right: C
+    ```
+
+    <!--off: nn.init.zeros_(attend.out_proj.weight) -> pass-->
+"""
+FIRST_CHANGED = LAST_CHANGED.replace("[6]", "[0]")
+ZEROED = "nn.init.zeros_(attend.out_proj.weight) -> pass"
+POINTS = {
+    "no point": (
+        LAST_CHANGED.replace(f"<!--off: {ZEROED}-->", ""),
+        "a question must have a comment",
+    ),
+    "a misspelled point": (
+        LAST_CHANGED.replace("off:", "of:"),
+        "a comment must be <!--off: OLD -> NEW-->; got <!--of: ",
+    ),
+    "a point that is not in the program": (
+        LAST_CHANGED.replace(ZEROED, "nn.init.ones_ -> pass"),
+        "must stand once in the program; got 0 of 'nn.init.ones_'",
+    ),
+    "a point that is there twice": (
+        LAST_CHANGED.replace(ZEROED, "attend( -> ("),
+        "must stand once in the program; got 2 of 'attend('",
+    ),
+    "a program that does not ask": (
+        LAST_CHANGED.replace(ZEROED, "MultiHeadAttention(12, 12, 7, 0.0, n -> dict(n"),
+        "the package must still be asked",
+    ),
+}
+
+
+@pytest.mark.refusal
+def test_an_answer_that_stays_without_the_point_is_found() -> None:
+    code, right = point(LAST_CHANGED)
+    assert last_line(code) == "right: C"
+    assert wrong_point(right, "right: C") == [
+        "with the point switched off, one other choice must be right, and not C; "
+        "got right: C"
+    ]
+    code, right = point(FIRST_CHANGED)
+    assert last_line(code) == "right: A"
+    assert wrong_point(right, "right: A") == []
+
+
+@pytest.mark.parametrize("line", ["right:", "right: A B", "right: Z", "done"])
+def test_without_the_point_one_other_choice_is_right(line: str) -> None:
+    assert wrong_point("C", line)
+
+
+@pytest.mark.parametrize("what", POINTS)
+def test_a_wrong_point_is_found(what: str) -> None:
+    text, said = POINTS[what]
+    assert text != LAST_CHANGED
+    with pytest.raises(ValueError, match=re.escape(said)):
+        point(text)
+
+
+def test_several_edits_switch_off_one_point() -> None:
+    more = "    <!--off: += 1.0 -> += 2.0-->\n"
+    code, _ = point(LAST_CHANGED + more)
+    assert "zeros_" not in code
+    assert "changed[6] += 2.0" in code

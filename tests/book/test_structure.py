@@ -4,7 +4,6 @@ import ast
 import doctest
 import importlib
 import inspect
-import itertools
 import os
 import re
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from pytest_codeblocks import extract_from_file
 
 import headway
-from book_nav import titles
+from book_nav import chapters, next_chapter, numbered_chapters, titles
 from pytest_proofread.page.markdown import programs
 
 ROOT = Path(__file__).parents[2]
@@ -33,22 +32,24 @@ PARTS = [
     for path in SOURCE.iterdir()
     if path.name not in TOOLS and [*path.glob("*.py")]
 ]
-# They are about arguments of `attention`, a part of a module, and a tool.
-CHAPTER_WITHOUT_MODULE = [
-    "basics/scaling",
-    "basics/dropout",
-    "basics/in_a_model",
-    "basics/checks",
+# They are about an argument of `attention`, and a tool.
+CHAPTER_WITHOUT_MODULE = ["basics/scaling", "basics/checks"]
+# All chapters work on the first; the others are explained in a neighbour's chapter.
+MODULE_WITHOUT_CHAPTER = [
+    "examples",
+    "basics/fused",
+    "basics/causal_attention",
+    "basics/stacked_heads",
+    "distributed/launch",
 ]
-# All chapters work on the first; the second is explained beside `attention`.
-MODULE_WITHOUT_CHAPTER = ["examples", "basics/fused", "distributed/launch"]
 # Three types, and the part of `attention_weights` that has no chapter of its own.
 ONLY_IN_THE_REFERENCE = {"Example", "AttentionFunction", "Cache", "masked_softmax"}
 WITHOUT_EXAMPLE = {"Example", "AttentionFunction", "Cache"}  # types
 
 
 TITLES = {page.removesuffix(".md"): title for page, title in titles().items()}
-CHAPTERS = [page for page in TITLES if page.partition("/")[0] in PARTS]
+CHAPTERS = chapters()
+NUMBERED = numbered_chapters()
 REFERENCE = [
     page.removeprefix("reference/") for page in TITLES if page.startswith("reference/")
 ]
@@ -78,7 +79,9 @@ def test_every_module_is_in_the_book() -> None:
 def test_chapters_and_modules_have_one_order() -> None:
     with_chapter = [m for m in MODULES if m not in MODULE_WITHOUT_CHAPTER]
     with_module = [c for c in CHAPTERS if c not in CHAPTER_WITHOUT_MODULE]
-    assert with_module == with_chapter
+    in_order = [module for module in with_chapter if module in NUMBERED]
+    assert [c for c in with_module if c in NUMBERED] == in_order
+    assert {*with_module} == {*with_chapter}
     assert set(CHAPTER_WITHOUT_MODULE) <= set(CHAPTERS)
 
 
@@ -88,15 +91,16 @@ def test_reference_and_modules_have_one_order() -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_chapters_are_numbered_in_order(part: str) -> None:
-    order = [*dict.fromkeys(chapter.partition("/")[0] for chapter in CHAPTERS)]
-    own = [TITLES[one] for one in CHAPTERS if one.startswith(f"{part}/")]
+    order = [*dict.fromkeys(chapter.partition("/")[0] for chapter in NUMBERED)]
+    own = [TITLES[one] for one in NUMBERED if one.startswith(f"{part}/")]
     number = order.index(part) + 1
     expected = [f"{number}.{place}" for place in range(1, len(own) + 1)]
     assert [title.split()[0] for title in own] == expected
 
 
-@pytest.mark.parametrize(("chapter", "following"), [*itertools.pairwise(CHAPTERS)])
-def test_a_chapter_ends_with_a_link_to_the_next(chapter: str, following: str) -> None:
+@pytest.mark.parametrize("chapter", [one for one in CHAPTERS if next_chapter(one)])
+def test_a_chapter_ends_with_a_link_to_the_next(chapter: str) -> None:
+    following = next_chapter(chapter)
     page = (ROOT / "docs" / f"{chapter}.md").read_text()
     last = page.rstrip().splitlines()[-1]
     address = os.path.relpath(f"{following}.md", Path(chapter).parent)
@@ -135,10 +139,11 @@ def imports(tree: ast.AST) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_imports_its_module_and_no_later_one(chapter: str) -> None:
-    place = CHAPTERS.index(chapter)
+    # What has no number can be read at any time.
+    place = NUMBERED.index(chapter) if chapter in NUMBERED else len(NUMBERED)
     later = {
         name
-        for one in CHAPTERS[place + 1 :]
+        for one in NUMBERED[place + 1 :]
         if one not in CHAPTER_WITHOUT_MODULE
         for name in public(one)
     }

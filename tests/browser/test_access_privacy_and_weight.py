@@ -23,8 +23,9 @@ from browsing import (
     visit,
 )
 from chosen_pages import all_pages
-from pytest_proofread.page.markdown import fences, programs
+from pytest_proofread.page.markdown import fences
 from site_server import SITE, as_sent
+from workshop.folds import programs_by_place
 from workshop.verify.links import broken_links
 
 if TYPE_CHECKING:
@@ -276,7 +277,8 @@ def test_the_copy_button_copies_the_program(
     chapter.goto(address(f"{name}/"))
     unfold(chapter)
     buttons = chapter.locator(".language-python button[data-md-type=copy]")
-    expected = [one.code for one in programs((DOCS / f"{name}.md").read_text("utf-8"))]
+    shown, _ = programs_by_place((DOCS / f"{name}.md").read_text("utf-8"))
+    expected = [one.code for one in shown]
     expect(buttons).to_have_count(len(expected))
     for button, code in zip(buttons.all(), expected, strict=True):
         button.focus()

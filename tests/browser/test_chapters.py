@@ -1,16 +1,18 @@
 """What only a chapter has: where one is on the way, and outputs that wait."""
 
 import gzip
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bs4 import BeautifulSoup
 
-from book_nav import chapters, title_of
+from book_nav import chapters, sections_of, sources, title_of
 from browsing import Visit, new_window, unfold, visit
-from pytest_proofread.page.markdown import programs
 from site_server import SITE
+from workshop.folds import programs_by_place
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -46,7 +48,12 @@ def barriers(page: "Page") -> list[Any]:
 
 def part_of(name: str) -> list[str]:
     folder = name.partition("/")[0]
-    return [one for one in CHAPTERS if one.startswith(f"{folder}/")]
+    beside = sources(sections_of(f"{name}.md")[-1][1])
+    return [
+        one
+        for one in CHAPTERS
+        if one.startswith(f"{folder}/") and f"{one}.md" in beside
+    ]
 
 
 @pytest.mark.parametrize("at", [0, len(CHAPTERS) // 2, -1])
@@ -95,9 +102,7 @@ def test_the_way_goes_by_key_and_says_the_title(
 def test_only_chapters_have_a_way_and_a_switch() -> None:
     pages = {path for path in SITE.rglob("*.html") if "hw-way" in path.read_text()}
     assert pages == {SITE / one / "index.html" for one in CHAPTERS}
-    pages = {
-        path for path in SITE.rglob("*.html") if "hide_outputs.js" in path.read_text()
-    }
+    pages = {path for path in SITE.rglob("*.html") if "chapter.js" in path.read_text()}
     assert pages == {SITE / one / "index.html" for one in CHAPTERS}
 
 
@@ -116,13 +121,13 @@ def shown(page: "Page") -> list[bool]:
 
 
 def recorded(name: str) -> int:
-    found = programs((DOCS / f"{name}.md").read_text("utf-8"))
+    found, _ = programs_by_place((DOCS / f"{name}.md").read_text("utf-8"))
     return sum(bool(one.output or one.error) for one in found)
 
 
-def test_the_script_of_the_switch_is_small() -> None:
-    script = (SITE / "assets/scripts/hide_outputs.js").read_bytes()
-    assert len(gzip.compress(script, 6)) <= 1536
+def test_the_script_of_chapters_is_small() -> None:
+    script = (SITE / "assets/scripts/chapter.js").read_bytes()
+    assert len(gzip.compress(script, 6)) <= 2048
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -318,9 +323,153 @@ def test_who_goes_back_finds_the_choice(
 def test_a_program_is_copied_as_before(chapter_in: Callable[..., "Page"]) -> None:
     page = chapter_in(permissions=["clipboard-read", "clipboard-write"])
     switch(page).click()
-    code = programs((DOCS / f"{NAME}.md").read_text("utf-8"))[0].code
+    [[first, *_], _] = programs_by_place((DOCS / f"{NAME}.md").read_text("utf-8"))
+    code = first.code
     page.locator(".language-python button[data-md-type=copy]").first.click()
     page.wait_for_function(
         "async (code) => await navigator.clipboard.readText() === code",
         arg=code.rstrip("\n"),
     )
+
+
+# ---- What a program repeats ----
+
+ABOVE = ".hw-above"
+
+
+def folded(page: "Page") -> list[bool]:
+    """Say of the lines that repeat those above whether one does not see them."""
+    thin = "all => all.map(one => one.getBoundingClientRect().height <= 1)"
+    return page.locator(ABOVE).evaluate_all(thin)
+
+
+def repeats(name: str) -> list[str]:
+    """Return the lines that the programs of a chapter repeat, as the site has them."""
+    html = (SITE / name / "index.html").read_text("utf-8")
+    found = BeautifulSoup(html, "html.parser").select(ABOVE)
+    return [one.get_text() for one in found]
+
+
+def count_of(text: str) -> int:
+    return sum(bool(line.strip()) for line in text.split("\n"))
+
+
+def test_part_one_repeats_much_and_shows_it_once() -> None:
+    basics = [name for name in CHAPTERS if name.startswith("basics/")]
+    lines = sum(count_of(text) for name in basics for text in repeats(name))
+    assert lines > 100
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_what_repeats_is_one_line_until_asked_for(
+    chapter_in: Callable[..., "Page"], name: str
+) -> None:
+    expected = repeats(name)
+    page = chapter_in(name)
+    unfold(page)
+    asks = page.locator(".hw-unfold")
+    assert asks.all_inner_texts() == [f"{count_of(t)} lines as above" for t in expected]
+    assert folded(page) == [True] * len(expected)
+    # For who listens, all of it is there.
+    assert page.locator(ABOVE).all_text_contents() == expected
+    hidden = "all => all.some(one => !one.checkVisibility({visibilityProperty: true}))"
+    assert not page.locator(ABOVE).evaluate_all(hidden)
+    for ask in asks.all():
+        assert ask.get_attribute("aria-expanded") == "false"
+        assert ask.bounding_box()["height"] >= 24
+
+
+def chapter_that_repeats() -> str:
+    return max(CHAPTERS, key=lambda name: len(repeats(name)))
+
+
+def test_it_opens_by_key_and_by_finger(chapter_in: Callable[..., "Page"]) -> None:
+    name = chapter_that_repeats()
+    page = chapter_in(name, viewport=SMALL, has_touch=True, is_mobile=True)
+    unfold(page)
+    asks = page.locator(".hw-unfold")
+    asks.first.focus()
+    page.keyboard.press("Enter")
+    assert asks.first.get_attribute("aria-expanded") == "true"
+    asks.nth(1).tap()
+    assert folded(page)[:3] == [False, False, True]
+    page.keyboard.press("Escape")
+    asks.first.focus()
+    page.keyboard.press("Space")
+    assert folded(page)[:3] == [True, False, True]
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_folded_lines_bar_no_reader(
+    chapter_in: Callable[..., "Page"], scheme: str
+) -> None:
+    page = chapter_in(
+        chapter_that_repeats(), color_scheme=scheme, reduced_motion="reduce"
+    )
+    unfold(page)
+    page.locator(".hw-unfold").first.click()
+    assert barriers(page) == []
+
+
+def test_folded_lines_are_copied(chapter_in: Callable[..., "Page"]) -> None:
+    name = chapter_that_repeats()
+    page = chapter_in(name, permissions=["clipboard-read", "clipboard-write"])
+    unfold(page)
+    shown, _ = programs_by_place((DOCS / f"{name}.md").read_text("utf-8"))
+    blocks = page.locator(".language-python.highlight")
+    for at, program in enumerate(shown):
+        block = blocks.nth(at)
+        if not block.locator(ABOVE).count():
+            continue
+        for _ in range(2):  # folded, and unfolded
+            block.locator("button[data-md-type=copy]").click()
+            page.wait_for_function(
+                "async (code) => await navigator.clipboard.readText() === code",
+                arg=program.code.rstrip("\n"),
+            )
+            page.evaluate("navigator.clipboard.writeText('')")
+            block.locator(".hw-unfold").click()
+
+
+def test_without_scripts_and_on_paper_nothing_is_folded(
+    chapter_in: Callable[..., "Page"],
+) -> None:
+    name = chapter_that_repeats()
+    count = len(repeats(name))
+    page = chapter_in(name, java_script_enabled=False)
+    unfolded = "all => all.every(one => one.getClientRects().length > 2)"
+    assert page.locator("article button").count() == 0
+    assert count >= 3
+    for paper in (page, chapter_in(name)):
+        paper.emulate_media(media="print" if paper is not page else "screen")
+        unfold(paper)
+        assert paper.locator(ABOVE).count() == count
+        assert paper.locator(ABOVE).evaluate_all(unfolded)
+        assert paper.locator(".hw-unfold:visible").count() == 0
+
+
+def test_nothing_moves_when_the_lines_fold(chapter_in: Callable[..., "Page"]) -> None:
+    page = chapter_in(chapter_that_repeats())
+    box = page.locator(f".highlight:has({ABOVE})").first
+    height = "one => one.getBoundingClientRect().height"
+    with_button = box.evaluate(height)
+    page.evaluate(
+        "document.querySelectorAll('.hw-unfold').forEach(one => one.remove())"
+    )
+    assert abs(box.evaluate(height) - with_button) < 1
+
+
+# ---- What a chapter says at its top ----
+
+
+def test_a_chapter_says_how_long_it_takes(chapter_in: Callable[..., "Page"]) -> None:
+    opening = chapter_in().locator(".hw-opening")
+    assert re.search(r"^About \d+ minutes$", opening.inner_text(), re.MULTILINE)
+    below = opening.evaluate("one => one.previousElementSibling.tagName")
+    assert below == "H1"
+
+
+def test_only_chapters_have_an_opening() -> None:
+    pages = {path for path in SITE.rglob("*.html") if "hw-opening" in path.read_text()}
+    assert pages == {SITE / one / "index.html" for one in CHAPTERS}

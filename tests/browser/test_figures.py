@@ -34,7 +34,7 @@ PAGES = {
     "saturation": "basics/scaling/",
     "leak": "basics/masks/",
     "heads": "basics/multi_head_attention/",
-    "dropout": "basics/dropout/",
+    "dropout": "basics/masks/",
     "clock": "positions/rotary/",
     "groups": "decoding/grouped_query/",
     "writing": "decoding/kv_cache/",

@@ -93,6 +93,9 @@ EXERCISE = Exercise(
 )
 '''
 
+# The same, of two stars: it is core, and the other is not.
+CORE = HALF.replace("    covers=", "    stars=2,\n    covers=")
+
 
 class Here(Worker):
     """Judges without a process of its own."""

@@ -14,7 +14,7 @@ from headway import cli as headway_cli
 from headway.practice import cli
 from headway.practice.judging.worker import Worker
 from headway.practice.terminal.folder import Folder
-from practice.small import HALF, Here, small_set
+from practice.small import CORE, HALF, Here, small_set
 from practice.terminal.test_folder import write
 from processes import PATIENCE
 
@@ -93,6 +93,7 @@ def test_json_for_editors(folder: Folder, run: Run) -> None:
         "name": "double",
         "chapter": "first",
         "title": "Twice as much",
+        "stars": 0,
         "state": "begun",
     }
 
@@ -100,18 +101,66 @@ def test_json_for_editors(folder: Folder, run: Run) -> None:
 def test_the_list(run: Run) -> None:
     assert run("list")[1].splitlines() == [
         "first",
-        "  [ ]  1  double                   Twice as much",
+        "  [ ]  1  double               Twice as much",
         "second",
-        "  [ ]  2  half                     Half as much",
+        "  [ ]  2  half                 Half as much",
         "",
         "0 of 2 done; [x] is done, [~] is begun.",
     ]
 
 
+@pytest.fixture
+def run_core(folder: Folder, run: Run, tmp_path: Path) -> Run:
+    """Call it with words, where the second of the two exercises is core."""
+    folder.library = small_set(tmp_path / "core", half=CORE)
+    return run
+
+
+def test_the_list_shows_what_is_core(folder: Folder, run_core: Run) -> None:
+    assert run_core("list")[1].splitlines() == [
+        "first",
+        "  [ ]  1  double                   Twice as much",
+        "second",
+        "  [ ]  2  half                 **  Half as much",
+        "",
+        "0 of 2 done, of the core 0 of 1; [x] is done, [~] is begun, * to *** is core,",
+        "from easy to hard.",
+    ]
+    write(folder, "half", "return x / 2")
+    run_core("half")
+    assert run_core("list", "--core")[1].splitlines() == [
+        "second",
+        "  [x]  2  half                 **  Half as much",
+        "",
+        "1 of 1 done; [x] is done, [~] is begun, * to *** is core, from easy to hard.",
+    ]
+    rows = json.loads(run_core("list", "--core", "--json")[1])
+    assert [(row["name"], row["stars"]) for row in rows] == [("half", 2)]
+
+
+def test_it_goes_through_the_core_alone(folder: Folder, run_core: Run) -> None:
+    assert run_core()[1].startswith("1 of 2  Twice as much\n")
+    out = run_core("--core")[1]
+    assert out.startswith("2 of 2  Half as much  core **\n")
+    assert "02_half.py  (0 of 1 core done)\n" in out
+    write(folder, "half", "return x / 2")
+    out = run_core("--core")[1]
+    assert "(1 of 1 core done)\n" in out
+    assert "headway practice --core half goes on to the next exercise" in out
+    # One that is not core is gone to by its name.
+    assert run_core("double", "--core")[1].startswith("1 of 2  Twice as much\n")
+
+
+def test_a_set_without_core_exercises_has_none_to_go_through(run: Run) -> None:
+    status, _, err = run("--core")
+    assert status == 2
+    assert "--core must be given a set with core exercises" in err
+
+
 def test_what_a_checkpoint_covers_is_said(folder: Folder, run: Run) -> None:
     write(folder, "half", "return x / 2")
     assert run("half")[0] == 0
-    assert "[x]  1  double                   Twice as much (covered)" in run("list")[1]
+    assert "[x]  1  double               Twice as much (covered)" in run("list")[1]
 
 
 def test_hints_open_one_by_one(run: Run) -> None:

@@ -20,6 +20,8 @@ from workshop.changed_modules.kept import Kept
 DOCS = Path(__file__).parents[2] / "docs"
 TASKS = [*book().values()]
 ORDER = [page.removesuffix(".md") for page in chapters()]
+# Chapters of which no exercise is core: what they teach is asked for elsewhere.
+WITHOUT_CORE: set[str] = set()
 # A wrong answer raises what it raises for a reader, who has no shape checks.
 pytestmark = pytest.mark.refusal
 each = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -78,6 +80,13 @@ def test_it_needs_only_what_earlier_chapters_gave(task: Task) -> None:
 def test_what_it_covers_comes_before(task: Task) -> None:
     for name in task.exercise.covers:
         assert book()[name].number < task.number
+
+
+def test_up_to_three_of_a_chapter_are_core() -> None:
+    for chapter, tasks in book().chapters().items():
+        core = [task.name for task in tasks if task.stars]
+        assert len(core) <= 3, chapter
+        assert core or chapter in WITHOUT_CORE, chapter
 
 
 @each

@@ -60,7 +60,7 @@ def test_the_exercises_are_listed_in_their_order() -> None:
     lines = repr(exercises()).splitlines()
     assert lines[:2] == [
         "basics/embedding",
-        "    1  lookup                   From an index to a vector",
+        "    1  lookup               *   From an index to a vector",
     ]
     assert next(iter(exercises())) == "lookup"
     assert repr(exercise(1)) == repr(exercise("1")) == repr(exercise("lookup"))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+from chosen_pages import all_pages
 from site_server import SITE
 
 
@@ -26,7 +27,7 @@ def pages(site: Path) -> dict[str, BeautifulSoup]:
         path.relative_to(site).as_posix(): BeautifulSoup(
             path.read_text("utf-8"), "html.parser"
         )
-        for path in sorted(site.rglob("*.html"))
+        for path in (site / page for page in all_pages(site))
     }
     gc.freeze()
     gc.enable()

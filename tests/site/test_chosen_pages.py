@@ -14,7 +14,6 @@ CHANGES = {
     "docs/assets/figures/leak.svg": ["basics/masks/index.html"],
     "docs/assets/live/leak.js": ["basics/masks/index.html"],
     "generated/live/leak.html": ["basics/masks/index.html"],
-    "generated/sources/basics/masks.md": ["basics/masks/index.html"],
     "generated/sources/a-figures.md": ["sources/a/index.html"],
     "src/headway/basics/masks.py": ["reference/basics/masks/index.html"],
     "src/headway/checks/report.py": ["reference/checks/index.html"],
@@ -24,7 +23,7 @@ CHANGES = {
 }
 KINDS = ["404.html", "basics", "decoding", "distributed", "index.html", "kernels"]
 KINDS += ["labs", "models", "museum", "notebook", "positions", "practice"]
-KINDS += ["reference", "single page", "sources", "variants"]
+KINDS += ["reference", "single page", "sources", "variants", "ways"]
 
 
 def page_of(source):

@@ -10,9 +10,12 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
 from book_nav import chapters, sources
-from pytest_proofread.page.markdown import fences, programs
+from chosen_pages import MOVED
+from pytest_proofread.page.markdown import fences
+from workshop.folds import programs_by_place
 from workshop.markdown_ext.labs import code
 from workshop.verify.links import broken_links
 from workshop.verify.site_matches_pages import site_problems
@@ -261,7 +264,7 @@ def test_every_program_of_every_page_can_be_copied(programs_shown):
     }
     for page in programs_shown:
         assert [block.text + "\n" for _, block in page.programs] == [
-            program.code for program in programs(page.path.read_text())
+            program.code for program in programs_by_place(page.path.read_text())[0]
         ], page.path
     assert sum(len(page.programs) for page in programs_shown) > 100
 
@@ -356,7 +359,19 @@ def unpacked(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_archive_is_whole(unpacked, pages):
     assert broken_links(unpacked) == []
-    assert len([*unpacked.rglob("*.html")]) == len(pages) - 1  # no page is missing
+    # No page is missing, and an address of before leads on there too.
+    assert len([*unpacked.rglob("*.html")]) == len(pages) - 1 + len(MOVED)
+
+
+@pytest.mark.parametrize("page", sorted(MOVED))
+def test_an_address_of_before_leads_on(site, page):
+    soup = BeautifulSoup((site / page).read_text("utf-8"), "html.parser")
+    (leads,) = soup.select("meta[http-equiv=refresh]")
+    (link,) = soup.select("a[href]")
+    assert leads["content"] == f"0; url={link['href']}"
+    path, _, anchor = link["href"].partition("#")
+    target = (site / page).parent / path / "index.html"
+    assert not anchor or f'id="{anchor}"' in target.read_text("utf-8")
 
 
 def test_every_link_of_the_markdown_leads_somewhere(site):

@@ -1,5 +1,6 @@
 """The order of the book, as the nav of mkdocs.yml states it."""
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,31 @@ def sources(items: list[dict[str, Any]] = NAV) -> list[str]:
 def chapters() -> list[str]:
     """List the chapters, by their paths without suffix, in their order.
 
-    They are the numbered pages: "1.3 Queries, keys and values" is one.
+    They are the numbered pages and what stands in the same folders: a chapter that is
+    read outside of the book's order has no number.
     """
+    folders = {one.partition("/")[0] for one in numbered_chapters()}
+    return [
+        source.removesuffix(".md")
+        for source in sources()
+        if source.partition("/")[0] in folders
+    ]
+
+
+def numbered_chapters() -> list[str]:
+    """List those chapters that are read in an order: "1.3 Queries, keys and values"."""
     return [
         source.removesuffix(".md")
         for source in sources()
         if re.match(r"\d+\.\d+ ", titles()[source])
     ]
+
+
+def next_chapter(chapter: str) -> str | None:
+    """Return the chapter that is read after one, with a number or without."""
+    numbered = numbered_chapters()
+    own = [one for one in chapters() if (one in numbered) == (chapter in numbered)]
+    return dict(itertools.pairwise(own)).get(chapter)
 
 
 def titles(items: list[dict[str, Any]] = NAV) -> dict[str, str]:

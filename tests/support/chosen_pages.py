@@ -16,12 +16,17 @@ from site_server import SITE
 ROOT = Path(__file__).parents[2]
 # What the source of a page says to show a file, whose name follows.
 SHOWS = re.compile(r'^[ \t]*(?:--8<-- "|<!--lab: )([^">]+?)(?:"|-->)$', re.MULTILINE)
+# An address of before, with a page that leads to the new one.
+MOVED = {
+    path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.html")
+}
 DOCUMENTS = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 
 def all_pages(site: Path = SITE) -> list[str]:
-    """List the pages of a built site, by their paths in it."""
-    return sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    """List the pages of a built site by their paths, without those that moved."""
+    found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    return [page for page in found if page not in MOVED]
 
 
 def kind(page: str) -> str:

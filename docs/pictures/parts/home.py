@@ -105,8 +105,6 @@ ADDS: dict[str, tuple[str, Glyph]] = {
     "self_attention": ("matrices that can be trained", _module),
     "training": ("queries that find their keys", _nine("811181118")),
     "masks": ("no word looks ahead", _nine("811881888")),
-    "dropout": ("some weights left out", _nine("818188881")),
-    "causal_attention": ("mask and dropout in one", _nine("811181881")),
     "stacked_heads": ("many ways to look at once", _stack),
     "multi_head_attention": ("the same in one product", _halves),
     "in_a_model": ("added to what went in", _across),

@@ -7,17 +7,14 @@ from headway._published import url_of
 
 # The titles are those of the nav in mkdocs.yml; a test compares them.
 _CHAPTERS = {
-    "basics/simple_attention": "Attention without trainable weights",
+    "basics/simple_attention": "Finding by similarity",
     "basics/scaled_dot_product": "Queries, keys and values",
     "basics/scaling": "Why divide by the square root of d_k?",
     "basics/self_attention": "Self-attention as a module",
     "basics/masks": "Hiding the future",
-    "basics/dropout": "Dropping attention",
-    "basics/causal_attention": "Causal attention, one head",
-    "basics/multi_head_attention": "Several heads from one projection",
-    "basics/cross_attention": "Attention to another text",
-    "basics/in_a_model": "Where attention sits in a model",
-    "basics/checks": "Check your own",
+    "basics/multi_head_attention": "Several heads",
+    "basics/cross_attention": "Attention to a second text",
+    "checking": "What check asks, and its options",
     "kernels/flash_backward": "The backward pass by hand",
     "decoding/kv_cache": "The key-value cache",
     "positions/rotary": "Rotary positions",
@@ -65,7 +62,7 @@ SCORES_TO_WEIGHTS = _section("basics/simple_attention", "From scores to weights"
 WEIGHTED_MEAN = _section(
     "basics/simple_attention", "A property: the result lies between inputs"
 )
-LARGE_SCORES = _section("basics/simple_attention", "What breaks it")
+LARGE_SCORES = _section("basics/simple_attention", "When scores are large")
 PROJECTIONS = _section("basics/scaled_dot_product", "Three projections of one token")
 EQUATION = _section("basics/scaled_dot_product", "All tokens at once")
 SCALE = _section("basics/scaling", "What a large score does to the softmax")
@@ -79,27 +76,23 @@ VISIBLE = _section("basics/masks", "What a token may see")
 RENORMALISING = _section("basics/masks", "First way: zero, then renormalise")
 PADDING = _section("basics/masks", "Two more masks")
 WRONG_MASKS = _section("basics/masks", "What breaks it")
-DROPOUT_MEAN = _section(
-    "basics/dropout", "The property: no change on average, none in use"
-)
-DROPOUT_MODES = _section("basics/dropout", "What breaks it")
-PROMISES = _section("basics/causal_attention", "Four promises")
-TOO_LONG = _section(
-    "basics/causal_attention", "What breaks it: a text that is too long"
-)
-STATE = _section("basics/causal_attention", "Buffer or no buffer?")
+DROPOUT_MEAN = _section("basics/masks", "No change on average")
+DROPOUT_MODES = _section("basics/masks", "Two modes")
+PROMISES = _section("basics/masks", "Four promises")
+TOO_LONG = _section("basics/masks", "A text that is too long")
+STATE = _section("basics/masks", "Buffer or no buffer?")
 HEADS_IN_MEMORY = _section(
     "basics/multi_head_attention", "Cutting into heads, seen in memory"
 )
 MERGING = _section("basics/multi_head_attention", "What breaks it: one call too few")
 HEADS = _section("basics/multi_head_attention", "All heads in one batched product")
-OUT_PROJ = _section("basics/in_a_model", "What out_proj does")
+OUT_PROJ = _section("basics/multi_head_attention", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
 OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
-HALF_PRECISION = _section("basics/checks", "Numbers in sixteen bits")
-DECLARED = _section("basics/checks", "Say what you mean once")
+HALF_PRECISION = _section("checking", "Numbers in sixteen bits")
+DECLARED = _section("checking", "Say what you mean once")
 
 ROTARY = _section("positions/rotary", "Turn instead of add")
 ROTARY_SPEEDS = _section("positions/rotary", "Many pairs, each at its own speed")

@@ -1,4 +1,4 @@
-"""Practice: write each stage yourself, and be told by name what is wrong.
+"""Practice: write each stage yourself, and read which mistake you made.
 
 An exercise is a right answer and a list of wrong ones, each an edit of the right one.
 An answer is judged by hidden numbers: what equals a wrong one bears its name.

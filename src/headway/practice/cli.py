@@ -50,13 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "headway practice",
-        description="Write each stage of attention, and be told by name what is wrong.",
+        description="Write each stage of attention, and read which mistake you made.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("action", nargs="?", metavar="ACTION")
     parser.add_argument("name", nargs="?", metavar="NAME", help="an exercise")
+    parser.add_argument(
+        "--core",
+        action="store_true",
+        help="go through the core exercises alone, which have one to three stars",
+    )
     parser.add_argument("--once", action="store_true", help="judge once, and end")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
     parser.add_argument("--seed", type=int, help="what hidden numbers are drawn from")
@@ -79,7 +84,12 @@ def _run(known: argparse.Namespace) -> int:
     """Prove a set, or act on a folder."""
     if known.prove is not None:
         return _prove(Library(known.prove), known.action)
-    folder = Folder(known.folder, Library(known.set))
+    folder = Folder(known.folder, Library(known.set), core=known.core)
+    if folder.core and not folder.tasks:
+        raise RefusedError(
+            "--core must be given a set with core exercises, which have stars; "
+            f"got {known.set}."
+        )
     status = _act(known, folder)
     if told := folder.take_notice():
         print(f"\n{told}", file=sys.stderr)
@@ -105,6 +115,8 @@ def _act(known: argparse.Namespace, folder: Folder) -> int:
         raise RefusedError(f"NAME must follow hint, solution or reset; got {action!r}.")
     if action:
         folder.current = folder.library.find(action)
+    elif folder.current not in folder.tasks:
+        folder.current = folder.next_open(folder.current)
     with Worker(ahead=watches) as worker:
         if watches:
             Session(folder, worker, seed=known.seed, notice=notice).run()
@@ -153,9 +165,11 @@ def _list_json(folder: Folder) -> str:
             "name": task.name,
             "chapter": task.chapter,
             "title": task.source.title,
+            "stars": task.exercise.stars,
             "state": state,
         }
         for task, state in folder.state()
+        if task in folder.tasks
     ]
     return json.dumps(rows, indent=2)
 

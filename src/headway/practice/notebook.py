@@ -116,12 +116,13 @@ class Contents:
         return iter(self._library)
 
     def __repr__(self) -> str:
-        """Give the list as text: number, name, and title, chapter by chapter."""
+        """Give the list as text: number, name, stars and title, chapter by chapter."""
         lines = []
         for chapter, tasks in self._library.chapters().items():
             lines.append(chapter)
             lines += [
-                f"  {one.number:3}  {one.name:24} {one.source.title}" for one in tasks
+                f"  {one.number:3}  {one.name:20} {one.stars:3} {one.source.title}"
+                for one in tasks
             ]
         return "\n".join(lines)
 

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import pytest
 import torch
 
-from headway.practice.task.definition import Draw
+from headway.practice.task.definition import Draw, Exercise
 
 
 def draw(**sizes: Any) -> Draw:
@@ -28,3 +29,9 @@ def test_whole_numbers_tables_and_orders() -> None:
     order = draw().order(9)
     assert sorted(order.tolist()) == [*range(9)]
     assert order.tolist() != [*range(9)]
+
+
+@pytest.mark.parametrize("stars", [-1, 4])
+def test_an_exercise_has_at_most_three_stars(stars: int) -> None:
+    with pytest.raises(ValueError, match=rf"must be 1, 2 or 3, .* got stars={stars}"):
+        Exercise("f", ("", ""), (), lambda d: (), "", (), (), stars=stars)

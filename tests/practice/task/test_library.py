@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from headway.practice.task.library import Library
+from practice.small import CORE, small_set
 
 
 def test_exercises_are_found_by_name_and_by_number(library: Library) -> None:
@@ -28,6 +29,13 @@ def test_a_near_name_is_offered(library: Library) -> None:
 def test_chapters_have_their_exercises(library: Library) -> None:
     found = {name: [one.name for one in of] for name, of in library.chapters().items()}
     assert found == {"first": ["double"], "second": ["half"]}
+
+
+def test_core_exercises_are_those_with_stars(tmp_path: Path, library: Library) -> None:
+    assert library.core() == []
+    with_core = small_set(tmp_path / "other", half=CORE)
+    assert [one.name for one in with_core.core()] == ["half"]
+    assert [one.stars for one in with_core.values()] == ["", "**"]
 
 
 def test_a_folder_without_contents_is_refused(tmp_path: Path) -> None:

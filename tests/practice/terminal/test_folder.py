@@ -8,7 +8,7 @@ import pytest
 
 from headway.practice.task.library import Library
 from headway.practice.terminal.folder import Folder
-from practice.small import HALF, small_set
+from practice.small import CORE, HALF, small_set
 
 
 def write(folder: Folder, name: str, line: str) -> Path:
@@ -86,6 +86,20 @@ def test_it_goes_on_where_the_reader_was(folder: Folder) -> None:
     assert folder.next_open(double) is half
     folder.mark(half, passed=True)
     assert folder.next_open(double) is half  # the last, when all are done
+
+
+def test_with_core_one_goes_through_the_core_alone(
+    folder: Folder, tmp_path: Path
+) -> None:
+    library = small_set(tmp_path / "other", half=CORE)
+    every, core = (Folder(folder.path, library, core=core) for core in (False, True))
+    double, half = library.values()
+    assert [every.tasks, core.tasks] == [[double, half], [half]]
+    assert [every.next_open(None), core.next_open(None)] == [double, half]
+    assert [every.previous(half), core.previous(half)] == [double, half]
+    assert [every.previous(double), core.previous(double)] == [double, half]
+    core.mark(half, passed=True)
+    assert core.next_open(double) is half  # the last, when all are done
 
 
 def test_reset_keeps_what_was_written(folder: Folder) -> None:

@@ -12,6 +12,7 @@ from headway.practice.task.library import Library, Task
 from headway.practice.terminal import session as module
 from headway.practice.terminal.folder import Folder
 from headway.practice.terminal.session import Session
+from practice.small import CORE, small_set
 from practice.terminal.test_folder import write
 
 Run = Callable[..., str]
@@ -85,6 +86,19 @@ def test_it_never_moves_on_by_itself(folder: Folder, run: Run) -> None:
 def test_keys_go_through_the_exercises(run: Run) -> None:
     text = run("n", "p", "p", "r", "q")
     assert [line[0] for line in shown(text)] == [*"12111"]
+
+
+def test_with_core_keys_go_through_the_core(
+    folder: Folder, run: Run, tmp_path: Path
+) -> None:
+    folder.library, folder.core = small_set(tmp_path / "core", half=CORE), True
+    text = run("p", "n", "l", "q")
+    assert [line[0] for line in shown(text)] == [*"222"]
+    assert "1  double" not in text
+    # What is saved is judged, core or not, and stands in the list while one is there.
+    text = run(lambda: write(folder, "double", "return x + x"), "l", "q")
+    assert [line[0] for line in shown(text)] == [*"21"]
+    assert "> [x]  1  double" in text
 
 
 def test_another_file_that_is_saved_becomes_the_current_one(

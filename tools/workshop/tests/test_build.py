@@ -146,6 +146,19 @@ def test_a_template_can_say_when_and_with_what_it_was_verified(
     assert said.endswith(" 1970")
 
 
+def test_a_template_can_say_how_a_chapter_begins(book: Path) -> None:
+    config = CONFIG.replace("{name:", "{custom_dir: parts, name:")
+    (book / "mkdocs.yml").write_text(config + TAKEAWAY)
+    page = book / "docs/walk/a.md"
+    page.write_text(f"---\nlearn: Do it.\n---\n{page.read_text()}")
+    (book / "parts/main.html").write_text(
+        "{% set here = config.extra.workshop.openings['walk/a.md'] %}"
+        "{{ here.learn }} {{ here.minutes }}"
+    )
+    build.main([])
+    assert (book / "site/index.html").read_text() == "do it. 5"
+
+
 def test_a_key_that_is_misspelled_builds_no_site(
     book: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from parts.basics import (
     shapes_of_modules,
     training,
     two_texts,
+    who_reaches_whom,
     word_vectors,
 )
 
@@ -20,4 +21,5 @@ PICTURES: dict[str, Callable[[], str]] = {
     **masks_and_dropout.PICTURES,
     **heads.PICTURES,
     **two_texts.PICTURES,
+    **who_reaches_whom.PICTURES,
 }

@@ -4,7 +4,7 @@ from typing import cast
 
 import torch
 from charts import axes, cells, heat_map, row_labels
-from svg import ACCENT, ACCENT_2, INK, MUTED, TIMES, Panel, figure, tag
+from svg import ACCENT, ACCENT_2, INK, MUTED, TIMES, Panel, figure, shade, tag
 from torch import Tensor
 
 from headway import (
@@ -22,39 +22,56 @@ COLOURS = (ACCENT, ACCENT_2)
 
 
 def two_questions() -> str:
-    """Show what *red large* finds by colour, by size, and by both in one score."""
-    things = torch.tensor([[1.0, 1], [-1, 1], [1, -1], [-1, -1]]).double()
-    questions = (
-        ("head 1: my colour?", things[:, :1], ACCENT),
-        ("head 2: my size?", things[:, 1:], ACCENT_2),
-        ("one head: both?", things, MUTED),
-    )
-    size, left, top = 62, 62, 58
-    maps, rows = [], []
-    for title, features, fill in questions:
-        weights = attention_weights(features[:1], features, scale=3.0)[0]
-        row = [fixed(weight, 2) for weight in weights.tolist()]
-        rows.append(row)
-        panel = Panel(
-            192,
-            top + 2 * size + 6,
-            f"Weights of red large, {title} Red large {row[0]}, blue large {row[1]}, "
-            f"red small {row[2]}, blue small {row[3]}. The cell of red large is "
-            "framed.",
+    """Show what *he* finds by two questions, each alone and both in one score."""
+    words = ["Boy", "is", "crying", "because", "he", "wants", "an", "ice", "cream"]
+    x = torch.zeros(9, 4).double()  # noun, pronoun, living, to eat
+    x[0, [0, 2]] = x[4, 1] = x[7:, [0, 3]] = 1.0
+    found = {"who?": [0, 2], "what?": [0, 3], "both in one": [0, 2, 0, 3]}
+    width, height, left, top = 74, 24, 76, 30
+    columns = [
+        attention_weights(4 * x[4:5, [1] * len(keys)], x[:, keys])[0]
+        for keys in found.values()
+    ]
+    shown = [[fixed(weight, 2) for weight in column.tolist()] for column in columns]
+    collects = [
+        [fixed(float(column @ x[:, feature]), 2) for column in columns]
+        for feature in (2, 3)
+    ]
+    low = top + 9 * height + 14
+    panel = Panel(
+        308,
+        low + 2 * height + 4,
+        "Weights of he. "
+        + " ".join(
+            f"{name[0].upper()}{name[1:]} "
+            + ", ".join(f"{w} {one}" for w, one in zip(words, column, strict=True))
+            + "."
+            for name, column in zip(found, shown, strict=True)
         )
-        panel.text(96, 14, title, font_weight="700")
-        for index, (colour, extent) in enumerate((("red", "large"), ("blue", "small"))):
-            panel.text(left + (index + 0.5) * size, top - 12, colour)
-            middle = top + (index + 0.5) * size
-            panel.text(left - 7, middle, extent, text_anchor="end")
-        heat_map(panel, (left, top), weights.view(2, 2).tolist(), size, fill=fill)
-        panel.rect(left + 1, top + 1, size - 2, size - 2, fill="none", stroke=INK)
-        maps.append(panel)
+        + f" He collects of living {', '.join(collects[0])}; of to eat "
+        f"{', '.join(collects[1])}.",
+        drawn=400,
+    )
+    row_labels(panel, (left - 7, top), words, height, strong=4)
+    row_labels(panel, (left - 7, low), ("living", "to eat"), height)
+    for number, (name, fill) in enumerate(zip(found, (*COLOURS, MUTED), strict=True)):
+        x0 = left + number * width
+        panel.text(x0 + width / 2, 14, name, font_weight="700")
+        for row, weight in enumerate(columns[number].tolist()):
+            at = (x0, top + row * height)
+            label = [[shown[number][row]]]
+            cells(panel, at, label, (width, height), fill=fill, opacity=shade(weight))
+    panel.line(left, low - 7, left + 3 * width, low - 7)
+    for row, line in enumerate(collects):
+        for number, text in enumerate(line):
+            middle = left + (number + 0.5) * width
+            panel.text(middle, low + (row + 0.5) * height, text, font_weight="700")
     return figure(
-        [maps],
-        "“Red large”, framed, asks. Its two heads find the two red things and the two "
-        f"large ones, {rows[0][2]} each. Asked in one score, both questions find only "
-        f"what fits both: itself, {rows[2][0]}.",
+        [[panel]],
+        "“He” asks. Below the line stands what it collects. Apart, its two questions "
+        f"collect {collects[0][0]} of “living” and {collects[1][1]} of "
+        "“to eat”. Asked in one, the three nouns get a third each, and the "
+        "mixture does not tell which weight answered what.",
     )
 
 

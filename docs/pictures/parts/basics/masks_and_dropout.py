@@ -1,7 +1,7 @@
 """What a query may not see, and what it may lose."""
 
 import torch
-from charts import axes, bars, dot, heat_map, row_labels
+from charts import axes, bars, dot, row_labels
 from svg import ACCENT, ACCENT_2, INK, MUTED, Panel, figure
 from torch import Tensor, nn
 
@@ -10,6 +10,7 @@ from headway import (
     attention,
     attention_weights,
     causal_mask,
+    he_finds_boy,
     six_tokens,
 )
 from workshop.generator_support import fixed
@@ -28,70 +29,55 @@ def _causal_weights() -> list[list[float]]:
     ).tolist()
 
 
-def causal_weights() -> str:
-    """Show the weights of a query that sees only itself and the past."""
-    words, weights = six_tokens().words, _causal_weights()
-    size, left, top = 46, 60, 48
-    listed = "; ".join(
-        f"{word}: {', '.join(fixed(weight, 2) for weight in row[: index + 1])}"
-        for index, (word, row) in enumerate(zip(words, weights, strict=True))
-    )
-    panel = Panel(
-        left + 6 * size + 2,
-        top + 6 * size + 2,
-        "Heat map of six by six causal attention weights. The fifteen cells above the "
-        f"diagonal are hatched, for the future is hidden. The rows are {listed}.",
-        drawn=400,
-    )
-    axes(panel, (left, top), words, size)
-    heat_map(panel, (left, top), weights, size, visible=causal_mask(6).tolist())
-    return figure(
-        [[panel]],
-        "Hatched cells are the future, which no query sees. The first word can only "
-        f"look at itself; “{words[1]}” splits its one in two, "
-        f"{fixed(weights[1][0], 2)} and {fixed(weights[1][1], 2)}.",
-    )
-
-
-@torch.no_grad()
-def movement(mask: Tensor | None) -> list[float]:
-    """Replace the last token by (9, 9, 9) and measure how far each row moves."""
-    x, module = six_tokens().vectors.double(), _module()
+def _movement(mask: Tensor | None) -> list[float]:
+    """Put “Girl” in the place of “ice” and measure how far each row moves."""
+    (words, x), W_query, W_key = he_finds_boy()
+    x, W_query, W_key = x.double(), W_query.double(), W_key.double()
     changed = x.clone()
-    changed[-1] = 9.0
+    changed[words.index("ice")] = x[words.index("Boy")]  # a noun, and living
     before, after = (
-        attention(module.W_query(t), module.W_key(t), module.W_value(t), mask=mask)
-        for t in (x, changed)
+        attention(text @ W_query, text @ W_key, text, mask=mask)
+        for text in (x, changed)
     )
     return (after - before).abs().amax(dim=-1).tolist()
 
 
 def leak() -> str:
-    """Show which rows notice that the last token is another one."""
-    words = six_tokens().words
-    free, causal = movement(None), movement(causal_mask(6))
-    pitch, top = 32, 40
+    """Show which rows notice that a word is another one."""
+    words = he_finds_boy()[0].words
+    place = words.index("ice")
+    free, causal = _movement(None), _movement(causal_mask(len(words)))
+    pitch, top = 28, 40
     panel = Panel(
         340,
-        top + 6 * pitch + 4,
-        "Two columns of six bars: how far each context vector moves when the last "
-        "token is replaced. Without a mask all rows move, by "
-        f"{', '.join(fixed(far, 4) for far in free)}. With the causal mask the first "
-        f"five move by exactly 0 and the last by {causal[-1]:.4f}.",
+        top + len(words) * pitch + 4,
+        "Two columns of nine bars: how far each context vector moves when “ice” "
+        "becomes “Girl”. With all words visible every row moves, by "
+        f"{', '.join(fixed(far, 3) for far in free)}. With the causal mask the seven "
+        "rows before it move by exactly 0, and the last two by "
+        f"{' and '.join(fixed(far, 3) for far in causal[place:])}.",
         drawn=400,
     )
-    row_labels(panel, (54, top), words, pitch, strong=5)
-    for x, title, values, fill in (
-        (64, "no mask", free, ACCENT_2),
-        (208, "causal mask", causal, ACCENT),
+    row_labels(panel, (58, top), words, pitch, strong=place)
+    longest = max(free + causal)
+    for x, title, values in (
+        (68, "all visible", free),
+        (208, "causal mask", causal),
     ):
         panel.text(x, 18, title, text_anchor="start", font_weight="700")
-        bars(panel, (x, top), values, (78, pitch), fill=fill)
+        # What moves before the change has seen the future, and is a leak.
+        for start, rows, fill in (
+            (0, values[:place], ACCENT_2),
+            (place, values[place:], ACCENT),
+        ):
+            at, size = (x, top + start * pitch), (78, pitch)
+            bars(panel, at, rows, size, digits=3, fill=fill, longest=longest)
     return figure(
         [[panel]],
-        "“step” is replaced by (9, 9, 9). Without a mask all six rows move: the last "
-        "token leaks into the five before it. With the causal mask these move by "
-        f"exactly {max(causal[:-1]):g}.",
+        "“ice” becomes “Girl”. With all words visible the seven rows before it move, "
+        "which is a leak. With the causal mask these move by exactly "
+        f"{max(causal[:place]):g}, and only the word itself and “{words[-1]}” after it "
+        "see the change.",
     )
 
 
@@ -220,7 +206,6 @@ def mask_polarity() -> str:
 
 
 PICTURES = {
-    "causal-weights": causal_weights,
     "leak": leak,
     "dropout-mean": dropout_mean,
     "mask-polarity": mask_polarity,

@@ -10,6 +10,7 @@ from headway import (
     SelfAttentionV1,
     attention,
     attention_weights,
+    he_finds_boy,
     six_tokens,
 )
 
@@ -39,25 +40,27 @@ def _matrix(
     grid(panel, at, _shape(tensor), UNIT, fill=fill, strong=strong)
 
 
-UNIT = 17.0
+UNIT = 14.0
 
 
 def self_attention_shapes() -> str:
     """Draw the matrices of self-attention to scale."""
-    words, x = six_tokens()
-    me = words.index("journey")
+    (words, x), W_query, W_key = he_finds_boy()
+    me = words.index("he")
     module = SelfAttentionV1(3, 2)
+    module.load_state_dict({"W_query": W_query, "W_key": W_key, "W_value": W_key})
     query, key, value = x @ module.W_query, x @ module.W_key, x @ module.W_value
     scores, context = attention_weights(query, key), attention(query, key, value)
 
+    height, low = 360, 204
     left = Panel(
         308,
-        304,
+        height,
         f"Matrices drawn to scale. X, {_times(x)}, stands on the left. Above three "
         f"columns stand W_query, W_key and W_value, each {_times(module.W_query)}. "
         f"Where the rows of X meet them stand Q, K and V, each {_times(query)}.",
     )
-    _matrix(left, (12, 176), "X", x, INK, me)
+    _matrix(left, (12, low), "X", x, INK, me)
     columns = (
         ("W_query", module.W_query, "Q", query, ACCENT),
         ("W_key", module.W_key, "K", key, ACCENT),
@@ -65,29 +68,29 @@ def self_attention_shapes() -> str:
     )
     for index, (name, weight, result, product, fill) in enumerate(columns):
         at = 100 + index * 80
-        _matrix(left, (at, 50), name, weight, MUTED)
+        _matrix(left, (at, 86), name, weight, MUTED)
         strong = me if result == "Q" else None
-        _matrix(left, (at, 176), result, product, fill, strong)
-        left.arrow(at + UNIT, 107, at + UNIT, 136)
-    left.arrow(68, 176 + 3 * UNIT, 94, 176 + 3 * UNIT)
+        _matrix(left, (at, low), result, product, fill, strong)
+        left.arrow(at + UNIT, 134, at + UNIT, 164)
+    left.arrow(62, low + 4.5 * UNIT, 92, low + 4.5 * UNIT)
 
     right = Panel(
         308,
-        304,
+        height,
         f"Q, {_times(query)}, meets K transposed, {_times(key.T)}, in the scores, "
         f"{_times(scores)}. Softmax makes weights of them, which meet V, "
         f"{_times(value)}, in the context vectors, {_times(context)}. The row of "
-        "journey is marked in Q, in the scores and in the context vectors.",
+        "he is marked in Q, in the scores and in the context vectors.",
     )
-    side = 6 * UNIT
-    _matrix(right, (12, 176), "Q", query, ACCENT, me)
-    _matrix(right, (86, 102), "Kᵀ", key.T, ACCENT)
-    _matrix(right, (86, 176), "weights", scores, ACCENT, me)
-    _matrix(right, (256, 38), "V", value, ACCENT_2)
-    _matrix(right, (256, 176), "context", context, ACCENT_2, me)
-    right.arrow(52, 176 + side / 2, 80, 176 + side / 2)
-    right.arrow(94 + side, 176 + side / 2, 250, 176 + side / 2)
-    right.text(86 + side / 2, 176 + side + 14, "softmax(Q Kᵀ ÷ √2)", fill=MUTED)
+    side = 9 * UNIT
+    _matrix(right, (12, low), "Q", query, ACCENT, me)
+    _matrix(right, (72, 132), "Kᵀ", key.T, ACCENT)
+    _matrix(right, (72, low), "weights", scores, ACCENT, me)
+    _matrix(right, (250, 38), "V", value, ACCENT_2)
+    _matrix(right, (250, low), "context", context, ACCENT_2, me)
+    right.arrow(46, low + side / 2, 66, low + side / 2)
+    right.arrow(80 + side, low + side / 2, 244, low + side / 2)
+    right.text(72 + side / 2, low + side + 14, "softmax(Q Kᵀ ÷ √2)", fill=MUTED)
     return figure(
         [[left, right]],
         "Every square is a number, and each result stands to the right of its first "

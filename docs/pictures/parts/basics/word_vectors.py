@@ -1,19 +1,20 @@
-"""Words become vectors, and mix by likeness."""
+"""Words become vectors, and mix by similarity."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
-from charts import axes, bars, cells, heat_map, row_labels
+from charts import Rows, bars, cells, heat_map, row_labels
 from svg import ACCENT, INK, MUTED, Panel, count, figure, shade
 from torch import nn
 
 from headway import (
     Vocabulary,
     embed,
+    he_finds_boy,
     nine_words,
     quick_brown_fox,
     similarity_scores,
-    six_tokens,
     stable_softmax,
 )
 from workshop.generator_support import fixed
@@ -83,11 +84,11 @@ def embedding_lookup() -> str:
     )
 
 
-def _journey() -> tuple[list[float], list[float]]:
-    words, vectors = six_tokens()
-    inputs = vectors.double()
-    scores = similarity_scores(inputs[words.index("journey")], inputs)
-    return scores.tolist(), stable_softmax(scores).tolist()
+def _similarities() -> tuple[Sequence[str], Rows, Rows]:
+    """Give the nine words, their scores with each other, and the weights."""
+    (words, vectors), *_ = he_finds_boy()
+    scores = similarity_scores(vectors.double(), vectors.double())
+    return words, scores.tolist(), stable_softmax(scores).tolist()
 
 
 def attention_reach() -> str:
@@ -159,64 +160,69 @@ def attention_reach() -> str:
 
 
 def simple_attention_bars() -> str:
-    """Set the scores of one query beside the shares that softmax makes of them."""
-    words = six_tokens().words
-    scores, weights = _journey()
-    pitch, top = 32, 40
-    bottom = top + 6 * pitch
+    """Set the scores of one query beside the weights that softmax makes of them."""
+    words, all_scores, all_weights = _similarities()
+    asks = words.index("Boy")
+    scores, weights = all_scores[asks], all_weights[asks]
+    pitch, top = 26, 40
+    bottom = top + len(words) * pitch
     listed = "; ".join(
-        f"{word} {fixed(score, 4)} and {fixed(weight, 4)}"
+        f"{word} {score:.0f} and {fixed(weight, 2)}"
         for word, score, weight in zip(words, scores, weights, strict=True)
     )
     panel = Panel(
         340,
         bottom + 34,
-        "Two columns of six bars for the query journey, scores on the left and weights "
-        f"on the right: {listed}. The scores sum to {fixed(sum(scores), 4)}, the "
-        f"weights to {fixed(sum(weights), 4)}.",
+        "Two columns of nine bars for the query Boy, scores on the left and weights "
+        f"on the right: {listed}. The scores sum to {sum(scores):.0f}, the weights to "
+        f"{sum(weights):.0f}.",
         drawn=400,
     )
-    row_labels(panel, (54, top), words, pitch, strong=words.index("journey"))
-    for x, title, values in ((64, "score", scores), (208, "weight", weights)):
+    row_labels(panel, (64, top), words, pitch, strong=asks)
+    columns = ((74, "score", scores, 0), (208, "weight", weights, 2))
+    for x, title, values, digits in columns:
         panel.text(x, 20, title, text_anchor="start", font_weight="700")
-        bars(panel, (x, top), values, (78, pitch))
+        bars(panel, (x, top), values, (78, pitch), digits=digits)
         panel.text(x, bottom + 18, "sum", text_anchor="start", fill=MUTED)
-        panel.text(x + 84, bottom + 18, fixed(sum(values), 4), text_anchor="start")
+        panel.text(x + 84, bottom + 18, f"{sum(values):.0f}", text_anchor="start")
     panel.arrow(148, 20, 196, 20)
     panel.text(172, 8, "softmax", fill=MUTED)
     return figure(
         [[panel]],
-        "What “journey” scores with each word, and the shares that softmax makes of "
-        f"it. The scores sum to {fixed(sum(scores), 4)}, the shares to one.",
+        "What “Boy” scores with each word, and the weights that softmax makes of it. "
+        "A word with a score of zero gets a weight as well.",
     )
 
 
 def simple_attention_weights() -> str:
     """Show who listens to whom when nothing is trained."""
-    words, inputs = six_tokens()
-    weights = stable_softmax(similarity_scores(inputs, inputs)).tolist()
-    size, left, top = 46, 60, 48
-    row = weights[words.index("journey")]
-    listed = ", ".join(
-        f"{word} {weight:.2f}" for word, weight in zip(words, row, strict=True)
+    words, _, weights = _similarities()
+    size, left, top = 30, 62, 66
+    listed = "; ".join(
+        f"{words[row]}: {', '.join(fixed(weight, 2) for weight in weights[row])}"
+        for row in (words.index("Boy"), words.index("he"))
     )
-    flat = [(w, i, j) for i, line in enumerate(weights) for j, w in enumerate(line)]
-    (low, _, _), (high, i, j) = min(flat), max(flat)
+    count_of = len(words)
     panel = Panel(
-        left + 6 * size + 2,
-        top + 6 * size + 2,
-        "Heat map of six by six attention weights, a row for each query and a column "
-        f"for each key. All weights lie between {low:.2f} and {high:.2f}, the largest "
-        f"from {words[i]} to {words[j]}. Row journey: {listed}.",
+        left + count_of * size + 6,
+        top + count_of * size + 2,
+        "Heat map of nine by nine attention weights, a row for each query and a column "
+        f"for each key. Rows of {listed}. Words without a feature look at all words "
+        "alike.",
         drawn=400,
     )
-    axes(panel, (left, top), words, size)
+    for index, word in enumerate(words):
+        middle = (index + 0.5) * size
+        panel.text(left - 7, top + middle, word, text_anchor="end")
+        # Words are wider than their columns, so every second one stands higher.
+        panel.text(left + middle, top - 11 - 15 * (index % 2), word)
+    panel.text(left - 7, top - 48, "query", text_anchor="end", fill=MUTED)
+    panel.text(left + count_of * size / 2, top - 48, "key", fill=MUTED)
     heat_map(panel, (left, top), weights, size)
     return figure(
         [[panel]],
-        "All six queries at once: each row sums to one. "
-        f"The weights lie between {low:.2f} and {high:.2f}: the scores are close, so "
-        "every word looks a little at all others.",
+        "All nine queries at once: each row sums to one. Nouns find nouns, “he” finds "
+        "“he”, and a word without a feature gives each word a ninth.",
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway.practice.task.refused import RefusedError
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -147,6 +149,10 @@ class Exercise:
             names the mistake if no entry of `wrong` does.
         survivors: Mutants of the solution that no trial can tell from it, each with
             the reason why.
+        stars: How hard it is, from 1 to 3, if it is a core exercise; 0 if not.
+
+    Raises:
+        ValueError: If it has more stars, or fewer.
     """
 
     answer: str
@@ -162,3 +168,11 @@ class Exercise:
     covers: Sequence[str] = ()
     report: Callable[[Any], Any] | None = None
     survivors: Mapping[str, str] = field(default_factory=dict)
+    stars: int = 0
+
+    def __post_init__(self) -> None:
+        if self.stars not in range(4):
+            raise RefusedError(
+                "stars must be 1, 2 or 3, or 0 for an exercise that is not core; "
+                f"got stars={self.stars}."
+            )

@@ -41,6 +41,11 @@ class Task:
         """The folder that it lies in, which is the chapter's page."""
         return self.place.rpartition("/")[0]
 
+    @property
+    def stars(self) -> str:
+        """Its stars, as a terminal shows them; nothing if it is not core."""
+        return "*" * self.exercise.stars
+
     @cached_property
     def source(self) -> Source:
         """Its text and its solution."""
@@ -101,6 +106,10 @@ class Library(Mapping[str, Task]):
         for one in self._tasks.values():
             found.setdefault(one.chapter, []).append(one)
         return found
+
+    def core(self) -> Sequence[Task]:
+        """Give the core exercises: those that have stars."""
+        return [one for one in self._tasks.values() if one.exercise.stars]
 
 
 @cache

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +37,17 @@ class Folder:
     Args:
         path: The folder.
         library: The exercises.
+        core: Whether the reader goes through the core exercises alone. All files are
+            made nevertheless, and each is judged when it is saved.
 
     Raises:
         ValueError: If the path is a file, or cannot be written to.
     """
 
-    def __init__(self, path: Path, library: Library) -> None:
+    def __init__(self, path: Path, library: Library, *, core: bool = False) -> None:
         self.path = path
         self.library = library
+        self.core = core
         self._kept_aside: Path | None = None  # progress that could not be read
 
     def make(self) -> list[Path]:
@@ -140,14 +143,24 @@ class Folder:
         progress = self._progress()
         self._save(progress | {"current": task.name})
 
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The exercises that the reader goes through, in their order."""
+        return self.library.core() if self.core else [*self.library.values()]
+
     def next_open(self, task: Task | None) -> Task:
         """Give the next exercise that is not solved; the last one if all are."""
-        tasks = [*self.library.values()]
-        begin = 0 if task is None else task.number
-        for one in [*tasks[begin:], *tasks[:begin]]:
+        number = 0 if task is None else task.number
+        later = [one for one in self.tasks if one.number > number]
+        for one in [*later, *self.tasks]:
             if not self.passed(one):
                 return one
-        return tasks[-1]
+        return self.tasks[-1]
+
+    def previous(self, task: Task) -> Task:
+        """Give the exercise before; the first one if there is none."""
+        before = [one for one in self.tasks if one.number < task.number]
+        return before[-1] if before else self.tasks[0]
 
     def state(self) -> Iterator[tuple[Task, str]]:
         """Give each exercise with `done`, `covered`, `begun` or `open`."""

@@ -100,7 +100,7 @@ class Session:
             "s": lambda: self._print(solution_text(self.folder.current)),
             "l": self._list,
             "n": lambda: self.judge(self.folder.next_open(self.folder.current)),
-            "p": lambda: self.judge(self._previous()),
+            "p": lambda: self.judge(self.folder.previous(self.folder.current)),
             "r": lambda: self.judge(self.folder.current),
         }
 
@@ -113,10 +113,6 @@ class Session:
     def _list(self) -> None:
         near = self.folder.current
         self._print(list_text(self.folder, _width(), near=near))
-
-    def _previous(self) -> Task:
-        tasks = [*self.folder.library.values()]
-        return tasks[max(self.folder.current.number - 2, 0)]
 
     def _print(self, text: str) -> None:
         print(f"\n{text}")
@@ -181,9 +177,15 @@ def page(
         colour: Whether to mark the state by an ANSI colour.
         keys: Whether the reader can press a key now.
     """
-    done = sum(folder.passed(one) for one in folder.library.values())
+    done = str(sum(map(folder.passed, folder.tasks)))
+    command = "headway practice"
+    if folder.core:
+        done += f" of {len(folder.tasks)} core"
+        command += " --core"
     place = shown(folder.path_of(task), Path.cwd())
     head = f"{task.number} of {len(folder.library)}  {task.source.title}"
+    if task.stars:
+        head += f"  core {task.stars}"
     lines = [textwrap.fill(head, width), f"{place}  ({done} done)", ""]
     lines.append(verdict.text(width=width, colour=colour))
     if verdict.ok:
@@ -191,7 +193,7 @@ def page(
             ("n", "s")
             if keys
             else (
-                f"headway practice {folder.next_open(task).name}",
+                f"{command} {folder.next_open(task).name}",
                 f"headway practice solution {task.name}",
             )
         )

@@ -1,6 +1,7 @@
 """Texts about an exercise: its task, its hints, its solution, and the list."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Task
@@ -58,24 +59,46 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
         near: Which chapter to list, with its neighbours; all if `None`.
     """
     states = {task.name: state for task, state in folder.state()}
-    chapters = folder.library.chapters()
-    if near is not None:
-        place = [*chapters].index(near.chapter)
-        shown = [*chapters][max(place - 1, 0) : place + 2]
-        chapters = {name: chapters[name] for name in shown}
+    core = folder.library.core()
     lines = []
-    for chapter, tasks in chapters.items():
+    for chapter, tasks in _shown(folder, near).items():
         lines.append(chapter)
         for task in tasks:
             here = ">" if task is near else " "
             mark = _MARKS[states[task.name]]
-            line = f"{here} [{mark}] {task.number:2}  {task.name:24} "
+            stars = f"{task.stars:3} " if core else ""
+            line = f"{here} [{mark}] {task.number:2}  {task.name:20} {stars}"
             line += task.source.title
             if states[task.name] == "covered":
                 line += " (covered)"
             lines.append(line[:width].rstrip())
-    done = sum(one in ("done", "covered") for one in states.values())
-    told = f"{done} of {len(states)} done; [x] is done, [~] is begun"
+    told = f"{_done(folder.tasks, states)} done"
+    if core and not folder.core:
+        told += f", of the core {_done(core, states)}"
+    told += "; [x] is done, [~] is begun"
+    if core:
+        told += ", * to *** is core, from easy to hard"
     if near is not None:
         told += "; headway practice list shows all"
     return "\n".join([*lines, "", textwrap.fill(f"{told}.", width)])
+
+
+def _shown(folder: Folder, near: Task | None) -> Mapping[str, Sequence[Task]]:
+    """Give the exercises to list, by their chapters."""
+    names = {one.name for one in [*folder.tasks, *([near] if near else [])]}
+    chapters = {
+        chapter: own
+        for chapter, tasks in folder.library.chapters().items()
+        if (own := [one for one in tasks if one.name in names])
+    }
+    if near is None:
+        return chapters
+    place = [*chapters].index(near.chapter)
+    shown = [*chapters][max(place - 1, 0) : place + 2]
+    return {name: chapters[name] for name in shown}
+
+
+def _done(tasks: Sequence[Task], states: Mapping[str, str]) -> str:
+    """Say how many of some exercises are done."""
+    done = sum(states[one.name] in ("done", "covered") for one in tasks)
+    return f"{done} of {len(tasks)}"

@@ -31,6 +31,7 @@ from workshop.reached import from_here
 from workshop.verify.site_matches_pages import site_problems
 from workshop.verify.takeaway_environment import CannotInstallError, build_wheel
 from workshop.website.build_info import build_time, environment
+from workshop.website.chapter_openings import openings
 from workshop.website.crosslinks import explain
 from workshop.website.csp import write_policy
 from workshop.website.llms import publish
@@ -89,8 +90,11 @@ def set_up(config: MkDocsConfig, settings: SiteSettings, *, preview: bool) -> No
     if SHAPES in config.markdown_extensions:
         config.mdx_configs[SHAPES]["reached"] = from_here()
     pending = set_up_notebooks(config, preview=preview)
+    docs = Path(config.docs_dir)
+    chapters = settings.chapter_folders(docs)
     config.extra[KEY] = asdict(settings) | {
-        "chapters": settings.chapter_folders(Path(config.docs_dir)),
+        "chapters": chapters,
+        "openings": openings(docs, chapters),
         "environment": environment(settings.verified, build_time()),
         "notebooks_pending": PENDING if pending else "",
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from workshop.folds import LEFT_OUT
 from workshop.verify import check_takeaway
 from workshop.verify.check_takeaway import is_exact, main
 from workshop.verify.takeaway_environment import CannotInstallError
@@ -203,3 +204,50 @@ def test_where_each_character_counts(
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(settings)
     assert is_exact(how, tmp_path) is exact
+
+
+UNSEEN = f"""
+??? example "{LEFT_OUT}"
+    ```python
+    print(0.25)
+    ```
+
+    <!--pytest-codeblocks:expected-output-->
+
+    ```text
+    0.25
+    ```
+"""
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_the_site_leaves_out_is_run_and_counted(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "docs/a.md").write_text(TEXT + UNSEEN)
+    make(book / "docs", book / "site", ["a.md"])
+    assert main(["docs", "site"]) == 0
+    assert capsys.readouterr().out == (
+        "1 blocks and 1 that only notebooks have, 1 notebooks and 1 programs print "
+        "what their pages show, compared exactly.\n"
+    )
+    wrong = (TEXT + UNSEEN).replace("    0.25\n", "    0.5\n")
+    (book / "docs/a.md").write_text(wrong)
+    make(book / "docs", book / "site", ["a.md"])
+    assert main(["docs", "site"]) == 1
+    assert capsys.readouterr().out.count("number 1: recorded 0.5, printed 0.25") == 2
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_page_that_leaves_programs_out_must_offer_its_notebook(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (book / "docs/a.md").write_text(TEXT + UNSEEN)
+    make(book / "docs", book / "site", ["a.md"])
+    html = (book / "site/a/index.html").read_text()
+    (book / "site/a/index.html").write_text(html.replace('"a.ipynb" download', '""'))
+    assert main(["docs", "site"]) == 1
+    assert capsys.readouterr().out == (
+        "docs/a.md: the site leaves out programs of this page, so it must offer its "
+        "notebook\n"
+    )

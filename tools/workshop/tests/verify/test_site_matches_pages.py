@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from pytest_proofread.page.markdown import programs
+from workshop.folds import LEFT_OUT
 from workshop.verify.html_code_blocks import Block
 from workshop.verify.site_matches_pages import (
+    left_to_notebook,
     main,
     of_lab,
     problems,
     shown_programs,
     site_problems,
 )
+from workshop.website.takeaway.downloads import make
 
 OUTPUT = "<!--pytest-codeblocks:expected-output-->"
 TEXT = f"""# A page
@@ -262,6 +265,41 @@ def test_programs_come_with_what_is_shown_of_them() -> None:
     assert block.text == "y = 1"
 
 
+UNSEEN = f'''
+??? example "{LEFT_OUT}"
+    ```python
+    y = 2
+    ```
+
+    {OUTPUT}
+
+    ```text
+    hidden
+    ```
+
+    ```console
+    $ unseen
+    ```
+'''
+
+
+def test_what_is_left_to_the_notebook_is_not_on_the_site() -> None:
+    text = TEXT + UNSEEN
+    assert problems(text, HTML) == []
+    assert [one.code for one, _ in shown_programs(text, HTML)] == [
+        one.code for one in programs(TEXT)
+    ]
+    ((program, block),) = left_to_notebook(text)
+    assert program.code == "y = 2\n"
+    assert block == Block("refused", True, "y = 2", ("hidden",))
+    for shown in ("y = 2", "print(1)"):
+        html = HTML.replace(LAST, LAST + PYTHON.format(shown))
+        begins = f"the site shows a block that the page has not: {shown!r}"
+        assert problems(text, html) == [("#refused", begins)]
+    html = HTML.replace(LAST, LAST + OTHER.format("hidden"))
+    assert len(problems(text, html)) == 1
+
+
 # ---- All pages ----
 
 
@@ -333,6 +371,27 @@ def test_a_whole_site(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_what_is_left_to_the_notebook_must_stand_there(book: Path) -> None:
+    page, file = book / "docs/page.md", book / "site/page/page.ipynb"
+    page.write_text(TEXT + UNSEEN)
+
+    def found() -> list[str]:
+        return site_problems(book / "docs", book / "site")
+
+    line = 1 + page.read_text().split("\n").index("    ```python")
+    lost = [
+        f"{page}, line {line}: the site leaves out this program, so page.ipynb must "
+        "hold it with its output"
+    ]
+    assert found() == lost
+    make(book / "docs", book / "site", ["page.md"])
+    assert found() == []
+    whole = file.read_text()
+    for old, new in (("y = 2", "y = 3"), ("hidden", "seen")):
+        file.write_text(whole.replace(old, new))
+        assert found() == lost
+
+
 def test_without_a_site_there_is_one_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "workshop", "site", "docs", "site"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
@@ -389,6 +448,17 @@ a < b &amp;
         deep
         ```
 
+??? example "{LEFT_OUT}"
+    ```python
+    print("unseen")
+    ```
+
+    {OUTPUT}
+
+    ```text
+    unseen
+    ```
+
 - A list:
 
     ```python
@@ -408,9 +478,12 @@ plugins: []
 extra: {workshop: {chapters: [walk/], takeaway: {}}}
 markdown_extensions:
   - admonition
+  - attr_list
   - pymdownx.details
   - pymdownx.highlight: {pygments_lang_class: true}
   - pymdownx.superfences
+  - workshop.markdown_ext.leave_out
+  - workshop.markdown_ext.fold_repeated
 """
 
 
@@ -442,7 +515,9 @@ def test_a_built_site_shows_what_its_pages_have(material: Path) -> None:
         assert tuple(f"{text}\n" for text in block.below) == tuple(
             filter(None, program.recorded)
         )
-    assert (material / "site/walk/a/a.ipynb").is_file()
+    assert "unseen" not in html
+    assert "unseen" in (material / "site/walk/a/a.ipynb").read_text()
+    assert "unseen" in (material / "site/walk/a/a.py").read_text()
     assert not [*(material / "site").glob("*.ipynb")]
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from pytest_proofread.page.markdown import programs
+from workshop.folds import LEFT_OUT
 from workshop.verify.html_code_blocks import Block
+from workshop.verify.site_matches_pages import left_to_notebook
 from workshop.verify.takeaway_runs import (
     Page,
     Reader,
@@ -92,6 +94,47 @@ def test_what_prints_what_its_page_shows_is_right(tmp_path: Path) -> None:
     assert block_problems(READER, [page()]) == []
     for file in files(tmp_path):
         assert file_problems(READER, page(), file) == []
+
+
+# ---- What the site leaves to the notebook ----
+
+UNSEEN = f'''??? example "{LEFT_OUT}"
+    ```python
+    print(x + 1)
+    ```
+
+    {OUTPUT}
+
+    ```text
+    2
+    ```
+
+'''
+BETWEEN = "```python\nprint("
+
+
+def unseen(text: str) -> Page:
+    """A page of which the site leaves out what it should."""
+    whole = page(text)
+    shown = [pair for pair in whole.programs if "x + 1" not in pair[0].code]
+    return Page(whole.path, shown, [], left_to_notebook(text))
+
+
+def test_what_the_site_leaves_out_runs_in_the_notebook(tmp_path: Path) -> None:
+    text = TEXT.replace(BETWEEN, f"{UNSEEN}{BETWEEN}")
+    whole = unseen(text)
+    assert len(whole.programs) == 4
+    assert [one.code for one, _ in whole.all_programs][2] == "print(x + 1)\n"
+    for file in files(tmp_path, text):
+        assert file_problems(READER, whole, file) == []
+    [problem] = block_problems(READER, [whole])  # each is alone
+    assert "NameError: name 'x' is not defined" in problem
+    for file in files(tmp_path, text.replace("    2\n", "    3\n")):
+        assert len(file_problems(READER, whole, file)) == 1 - (file.suffix == ".py")
+    for file in files(tmp_path, text.replace("x + 1", "x + 2")):
+        assert len(file_problems(READER, whole, file)) == 1
+    for file in files(tmp_path):  # it is in no file
+        assert len(file_problems(READER, whole, file)) == 1
 
 
 # ---- The reader ----

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from workshop.folds import LEFT_OUT
 from workshop.website.crosslinks import explain
 
 NAV = [
@@ -197,3 +198,19 @@ def test_two_entries_of_one_name_are_an_error(book: Path) -> None:
     with pytest.raises(ValueError, match="got") as raised:
         read(book, ".")
     assert str(raised.value) == "a name must be listed once; got name=f."
+
+
+@pytest.mark.parametrize("title", ["Seen", LEFT_OUT])
+def test_a_program_that_the_site_leaves_out_explains_nothing(
+    book: Path, title: str
+) -> None:
+    page = book / "site/reference/two/index.html"
+    page.write_text(page.read_text().replace("</article>", entries("pack.two.h")))
+    fold = program("from pack import h").replace("\n", "\n    ")
+    with (book / "docs/walk/two.md").open("a") as text:
+        text.write(f'\n??? example "{title}"\n{fold}\n')
+    if title == "Seen":
+        assert "#b-b" in read(book, "reference/two").partition("pack.two.h")[2]
+    else:
+        with pytest.raises(ValueError, match=r"got none of h\."):
+            read(book, ".")

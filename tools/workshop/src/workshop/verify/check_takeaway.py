@@ -63,11 +63,13 @@ def is_exact(how: str, project: Path) -> bool:
 def summary(pages: Sequence[Page], exact: bool) -> str:
     """Return a sentence that counts what was run."""
     blocks = sum(len(page.programs) for page in pages)
+    unseen = sum(len(page.unseen) for page in pages)
+    besides = f" and {unseen} that only notebooks have" if unseen else ""
     files = [file.suffix for page in pages for file in page.files]
     notebooks, scripts = files.count(".ipynb"), files.count(".py")
     return (
-        f"{blocks} blocks, {notebooks} notebooks and {scripts} programs print what "
-        f"their pages show, compared {'exactly' if exact else 'token by token'}."
+        f"{blocks} blocks{besides}, {notebooks} notebooks and {scripts} programs print "
+        f"what their pages show, compared {'exactly' if exact else 'token by token'}."
     )
 
 
@@ -88,6 +90,16 @@ def other_wheels(pages: Sequence[Page], wheel: Path) -> list[str]:
         if file.is_file()
         for url in WHEEL.findall(file.read_text(encoding="utf-8"))
         if not url.endswith(f"/dist/{wheel.name}")
+    ]
+
+
+def not_offered(pages: Sequence[Page]) -> list[str]:
+    """Find the pages that leave programs to a notebook and offer none."""
+    return [
+        f"{page.path}: the site leaves out programs of this page, so it must offer "
+        "its notebook"
+        for page in pages
+        if page.unseen and not any(file.suffix == ".ipynb" for file in page.files)
     ]
 
 
@@ -135,6 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             work = checks(reader, pages)
             results = pool.map(lambda check: check(), work)
-            found = other_wheels(pages, wheel) + [s for said in results for s in said]
+            found = not_offered(pages) + other_wheels(pages, wheel)
+            found += [sentence for said in results for sentence in said]
     print("\n\n".join(found) if found else summary(pages, exact))
     return bool(found)

@@ -4,7 +4,8 @@
 
 Each block of code that the site shows is a fence of its page, in the same order, with
 the same text; under each program stands what is recorded of it, and nothing else. So
-no code reaches a reader that the tests of the pages do not know.
+no code reaches a reader that the tests of the pages do not know. What a page leaves to
+its notebook stands there, with what is recorded of it, and not on the site.
 """
 
 import argparse
@@ -14,9 +15,11 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
-from pytest_proofread.page.markdown import Program, fences, programs
+from pytest_proofread.page.markdown import Program, fences
+from workshop.folds import as_shown, programs_by_place
 from workshop.markdown_ext.labs import LAB, code
 from workshop.verify.html_code_blocks import Block, blocks
+from workshop.verify.notebook_cells import texts_of
 from workshop.website.paths import REFERS, Find, built_page, include_reader
 from workshop.website.takeaway.cells import whole
 
@@ -32,9 +35,16 @@ Problem = tuple[str, str]
 # ---- What it ought to show ---------------------------------------------------------
 
 
+def as_block(program: Program) -> Block:
+    """Return a program as a block that shows it and what is recorded of it."""
+    below = tuple(said.strip("\n") for said in program.recorded if said)
+    code = program.code.lstrip("\n").rstrip()
+    return Block(program.heading, True, code, below)
+
+
 def expected(text: str) -> list[tuple[int, Block]]:
-    """Return the blocks that the Markdown of a page has, with their lines."""
-    known = {program.line: program for program in programs(text)}
+    """Return the blocks that the site must show of a page, with their lines."""
+    known = {program.line: program for program in programs_by_place(text)[0]}
     recorded = {
         fence.line
         for program in known.values()
@@ -42,11 +52,9 @@ def expected(text: str) -> list[tuple[int, Block]]:
         if fence
     }
     result = []
-    for fence in fences(text):
+    for fence in fences(as_shown(text)):
         if program := known.get(fence.line):
-            below = tuple(said.strip("\n") for said in program.recorded if said)
-            code = fence.code.lstrip("\n").rstrip()
-            result.append((fence.line, Block(program.heading, True, code, below)))
+            result.append((fence.line, as_block(program)))
         elif fence.line not in recorded:
             code = fence.code.strip("\n")
             result.append((fence.line, Block("", fence.info == "python", code)))
@@ -121,7 +129,31 @@ def shown_programs(text: str, html: str) -> list[tuple[Program, Block]]:
     """
     shown = blocks(html, REFERENCE if REFERS.search(text) else None)
     python = [block for block in shown if block.python]
-    return [*zip(programs(text), python, strict=True)]
+    return [*zip(programs_by_place(text)[0], python, strict=True)]
+
+
+def left_to_notebook(text: str) -> list[tuple[Program, Block]]:
+    """Return the programs that a page leaves to its notebook, each as a block."""
+    return [(program, as_block(program)) for program in programs_by_place(text)[1]]
+
+
+def lost(text: str, notebook: Path) -> Iterator[Problem]:
+    """Find what a page leaves to its notebook, and the notebook has not.
+
+    Args:
+        text: The page.
+        notebook: Where its notebook should be.
+    """
+    if not (unseen := left_to_notebook(text)):
+        return
+    there = texts_of(notebook) if notebook.is_file() else []
+    for program, block in unseen:
+        if (block.text, "\n".join(block.below)) not in there:
+            yield (
+                f"line {program.line}",
+                f"the site leaves out this program, so {notebook.name} must hold it "
+                "with its output",
+            )
 
 
 # ---- All pages ---------------------------------------------------------------------
@@ -146,8 +178,9 @@ def of_lab(programs: Sequence[str], html: str) -> list[Problem]:
     return result
 
 
-def of_page(path: Path, html: str, read: Find) -> list[Problem]:
+def of_page(path: Path, built: Path, read: Find) -> list[Problem]:
     """List where a page of the site does not show what its source has."""
+    html = built.read_text(encoding="utf-8")
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":  # a notebook
         return of_lab(code(text), html)
@@ -156,9 +189,10 @@ def of_page(path: Path, html: str, read: Find) -> list[Problem]:
         texts = (file.read_text(encoding="utf-8") for file in files)
         return of_lab([program for text in texts for program in code(text)], html)
     try:
-        return problems(whole(text, read), html)
+        found = problems(whole(text, read), html)
     except ValueError as error:
         return [("an include", str(error))]
+    return [*found, *lost(text, built.parent / f"{path.stem}.ipynb")]
 
 
 def site_problems(docs: Path, site: Path, folders: Sequence[Path] = ()) -> list[str]:
@@ -181,7 +215,7 @@ def site_problems(docs: Path, site: Path, folders: Sequence[Path] = ()) -> list[
         if html in seen:  # the program of a lab that has its page
             continue
         seen.add(html)
-        found = of_page(path, html.read_text(encoding="utf-8"), include_reader(folders))
+        found = of_page(path, html, include_reader(folders))
         result += [f"{path}, {where}: {sentence}" for where, sentence in found]
     for html in sorted({*site.rglob("*.html")} - seen):
         if not (docs / html.relative_to(site)).is_file():

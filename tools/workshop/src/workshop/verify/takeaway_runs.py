@@ -1,13 +1,11 @@
 """Run what a reader takes from the site, where a reader is: with the wheel alone."""
 
 import copy
-import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import nbformat
 
@@ -18,18 +16,32 @@ from workshop.markdown_ext.labs import LAB
 from workshop.run.jupyter import execute
 from workshop.run.programs import Python, job, run_jobs
 from workshop.verify.html_code_blocks import Block, offered
-from workshop.verify.site_matches_pages import shown_programs
+from workshop.verify.notebook_cells import stored, texts_of
+from workshop.verify.site_matches_pages import left_to_notebook, shown_programs
 from workshop.website.paths import built_page
 from workshop.website.takeaway.notebook import COMMAND
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site, its programs, and the files that it offers."""
+    """A page of the site, its programs, and the files that it offers.
+
+    Args:
+        path: Its source.
+        programs: The programs that the site shows.
+        files: The files.
+        unseen: The programs that only these files have.
+    """
 
     path: Path
     programs: list[tuple[Program, Block]]
     files: list[Path]
+    unseen: list[tuple[Program, Block]] = field(default_factory=list)
+
+    @property
+    def all_programs(self) -> list[tuple[Program, Block]]:
+        """The programs of its source, in their order."""
+        return sorted(self.programs + self.unseen, key=lambda pair: pair[0].line)
 
 
 def read_site(docs: Path, site: Path) -> list[Page]:
@@ -42,7 +54,7 @@ def read_site(docs: Path, site: Path) -> list[Page]:
             page = html.read_text(encoding="utf-8")
             shown = shown_programs(text, page)
             files = [html.parent / name for name in offered(page)]
-            result.append(Page(path, shown, files))
+            result.append(Page(path, shown, files, left_to_notebook(text)))
     return result
 
 
@@ -103,7 +115,7 @@ def block_problems(reader: Reader, pages: Sequence[Page]) -> list[str]:
     run = [
         (page, program, block)
         for page in pages
-        for program, block in page.programs
+        for program, block in page.all_programs
         if not skipped(program)
     ]
     jobs = [job(str(page.path), one, f"{block.text}\n") for page, one, block in run]
@@ -118,29 +130,11 @@ def block_problems(reader: Reader, pages: Sequence[Page]) -> list[str]:
 # ---- Notebooks and programs for download -------------------------------------------
 
 
-def stored(outputs: Sequence[dict[str, Any]]) -> str:
-    """Return what a notebook shows under a cell: what was printed, then an error."""
-    text = ""
-    for output in outputs:
-        if output["output_type"] == "error":
-            text = text.rstrip("\n") + f"\n{output['ename']}: {output['evalue']}\n"
-        else:
-            text += "".join(output["text"])
-    return text.strip("\n")
-
-
-def code_cells(notebook: Path) -> list[dict[str, Any]]:
-    """Return the cells of a notebook that are code of its page."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    code = [cell for cell in cells if cell["cell_type"] == "code"]
-    return [cell for cell in code if COMMAND not in cell["metadata"].get("tags", [])]
-
-
 def wanted(page: Page) -> list[str]:
     """Return what each program prints when the page is run from top to bottom."""
     return [
         "" if skipped(program) else "\n".join(block.below)
-        for program, block in page.programs
+        for program, block in page.all_programs
     ]
 
 
@@ -159,12 +153,8 @@ def notebook_problems(reader: Reader, page: Page, notebook: Path) -> Iterator[st
         if stopped := execute(without_commands(notebook), reader.limit):
             yield stopped
         return
-    cells = [
-        ("".join(cell["source"]).strip("\n"), stored(cell["outputs"]))
-        for cell in code_cells(notebook)
-    ]
-    shown = [(block.text, "\n".join(block.below)) for _, block in page.programs]
-    if cells != shown:
+    known = [(block.text, "\n".join(block.below)) for _, block in page.all_programs]
+    if texts_of(notebook) != known:
         yield "it must hold the programs and outputs of its page; build the site anew"
     else:
         yield from jupyter_problems(reader, notebook)

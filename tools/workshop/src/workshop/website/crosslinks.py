@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from posixpath import relpath
 from typing import Any, NamedTuple
 
+from workshop.folds import as_shown
 from workshop.website.mentions import END, imports, mentions
 from workshop.website.paths import REFERS, built_page, nav_entries
 
@@ -75,7 +76,7 @@ def headings_by_name(
     """Return the heading under which a page first imports or mentions each name."""
     order = {anchor: n for n, anchor in enumerate(HEADING.findall(page.html))}
     mentioned = [(name, found.heading) for name, found in mentions(page.html, names)]
-    known = [*imports(page.text, packages), *mentioned]
+    known = [*imports(as_shown(page.text), packages), *mentioned]
     known.sort(key=lambda pair: order.get(pair[1], -1))
     return dict(reversed(known))
 

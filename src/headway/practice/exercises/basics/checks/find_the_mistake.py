@@ -236,4 +236,5 @@ EXERCISE = Exercise(
             "the mask holds numbers, and masked_fill takes True and False",
         ),
     ],
+    stars=2,
 )

@@ -285,4 +285,5 @@ EXERCISE = Exercise(
             "weights are transposed, where queries and keys should be swapped before",
         ),
     ],
+    stars=3,
 )

@@ -45,7 +45,7 @@ def run(corner, memory, x):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="corner",
-    read=("basics/cross_attention/#it-equals-pytorch", "It equals PyTorch"),
+    read=("basics/cross_attention/#the-module-by-hand", "The module, by hand"),
     hints=(
         "Of whom may a key be, if cross-attention is to come out?",
         "The mask depends on the key alone: a key may be seen if it is of the memory.",

@@ -160,4 +160,5 @@ EXERCISE = Exercise(
             "weights are called like layers, and they are tensors",
         ),
     ],
+    stars=2,
 )

@@ -46,7 +46,7 @@ CASES = [
 
 EXERCISE = Exercise(
     answer="cut_word",
-    read=("basics/embedding/#what-breaks-it", "What breaks it"),
+    read=("basics/embedding/#a-word-without-a-row", "A word without a row"),
     hints=(
         "Which of the known pieces may come first, and which of these is taken?",
         "A loop that ends when nothing is left of the word; str.startswith tells "

@@ -2,8 +2,8 @@
 
 Write `lookup(table, indices)`: one row of the table for each index.
 
-The table has V rows of E numbers, one row for each word of the vocabulary. The indices
-are the words of a text, or of several texts: whole numbers from 0 to V - 1, of any
+The table has N rows of E numbers, one row for each word of the vocabulary. The indices
+are the words of a text, or of several texts: whole numbers from 0 to N - 1, of any
 shape. Each index becomes a vector of E numbers, of the type of the table.
 """
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def lookup(table: Tensor, indices: Tensor) -> Tensor:
-    """Look up a table (V, E) at indices of shape (...), which gives (..., E)."""
+    """Look up a table (N, E) at indices of shape (...), which gives (..., E)."""
     # --- write ---
     return table[indices]
     # --- written ---
@@ -128,4 +128,5 @@ EXERCISE = Exercise(
             "indices of any shape.",
         ),
     ],
+    stars=1,
 )

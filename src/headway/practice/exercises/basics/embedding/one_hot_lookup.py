@@ -3,7 +3,7 @@
 Write `one_hot_lookup(table, indices)`: the same rows as before, by a product. Make a
 row of zeros with a single one for each index, and multiply.
 
-The table is (V, E); the indices have any shape (...). The result is (..., E), of the
+The table is (N, E); the indices have any shape (...). The result is (..., E), of the
 type of the table.
 """
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def one_hot_lookup(table: Tensor, indices: Tensor) -> Tensor:
-    """Multiply one-hot rows (..., V) by a table (V, E), which gives (..., E)."""
+    """Multiply one-hot rows (..., N) by a table (N, E), which gives (..., E)."""
     # --- write ---
     numbers = torch.arange(table.shape[0])
     one_hot = indices.unsqueeze(-1) == numbers
@@ -44,7 +44,7 @@ EXERCISE = Exercise(
     ),
     hints=(
         "Which row of numbers, times the table, gives back one row of the table?",
-        "Compare each index with the numbers 0, 1, ..., V - 1: where they agree stands "
+        "Compare each index with the numbers 0, 1, ..., N - 1: where they agree stands "
         "the one.",
         "torch.nn.functional.one_hot makes the rows, too. It gives whole numbers, and "
         "a product needs both sides to be of one type.",
@@ -176,4 +176,5 @@ EXERCISE = Exercise(
             "that nothing is lost?",
         ),
     ],
+    stars=1,
 )

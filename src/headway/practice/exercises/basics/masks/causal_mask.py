@@ -128,4 +128,5 @@ EXERCISE = Exercise(
             "T and S are swapped everywhere",
         ),
     ],
+    stars=1,
 )

@@ -244,4 +244,5 @@ EXERCISE = Exercise(
         "7 -> 8": "another length of text does as well, and so does one turn more, in "
         "which nothing is changed",
     },
+    stars=3,
 )

@@ -223,4 +223,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
+    stars=2,
 )

@@ -278,4 +278,5 @@ EXERCISE = Exercise(
             "heads and tokens of the keys change places, and not tokens and numbers",
         ),
     ],
+    stars=3,
 )

@@ -160,4 +160,5 @@ EXERCISE = Exercise(
             "the number of heads and the width of a head are taken for each other",
         ),
     ],
+    stars=2,
 )

@@ -203,4 +203,5 @@ EXERCISE = Exercise(
             "the numbers of the texts are put into rows, and not their lengths",
         ),
     ],
+    stars=3,
 )

@@ -133,4 +133,5 @@ EXERCISE = Exercise(
             "rows of the batch are compared with each other, and not tokens of a row",
         ),
     ],
+    stars=1,
 )

@@ -214,4 +214,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"0 -> 1": "any column of a weight is as long as its bias"},
+    stars=2,
 )

@@ -182,4 +182,5 @@ EXERCISE = Exercise(
             "both masks are ones and zeros, and not True and False",
         ),
     ],
+    stars=1,
 )

@@ -4,7 +4,7 @@ Write `attention(query, key, value)`: what every model in this book computes.
 
 Queries have shape (..., T, D), keys (..., S, D), values (..., S, V). Each query mixes
 the values by its weights, which are the softmax of its scores divided by the root of D.
-The result is (..., T, V).
+The result is (..., T, V). The dots stand for any number of axes in front, or none.
 """
 
 from headway.practice import Exercise, Wrong
@@ -177,4 +177,5 @@ EXERCISE = Exercise(
             hint="query.shape[-1] is the last size, however many axes there are.",
         ),
     ],
+    stars=2,
 )

@@ -162,4 +162,5 @@ EXERCISE = Exercise(
         "10.0 -> 21.0": "larger scores do as well",
         "1.0 -> 3.0": "larger scores do as well",
     },
+    stars=2,
 )

@@ -4,7 +4,8 @@ Write `scaled_weights(query, key)`: for each query, its weights for all keys: th
 softmax of the dot products, each divided by the root of their width D.
 
 Queries have shape (..., T, D), keys (..., S, D); the result is (..., T, S). There may
-be more keys than queries.
+be more keys than queries. The three dots stand for any number of axes in front, or
+none: `key.mT` swaps the last two axes and leaves those in front where they are.
 """
 
 from headway.practice import Exercise, Wrong
@@ -212,4 +213,5 @@ EXERCISE = Exercise(
             hint="The last two axes are -2 and -1, however many there are.",
         ),
     ],
+    stars=1,
 )

@@ -4,7 +4,7 @@ A library's function `attend(query, key, value)` divides scores by D, and not by
 root of D. You may not change it, and only hand it other queries.
 
 Write `right_queries(query)`: what to hand over in place of the queries, (..., T, D), so
-that the result is that of attention.
+that the result is that of attention. The dots stand for any axes in front, or none.
 """
 
 from headway.practice import Exercise, Wrong
@@ -91,4 +91,5 @@ EXERCISE = Exercise(
             hint="** binds more than /. How does Python read D ** 1 / 2?",
         ),
     ],
+    stars=2,
 )

@@ -74,8 +74,8 @@ THREE = each("target.{0}.weight.copy_(source.{0}.T)")
 EXERCISE = Exercise(
     answer="copy_weights",
     read=(
-        "basics/self_attention/#same-weights-same-result",
-        "Same weights, same result",
+        "basics/self_attention/#the-same-with-linear-layers",
+        "The same with linear layers",
     ),
     hints=(
         "In which axis does each of the two keep the d_in numbers of a token?",

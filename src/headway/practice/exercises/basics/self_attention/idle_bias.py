@@ -195,4 +195,5 @@ EXERCISE = Exercise(
         "bias.detach() -> bias": "a clone that remembers its history holds the same "
         "numbers",
     },
+    stars=3,
 )

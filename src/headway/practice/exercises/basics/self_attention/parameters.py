@@ -249,4 +249,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={},
+    stars=1,
 )

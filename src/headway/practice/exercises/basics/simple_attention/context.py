@@ -1,10 +1,11 @@
 """From weights to context vectors
 
-Write `context(weights, values)`: for each query, the values mixed by its weights.
+Write `context(weights, vectors)`: for each word that asks, all vectors mixed by its
+weights.
 
-The values are the vectors that are mixed, V numbers each; in this chapter they are the
-words themselves. Weights have shape (..., T, S): row t says how much query t takes of
-each of the S values. Values have shape (..., S, V). The result is (..., T, V).
+A text has S words with a vector of E numbers each, and T words ask. Weights have shape
+(..., T, S): row t says how much of each of the S vectors word t takes. Vectors have
+shape (..., S, E). The result is (..., T, E).
 """
 
 from headway.practice import Exercise, Wrong
@@ -14,20 +15,21 @@ import torch
 from torch import Tensor
 
 
-def context(weights: Tensor, values: Tensor) -> Tensor:
-    """Mix values (..., S, V) by weights (..., T, S), which gives (..., T, V)."""
+def context(weights: Tensor, vectors: Tensor) -> Tensor:
+    """Mix vectors (..., S, E) by weights (..., T, S), which gives (..., T, E)."""
     # --- write ---
-    return weights @ values
+    return weights @ vectors
     # --- written ---
 
 
 if __name__ == "__main__":
-    from headway import six_tokens
+    from headway import he_finds_boy
 
-    words, x = six_tokens()
-    weights = torch.tensor([[0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]])
+    (words, x), _, _ = he_finds_boy()
+    weights = torch.full((1, 9), 0.0933)
+    weights[0, words.index("he")] = 0.2536
     print(context(weights, x))
-    # tensor([[0.4419, 0.6515, 0.5683]])
+    # tensor([[0.2799, 0.2536, 0.0933]])
 # --- end of your file ---
 
 
@@ -39,125 +41,125 @@ EXERCISE = Exercise(
     ),
     hints=(
         "How many numbers has one row of the result, and where do they come from?",
-        "Multiply each value by its weight, and add up the values.",
+        "Multiply each vector by its weight, and add them up.",
         "This is a product of two tables. Which axis do both have, and must go?",
     ),
     draw=lambda d: (
         torch_softmax(d.normal(*d.lead, d.T, d.S)),
-        d.normal(*d.lead, d.S, d.V),
+        d.normal(*d.lead, d.S, d.E),
     ),
-    law="If the weights of a row sum to one, its result lies between the values.",
+    law="If the weights of a row sum to one, its result lies between the vectors.",
     right=[
-        "return (weights[..., None] * values[..., None, :, :]).sum(dim=-2)",
-        "return torch.einsum('...ts,...sv->...tv', weights, values)",
+        "return (weights[..., None] * vectors[..., None, :, :]).sum(dim=-2)",
+        "return torch.einsum('...ts,...se->...te', weights, vectors)",
     ],
     wrong=[
         Wrong(
-            "weights @ values",
-            "weights.mT @ values",
-            "the weights are transposed: a value gives, where a query must take",
+            "weights @ vectors",
+            "weights.mT @ vectors",
+            "the weights are transposed: a word gives, where it must take",
         ),
         Wrong(
-            "weights @ values",
+            "weights @ vectors",
             "torch.nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])"
-            ".to(values.dtype) @ values",
-            "only the value with the largest weight is taken",
+            ".to(vectors.dtype) @ vectors",
+            "only the vector with the largest weight is taken",
         ),
         Wrong(
-            "weights @ values",
-            "torch.full_like(weights, 1 / weights.shape[-1]) @ values",
-            "the plain mean of the values is taken, and no weight counts",
+            "weights @ vectors",
+            "torch.full_like(weights, 1 / weights.shape[-1]) @ vectors",
+            "the plain mean of the vectors is taken, and no weight counts",
         ),
         Wrong(
-            "weights @ values",
-            "weights.sum(dim=-1, keepdim=True) * values.sum(dim=-2, keepdim=True)",
-            "weights and values are summed before they are multiplied",
+            "weights @ vectors",
+            "weights.sum(dim=-1, keepdim=True) * vectors.sum(dim=-2, keepdim=True)",
+            "weights and vectors are summed before they are multiplied",
         ),
         Wrong(
-            "weights @ values",
-            "weights @ values / weights.shape[-1]",
+            "weights @ vectors",
+            "weights @ vectors / weights.shape[-1]",
             "the sum is "
-            "divided by the number of values, although the weights sum to one",
+            "divided by the number of vectors, although the weights sum to one",
         ),
         Wrong(
-            "weights @ values",
-            "(weights @ values).mT",
+            "weights @ vectors",
+            "(weights @ vectors).mT",
             "the axes of the result are swapped",
         ),
         Wrong(
-            "weights @ values",
-            "torch.softmax(weights, dim=-1) @ values",
+            "weights @ vectors",
+            "torch.softmax(weights, dim=-1) @ vectors",
             "the softmax is taken once more, of weights",
         ),
         Wrong(
-            "weights @ values",
-            "values.mT @ weights",
-            "the values are turned and stand on the left",
+            "weights @ vectors",
+            "vectors.mT @ weights",
+            "the vectors are turned and stand on the left",
         ),
         Wrong(
-            "weights @ values",
-            "values @ weights",
-            "weights and values stand in the wrong order",
+            "weights @ vectors",
+            "vectors @ weights",
+            "weights and vectors stand in the wrong order",
         ),
         Wrong(
-            "weights @ values",
-            "weights.permute(*range(weights.ndim)[::-1]) @ values",
+            "weights @ vectors",
+            "weights.permute(*range(weights.ndim)[::-1]) @ vectors",
             ".T turns all axes around, those of the texts too",
         ),
         Wrong(
-            "weights @ values",
-            "torch.bmm(weights, values)",
+            "weights @ vectors",
+            "torch.bmm(weights, vectors)",
             "torch.bmm takes three axes and no other number; @ takes any",
         ),
         Wrong(
-            "weights @ values",
-            "values",
-            "the values are given as they are, without the weights",
+            "weights @ vectors",
+            "vectors",
+            "the vectors are given as they are, without the weights",
         ),
         Wrong(
-            "weights @ values",
-            "weights * values",
-            "numbers are multiplied in their places, and not row by column",
+            "weights @ vectors",
+            "weights * vectors",
+            "numbers are multiplied position by position, and not row by column",
         ),
         Wrong(
-            "weights @ values",
-            "torch.einsum('bts,bsv->btv', weights, values)",
+            "weights @ vectors",
+            "torch.einsum('bts,bse->bte', weights, vectors)",
             "einsum names each axis, so that more or fewer than these are an error",
             hint="In einsum, three dots stand for any number of axes.",
         ),
         Wrong(
-            "return weights @ values",
-            "B, T, S = weights.shape\n    return weights @ values",
+            "return weights @ vectors",
+            "B, T, S = weights.shape\n    return weights @ vectors",
             "weights is taken to have three axes, and may have more",
             hint="weights.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
-            "weights @ values",
-            "torch.mm(weights, values)",
+            "weights @ vectors",
+            "torch.mm(weights, vectors)",
             "torch.mm takes two tables and no texts before them; @ takes any",
         ),
         Wrong(
-            "weights @ values",
-            "(weights[:, None] * values).sum(dim=-1)",
+            "weights @ vectors",
+            "(weights[:, None] * vectors).sum(dim=-1)",
             "the new axis of the weights is not the last, so that a weight meets a "
-            "single number of each value",
-            hint="One weight multiplies all V numbers of a value. Where must the new "
+            "single number of each vector",
+            hint="One weight multiplies all E numbers of a vector. Where must the new "
             "axis of the weights stand, and which axis is then added up?",
         ),
         Wrong(
-            "weights @ values",
-            "(weights[..., None] * values).sum(dim=-2)",
-            "the values get no axis of queries, which fits a single text only",
+            "weights @ vectors",
+            "(weights[..., None] * vectors).sum(dim=-2)",
+            "the vectors get no axis of queries, which fits a single text only",
             hint="Weights with a new last axis have shape (..., T, S, 1). Which axis "
-            "of size one must the values get, so that they fit?",
+            "of size one must the vectors get, so that they fit?",
         ),
         Wrong(
-            "weights @ values",
-            "(weights[..., None] * values).sum(dim=-1)",
-            "the values get no axis of queries, and the numbers of each value are "
-            "added up, where the values must be",
+            "weights @ vectors",
+            "(weights[..., None] * vectors).sum(dim=-1)",
+            "the vectors get no axis of queries, and the numbers of each vector are "
+            "added up, where the vectors must be",
             hint="Weights with a new last axis have shape (..., T, S, 1). Which axis "
-            "of size one must the values get, and which axis is then added up?",
+            "of size one must the vectors get, and which axis is then added up?",
         ),
     ],
 )

@@ -1,11 +1,11 @@
 """Who attends to itself most?
 
-Write `looks_most_at(x)`: for each word of a text, the place of the word to which it
-gives its largest weight, when words are compared with each other as they are.
+Write `looks_most_at(x)`: for each word of a text, the position of the word to which
+it gives its largest weight, when words are compared with each other as they are.
 
-The text has T vectors of E numbers. The result has T whole numbers: a tensor's
-`argmax(dim=-1)` gives the place of the largest number in each row. Guess first: does a
-word look most at itself?
+The text has T vectors of E numbers. The result has T whole numbers: `argmax(dim=-1)` of
+a table gives the position of the largest number in each row. Guess first: does a word
+look most at itself?
 """
 
 from headway.practice import Exercise, Wrong
@@ -16,7 +16,7 @@ from torch import Tensor
 
 
 def looks_most_at(x: Tensor) -> Tensor:
-    """Give, for each of T tokens (T, E), the place of its largest weight."""
+    """Give, for each of T tokens (T, E), the position of its largest weight."""
     # --- write ---
     scores = x @ x.mT
     return scores.argmax(dim=-1)
@@ -24,23 +24,23 @@ def looks_most_at(x: Tensor) -> Tensor:
 
 
 if __name__ == "__main__":
-    from headway import six_tokens
+    from headway import nine_words
 
-    words, x = six_tokens()
-    print([words[place] for place in looks_most_at(x)])
-    # ['Your', 'journey', 'journey', 'journey', 'starts', 'journey']
+    words, x = nine_words()
+    print([words[position] for position in looks_most_at(x)])
+    # ['cream', 'is', 'is', 'is', 'cream', 'is', 'is', 'is', 'cream']
 # --- end of your file ---
 
 
 EXERCISE = Exercise(
     answer="looks_most_at",
     read=(
-        "basics/simple_attention/#what-likeness-can-do-and-what-it-cannot",
-        "What likeness can do, and what it cannot",
+        "basics/simple_attention/#what-similarity-finds-and-what-it-cannot",
+        "What similarity finds, and what it cannot",
     ),
     hints=(
         "Does the softmax change which number of a row is the largest?",
-        "Make the table of all scores; argmax finds the place of the largest number.",
+        "Make the table of all scores; argmax finds where the largest number is.",
         "Row t belongs to the word that asks. Along which axis must argmax look?",
     ),
     draw=lambda d: (d.normal(d.S, d.E) * (d.normal(d.S, 1) / d.loud).exp(),),
@@ -70,12 +70,12 @@ EXERCISE = Exercise(
         Wrong(
             "scores.argmax(dim=-1)",
             "scores.amax(dim=-1)",
-            "the largest score is given, and not its place",
+            "the largest score is given, and not its position",
         ),
         Wrong(
             "scores.argmax(dim=-1)",
             "scores.argmax(dim=-1) + 1",
-            "places are counted from one",
+            "positions are counted from one",
         ),
         Wrong(
             "x @ x.mT",
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         Wrong(
             "scores.argmax(dim=-1)",
             "scores.max(dim=-1)",
-            "both are given, the largest scores and their places",
+            "both are given, the largest scores and their positions",
         ),
         Wrong(
             "scores.argmax(dim=-1)",
@@ -114,17 +114,17 @@ EXERCISE = Exercise(
         Wrong(
             "scores.argmax(dim=-1)",
             "torch.softmax(scores, dim=-1)",
-            "the weights are given, and not the place of the largest",
+            "the weights are given, and not the position of the largest",
         ),
         Wrong(
             "scores.argmax(dim=-1)",
             "torch.softmax(scores, dim=-1).max(dim=-1)",
-            "both are given, the largest weights and their places",
+            "both are given, the largest weights and their positions",
         ),
         Wrong(
             "scores.argmax(dim=-1)",
             "torch.softmax(scores, dim=-1).amax(dim=-1)",
-            "the largest weight is given, and not its place",
+            "the largest weight is given, and not its position",
         ),
     ],
     survivors={

@@ -24,10 +24,10 @@ def score(a: Tensor, b: Tensor) -> float:
 
 
 if __name__ == "__main__":
-    he = torch.tensor([0.77, 0.25, 0.10])
-    boy = torch.tensor([0.43, 0.15, 0.89])
-    print(round(float(score(he, boy)), 4))
-    # 0.4576
+    cat = torch.tensor([1.0, 2.0, 0.0])
+    dog = torch.tensor([2.0, 1.0, 1.0])
+    print(float(score(cat, dog)))
+    # 4.0
 # --- end of your file ---
 
 
@@ -36,13 +36,13 @@ EXERCISE = Exercise(
     read=("basics/simple_attention/#one-score-by-hand", "One score, by hand"),
     hints=(
         "Which numbers of the two vectors belong together?",
-        "Multiply the numbers in the same place, and add up the products.",
-        "Begin with a total of zero, and let a loop over the places add one product at "
+        "Multiply the numbers at the same position, and add up the products.",
+        "Begin with a total of zero, and let a loop over them add one product at "
         "a time.",
     ),
     draw=lambda d: (d.normal(d.E), d.normal(d.E)),
     ask=lambda score, a, b: float(score(a, b)),
-    law="The score does not change when the two vectors change places.",
+    law="The score does not change when the two vectors are swapped.",
     right=["return float(sum(x * y for x, y in zip(a, b)))", "return float(a @ b)"],
     wrong=[
         Wrong("range(len(a))", "range(len(a) - 1)", "the last number is left out"),
@@ -106,4 +106,5 @@ EXERCISE = Exercise(
         "a[i].item() -> a[i]": "a tensor of one number multiplies as a number does",
         "b[i].item() -> b[i]": "a tensor of one number multiplies as a number does",
     },
+    stars=1,
 )

@@ -21,11 +21,11 @@ def scores_of_one(query: Tensor, keys: Tensor) -> Tensor:
 
 
 if __name__ == "__main__":
-    from headway import six_tokens
+    from headway import he_finds_boy
 
-    words, x = six_tokens()
-    print(scores_of_one(x[1], x))
-    # tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+    (words, x), _, _ = he_finds_boy()
+    print(scores_of_one(x[words.index("Boy")], x))
+    # tensor([2., 0., 0., 0., 0., 0., 0., 1., 1.])
 # --- end of your file ---
 
 
@@ -75,7 +75,7 @@ EXERCISE = Exercise(
         Wrong(
             "keys @ query",
             "keys @ query / len(query) ** 0.5",
-            "scores are divided by the root of the width, which comes a chapter later",
+            "scores are divided by the root of the width, which comes later",
         ),
         Wrong(
             "keys @ query",

@@ -1,7 +1,7 @@
 """Checkpoint: attention without weights
 
-Write `simple_attention(x)`: the context vectors of all words of a text, where each word
-is query, key and value as it is.
+Write `simple_attention(x)`: the context vectors of all words of a text, where words
+are compared and mixed as they are.
 
 Scores are dot products, they are not scaled, and the weights of each row are their
 softmax. Texts have shape (..., T, E), and so has the result.
@@ -24,11 +24,11 @@ def simple_attention(x: Tensor) -> Tensor:
 
 
 if __name__ == "__main__":
-    from headway import six_tokens
+    from headway import he_finds_boy
 
-    words, x = six_tokens()
-    print(simple_attention(x)[1])
-    # tensor([0.4419, 0.6515, 0.5683])
+    (words, x), _, _ = he_finds_boy()
+    print(simple_attention(x)[words.index("he")])
+    # tensor([0.2799, 0.2536, 0.0933])
 # --- end of your file ---
 
 
@@ -48,8 +48,7 @@ EXERCISE = Exercise(
         "of them swapped (.mT); the softmax runs along the last axis.",
     ),
     draw=lambda d: (drawn_text(d),),
-    law="A context vector lies between the words, and a shuffled text gives shuffled "
-    "context vectors.",
+    law="A context vector lies between the words.",
     covers=("score", "scores_of_one", "softmax", "context"),
     right=[
         """
@@ -83,12 +82,12 @@ EXERCISE = Exercise(
         Wrong(
             "scores = x @ x.mT",
             "scores = x @ x.mT / x.shape[-1] ** 0.5",
-            "scores are divided by the root of the width, which comes a chapter later",
+            "scores are divided by the root of the width, which comes later",
         ),
         Wrong(
             "return weights @ x",
             "return weights.diagonal(dim1=-2, dim2=-1).unsqueeze(-1) * x",
-            "each word takes only its own value",
+            "each word takes only its own vector",
         ),
         Wrong(
             "return weights @ x",
@@ -188,4 +187,5 @@ EXERCISE = Exercise(
             hint="The last two axes are -2 and -1, however many there are.",
         ),
     ],
+    stars=2,
 )

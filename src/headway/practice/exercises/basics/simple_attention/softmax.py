@@ -243,4 +243,5 @@ EXERCISE = Exercise(
             "stays, of size one.",
         ),
     ],
+    stars=2,
 )

@@ -125,4 +125,5 @@ EXERCISE = Exercise(
             "the gradient is made of scores, and not of shares",
         ),
     ],
+    stars=2,
 )

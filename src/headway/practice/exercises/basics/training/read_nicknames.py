@@ -136,4 +136,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"-1 -> 1": "the weights have two axes, so that the last is axis 1"},
+    stars=3,
 )

@@ -166,4 +166,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"loss.item() -> loss": "a tensor with one number is one number"},
+    stars=1,
 )

@@ -124,4 +124,5 @@ EXERCISE = Exercise(
             "length one",
         ),
     ],
+    stars=1,
 )

@@ -254,4 +254,5 @@ EXERCISE = Exercise(
             "chunk see the rest of it",
         ),
     ],
+    stars=2,
 )

@@ -184,4 +184,5 @@ EXERCISE = Exercise(
             "asked for",
         ),
     ],
+    stars=3,
 )

@@ -133,4 +133,5 @@ EXERCISE = Exercise(
             "the last page is left out if it is not full",
         ),
     ],
+    stars=2,
 )

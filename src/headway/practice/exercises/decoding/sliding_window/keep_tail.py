@@ -150,4 +150,5 @@ EXERCISE = Exercise(
             "heads are counted, where tokens must be: len() gives the first axis",
         ),
     ],
+    stars=3,
 )

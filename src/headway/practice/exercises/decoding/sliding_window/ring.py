@@ -160,4 +160,5 @@ EXERCISE = Exercise(
             "does not begin with token 0 then lies elsewhere",
         ),
     ],
+    stars=2,
 )

@@ -103,4 +103,5 @@ EXERCISE = Exercise(
             "after it",
         ),
     ],
+    stars=1,
 )

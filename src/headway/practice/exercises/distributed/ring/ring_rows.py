@@ -193,4 +193,5 @@ EXERCISE = Exercise(
             "the rows are given together with their log-sum-exps",
         ),
     ],
+    stars=2,
 )

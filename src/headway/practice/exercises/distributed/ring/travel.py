@@ -236,4 +236,5 @@ EXERCISE = Exercise(
             "what was found is given to the neighbours, and not to those who asked",
         ),
     ],
+    stars=3,
 )

@@ -231,4 +231,5 @@ EXERCISE = Exercise(
             "the first bias is added behind GELU, and not before it",
         ),
     ],
+    stars=2,
 )

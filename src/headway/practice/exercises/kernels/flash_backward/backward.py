@@ -171,4 +171,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
+    stars=3,
 )

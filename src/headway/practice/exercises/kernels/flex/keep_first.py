@@ -180,4 +180,5 @@ EXERCISE = Exercise(
             "beginning of the text",
         ),
     ],
+    stars=1,
 )

@@ -164,4 +164,5 @@ EXERCISE = Exercise(
             "minus infinity",
         ),
     ],
+    stars=1,
 )

@@ -166,4 +166,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"0 -> 1": "any row has the size and the type that zeros must have"},
+    stars=2,
 )

@@ -175,4 +175,5 @@ EXERCISE = Exercise(
             "1 - exp(x) is computed as it stands, which loses the digits of small x",
         ),
     ],
+    stars=3,
 )

@@ -200,4 +200,5 @@ EXERCISE = Exercise(
             "the last layer is left out",
         ),
     ],
+    stars=1,
 )

@@ -160,4 +160,5 @@ EXERCISE = Exercise(
             "the mask is made of numbers, and not of True and False",
         ),
     ],
+    stars=2,
 )

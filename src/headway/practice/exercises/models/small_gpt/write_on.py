@@ -207,4 +207,5 @@ EXERCISE = Exercise(
             "one token too few is written",
         ),
     ],
+    stars=1,
 )

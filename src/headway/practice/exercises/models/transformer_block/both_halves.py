@@ -232,4 +232,5 @@ EXERCISE = Exercise(
             "the norm has no bias",
         ),
     ],
+    stars=2,
 )

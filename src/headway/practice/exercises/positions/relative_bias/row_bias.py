@@ -162,4 +162,5 @@ EXERCISE = Exercise(
             "there is a row for each of S queries, and the newest token alone asks",
         ),
     ],
+    stars=1,
 )

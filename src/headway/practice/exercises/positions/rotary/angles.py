@@ -170,4 +170,5 @@ EXERCISE = Exercise(
             "base: they end before it",
         ),
     ],
+    stars=1,
 )

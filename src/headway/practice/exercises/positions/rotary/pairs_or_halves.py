@@ -238,4 +238,5 @@ EXERCISE = Exercise(
         "3 -> 4": "another place does as well, if it is not zero",
         "one + D // 2 -> one - D // 2": "half a vector on is half a vector back",
     },
+    stars=3,
 )

@@ -197,4 +197,5 @@ EXERCISE = Exercise(
             "every second entry of the second axis is taken, and not of the last",
         ),
     ],
+    stars=2,
 )

@@ -185,4 +185,5 @@ EXERCISE = Exercise(
             "the ramp rises where it must fall, and only its ends are right",
         ),
     ],
+    stars=2,
 )

@@ -199,4 +199,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={"-1 -> 1": "rows have two axes, and the last of them is number 1"},
+    stars=2,
 )

@@ -156,4 +156,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={},
+    stars=2,
 )

@@ -147,4 +147,5 @@ EXERCISE = Exercise(
             "the first power is scaled twice, and the squares once",
         ),
     ],
+    stars=3,
 )

@@ -178,4 +178,5 @@ EXERCISE = Exercise(
             "keys are reshaped, where they must be transposed",
         ),
     ],
+    stars=2,
 )

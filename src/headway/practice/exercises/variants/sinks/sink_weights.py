@@ -142,4 +142,5 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={},
+    stars=1,
 )

@@ -199,4 +199,5 @@ EXERCISE = Exercise(
         "number > own -> number >= own": "the own block gets the highest score "
         "afterwards",
     },
+    stars=3,
 )

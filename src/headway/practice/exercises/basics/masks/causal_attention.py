@@ -1,0 +1,312 @@
+"""Causal attention, one head
+
+Write `forward(x)` of the module `CausalAttention`. Tokens x have shape (..., T, d_in),
+with any number of axes in front; the result has shape (..., T, d_out).
+
+Project, score, scale, hide the future, take the softmax, drop with `self.dropout`, and
+mix the values. A text may have any length up to `context_length`, and no token may ever
+see a later one. The module must store no mask.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+
+class CausalAttention(nn.Module):
+    """One head of causal attention, with dropout on its weights in training."""
+
+    def __init__(
+        self, d_in: int, d_out: int, context_length: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.context_length = context_length
+        self.W_query = nn.Linear(d_in, d_out, bias=False)
+        self.W_key = nn.Linear(d_in, d_out, bias=False)
+        self.W_value = nn.Linear(d_in, d_out, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give (..., T, d_out) for tokens (..., T, d_in)."""
+        # --- write ---
+        query, key, value = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = query @ key.mT / key.shape[-1] ** 0.5
+        T = x.shape[-2]
+        future = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
+        scores = scores.masked_fill(future, -torch.inf)
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights @ value
+        # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import six_tokens
+
+    words, inputs = six_tokens()
+    torch.manual_seed(123)
+    attend = CausalAttention(3, 2, context_length=6, dropout=0.0)
+    print(attend(inputs).data)
+    # tensor([[-0.4519,  0.2216],
+    #         [-0.5874,  0.0058],
+    #         [-0.6300, -0.0632],
+    #         [-0.5675, -0.0843],
+    #         [-0.5526, -0.0981],
+    #         [-0.5299, -0.1081]])
+# --- end of your file ---
+
+
+def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
+    attend = cls(*W_query.shape, x.shape[-2] + 2, 0.5).double()
+    attend.W_query.weight.data = W_query.T.contiguous()
+    attend.W_key.weight.data = W_key.T.contiguous()
+    attend.W_value.weight.data = W_value.T.contiguous()
+    torch.default_generator.manual_seed(2)
+    drops = attend(x)
+    attend.eval()
+    kept = [one for one in vars(attend).values() if isinstance(one, Tensor)]
+    kept += [*attend.buffers()]
+    return {
+        "the rows in eval": attend(x),
+        "the rows in eval of one text without a batch": attend(x[0, :2]),
+        "the rows in training": drops,
+        "what is stored besides weights": "a tensor" if kept else "nothing",
+        "what is saved": ", ".join(attend.state_dict()),
+    }
+
+
+_FILL = "scores = scores.masked_fill(future, -torch.inf)"
+_WEIGHTS = "weights = self.dropout(torch.softmax(scores, dim=-1))"
+
+EXERCISE = Exercise(
+    answer="CausalAttention",
+    read=("basics/masks/#the-module-by-hand", "The module, by hand"),
+    hints=(
+        "Which section gave each step, and which of the steps depends on the length of "
+        "the text that came in, and not on the longest that is allowed?",
+        "triu(1) of a square of True is the future. masked_fill gives a new table of "
+        "scores; dropout acts on weights, after the softmax.",
+        "Make the square with torch.ones(T, T, dtype=torch.bool) for the T of this "
+        "text, fill the scores with -torch.inf there, and keep what masked_fill gives.",
+    ),
+    draw=lambda d: (
+        d.normal(d.B, d.T, d.E),
+        d.normal(d.E, d.D),
+        d.normal(d.E, d.D),
+        d.normal(d.E, d.D),
+    ),
+    ask=run,
+    law="No earlier row moves when a token changes, every later one does, texts do not "
+    "mix, and a text may be cut short.",
+    covers=("scaled_weights", "attention", "parameters"),
+    right=[
+        """
+        from headway import attention
+
+        return attention(
+            self.W_query(x),
+            self.W_key(x),
+            self.W_value(x),
+            causal=True,
+            dropout_p=self.dropout.p if self.training else 0.0,
+        )
+        """,
+        """
+        T = x.shape[-2]
+        scores = torch.einsum("...td,...sd->...ts", self.W_query(x), self.W_key(x))
+        scores = scores * self.W_key.out_features ** -0.5
+        for t in range(T):
+            scores[..., t, t + 1 :] = -torch.inf
+        weights = torch.nn.functional.dropout(
+            scores.softmax(-1), self.dropout.p, self.training
+        )
+        return torch.einsum("...ts,...sd->...td", weights, self.W_value(x))
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "scores = scores.masked_fill(future",
+            "scores.masked_fill(future",
+            "the result of masked_fill is lost, so nothing is hidden",
+            exhibit="masks/#masked-fill-without-assignment",
+            hint="masked_fill leaves its table alone and gives a new one. Where does "
+            "the new one go?",
+        ),
+        Wrong(
+            "        scores = scores.masked_fill",
+            "        if self.training:\n            scores = scores.masked_fill",
+            "the future is hidden in training only",
+            exhibit="masks/#is-causal-only-in-training",
+        ),
+        Wrong(
+            "T = x.shape[-2]",
+            "T = self.context_length",
+            "the mask is made for the longest text, and fits no shorter one",
+            exhibit="triangles/#mask-not-cut-to-the-text",
+            hint="The mask must be as large as the scores. How many tokens has this "
+            "text?",
+        ),
+        Wrong(
+            "T = x.shape[-2]",
+            "T = x.shape[0]",
+            "the first axis is taken for the tokens, and it may be the texts",
+        ),
+        Wrong(
+            "T = x.shape[-2]",
+            "T = x.shape[1]",
+            "x.shape[1] is taken for the tokens, and in one text without a batch it "
+            "is their width",
+            hint="x.shape[-2] is the number of tokens, however many axes stand in "
+            "front.",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(1, 2)",
+            "transpose(1, 2) counts axes from the front, and one text has only two",
+            hint="Axes counted from the end are the same with a batch and without.",
+        ),
+        Wrong(
+            "        future = torch.ones",
+            "        self.future = future = torch.ones",
+            "the module keeps its mask in an attribute",
+        ),
+        Wrong(
+            "self.dropout(torch.softmax(scores, dim=-1))",
+            "torch.softmax(self.dropout(scores), dim=-1)",
+            "scores are dropped, and not weights",
+            exhibit="dropout/#dropout-before-softmax",
+        ),
+        Wrong(
+            f"{_FILL}\n        {_WEIGHTS}",
+            "scores = self.dropout(scores).masked_fill(future, -torch.inf)\n"
+            "        weights = torch.softmax(scores, dim=-1)",
+            "scores are dropped before the future is hidden, and no weights are",
+            exhibit="dropout/#dropout-before-softmax",
+        ),
+        Wrong(
+            "self.dropout(torch.softmax(scores, dim=-1))",
+            "torch.softmax(scores, dim=-1)",
+            "nothing is ever dropped",
+        ),
+        Wrong(
+            "self.dropout(torch.softmax(scores, dim=-1))",
+            "nn.functional.dropout(torch.softmax(scores, dim=-1), self.dropout.p)",
+            "weights are dropped outside of training too",
+            exhibit="dropout/#dropout-p-in-eval",
+        ),
+        Wrong(
+            "self.dropout(torch.softmax(scores, dim=-1))\n"
+            "        return weights @ value",
+            "torch.softmax(scores, dim=-1)\n"
+            "        return self.dropout(weights @ value)",
+            "the result is dropped, and not the weights",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return self.dropout(weights @ value)",
+            "the result is dropped too, after the weights have been",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return self.dropout(weights) @ value",
+            "weights are dropped twice",
+        ),
+        Wrong(
+            "triu(1)",
+            "triu()",
+            "a token does not see itself, and the first sees nothing",
+            exhibit="triangles/#diagonal-hidden",
+        ),
+        Wrong("triu(1)", "triu(2)", "each token sees the next one too"),
+        Wrong(
+            "triu(1)",
+            "tril()",
+            "the mask says what may be seen, and masked_fill hides just that",
+            exhibit="masks/#boolean-mask-inverted",
+            hint="masked_fill fills where its mask is True. What should be True there?",
+        ),
+        Wrong(
+            f"        {_FILL}\n        {_WEIGHTS}",
+            "        weights = self.dropout(torch.softmax(scores, dim=-1).tril())",
+            "weights are hidden after the softmax, and rows do not sum to one",
+            exhibit="masks/#mask-after-softmax",
+        ),
+        Wrong(
+            f"        {_FILL}\n        {_WEIGHTS}",
+            "        weights = torch.softmax(scores, dim=-1).tril()\n"
+            "        weights = weights / weights.sum(dim=-1, keepdim=True)\n"
+            "        weights = self.dropout(weights)",
+            "weights are hidden after the softmax and divided by their sum, which is "
+            "zero where the future took it all",
+            hint="If a later score is larger by a thousand, what is left of the "
+            "weights before it? Hide scores, before the softmax.",
+        ),
+        Wrong("-torch.inf", "0.0", "hidden scores are set to zero, which is a score"),
+        Wrong(
+            "-torch.inf",
+            "-1e4",
+            "hidden scores are set to -10000, and others can be lower still",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=-2)",
+            "the softmax goes down the columns, so that keys share out queries",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.permute(*range(key.ndim)[::-1])",
+            ".T turns all axes around, those of the texts too; .mT turns the last two",
+        ),
+        Wrong(
+            "triu(1)",
+            "tril(-1)",
+            "the past is hidden, and not the future",
+            exhibit="triangles/#triu-instead-of-tril",
+        ),
+        Wrong(
+            " / key.shape[-1] ** 0.5",
+            "",
+            "scores are not scaled",
+            exhibit="softmax/#no-scale",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ x.shape[-1] ** 0.5",
+            "scores are scaled by the width of the tokens, and not of the keys",
+            exhibit="softmax/#scaled-by-the-width-of-a-token",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ key.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of tokens, and not of the "
+            "width of a key",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ x",
+            "the tokens are mixed, and not their values",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return nn.functional.scaled_dot_product_attention(\n"
+            "            query, key, value, attn_mask=future\n        )",
+            "PyTorch's function is given the future as attn_mask, in which True means "
+            "that a key may be seen",
+            exhibit="masks/#boolean-mask-inverted",
+        ),
+        Wrong(
+            "scores = query @ key.mT",
+            "query, key = key, query\n        scores = query @ key.mT",
+            "queries and keys are swapped",
+            exhibit="heads/#queries-and-keys-swapped",
+        ),
+        Wrong(
+            "T = x.shape[-2]",
+            "B, T, E = x.shape",
+            "x is taken to have three axes, and a single text has two",
+            hint="x.shape[-2] is the number of tokens, however many axes stand in "
+            "front.",
+        ),
+    ],
+)

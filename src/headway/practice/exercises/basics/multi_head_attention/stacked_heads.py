@@ -1,0 +1,200 @@
+"""Several heads side by side
+
+Write the class `StackedHeads`: num_heads heads `CausalAttention`, each with weights of
+its own, on the same tokens.
+
+`__init__` makes `self.heads`, in which the heads can be counted and called by number.
+`forward(x)` takes (..., T, d_in) and gives (..., T, H * d_out): for each token the
+results of all heads side by side, the first head's first. All weights must be found by
+`parameters()`.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor, nn
+
+from headway import CausalAttention
+
+
+class StackedHeads(nn.Module):
+    """Several heads of causal attention, of d_out numbers each, side by side."""
+
+    def __init__(
+        self, d_in: int, d_out: int, context_length: int, num_heads: int
+    ) -> None:
+        super().__init__()
+        # --- write ---
+        self.heads = nn.ModuleList(
+            CausalAttention(d_in, d_out, context_length, dropout=0.0)
+            for _ in range(num_heads)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give (..., T, H * d_out) for tokens (..., T, d_in)."""
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+        # --- written ---
+
+
+if __name__ == "__main__":
+    from headway import six_tokens
+
+    words, inputs = six_tokens()
+    torch.manual_seed(123)
+    attend = StackedHeads(3, 2, context_length=6, num_heads=2)
+    print(attend(inputs)[:3].data)
+    # tensor([[-0.4519,  0.2216,  0.4772,  0.1063],
+    #         [-0.5874,  0.0058,  0.5891,  0.3257],
+    #         [-0.6300, -0.0632,  0.6202,  0.3860]])
+# --- end of your file ---
+
+
+def run(cls, x, weights):  # type: ignore[no-untyped-def]
+    d_in, d_out = weights.shape[-2:]
+    attend = cls(d_in, d_out, x.shape[-2] + 1, len(weights))
+    parameters = [*attend.parameters()]
+    widths = {tuple(head.W_value.weight.shape) for head in attend.heads}
+    for head, three in zip(attend.heads, weights, strict=False):
+        for name, weight in zip(("query", "key", "value"), three, strict=True):
+            getattr(head, f"W_{name}").weight.data = weight.T
+    rows, slopes = attend(x), []
+    if rows.requires_grad and parameters:
+        slopes = torch.autograd.grad(rows.sum(), parameters, allow_unused=True)
+    return {
+        "the number of heads": len(attend.heads),
+        "the shape of a head's W_value": str(sorted(widths)).strip("[]"),
+        "the rows of a batch": rows,
+        "the rows of one text": attend(x[0]),
+        "the number of parameters": len(parameters),
+        "parameters that get a gradient": sum(one is not None for one in slopes),
+    }
+
+
+EXERCISE = Exercise(
+    answer="StackedHeads",
+    read=(
+        "basics/multi_head_attention/#two-heads-side-by-side",
+        "Two heads, side by side",
+    ),
+    hints=(
+        "Where must a list of modules be kept, so that the module around it knows of "
+        "their weights?",
+        "nn.ModuleList holds modules; make a new head for each number of "
+        "range(num_heads). In forward, call each with x, and join what they give.",
+        "torch.cat([... for head in self.heads], dim=...) joins; the numbers of one "
+        "token lie along the last axis.",
+    ),
+    draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.H, 3, d.E, d.D)),
+    ask=run,
+    law="H heads of D numbers give H times D numbers for each token, and heads do not "
+    "know of each other.",
+    right=[
+        """
+        sizes = (d_in, d_out, context_length, 0.0)
+        self.heads = nn.Sequential(*(CausalAttention(*sizes) for _ in range(num_heads)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.stack([head(x) for head in self.heads], dim=-2).flatten(-2)
+        """,
+        """
+        self.heads = nn.ModuleList()
+        for _ in range(num_heads):
+            self.heads.append(CausalAttention(d_in, d_out, context_length, 0.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        found = self.heads[0](x)
+        for head in self.heads[1:]:
+            found = torch.cat((found, head(x)), dim=-1)
+        return found
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "[head(x) for head in self.heads]",
+            "[head(x).detach() for head in self.heads]",
+            "the results are detached, so that no head can learn",
+            hint="detach() and .data cut a result off from the weights that made it.",
+        ),
+        Wrong(
+            "        return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "        from headway import attention\n\n"
+            "        rows = [\n"
+            "            attention(one.W_query(x), one.W_key(x), one.W_value(x))\n"
+            "            for one in self.heads\n"
+            "        ]\n"
+            "        return torch.cat(rows, dim=-1)",
+            "only the projections of the heads are used, and the mask is missing",
+        ),
+        Wrong(
+            "        return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "        for head in self.heads:\n"
+            "            x = head(x)\n"
+            "        return x",
+            "the heads are called one after another, each on what the last one gave",
+            hint="All heads get the same tokens.",
+        ),
+        Wrong("range(num_heads)", "range(1, num_heads)", "there is one head too few"),
+        Wrong(
+            "nn.ModuleList(\n            CausalAttention(d_in, d_out, context_length, "
+            "dropout=0.0)\n            for _ in range(num_heads)\n        )",
+            "nn.ModuleList(\n            [CausalAttention(d_in, d_out, context_length, "
+            "dropout=0.0)] * num_heads\n        )",
+            "one head is repeated: all are the same module, with the same weights",
+            hint="[head] * 3 is a list that names one and the same head three times.",
+        ),
+        Wrong(
+            "self.heads = nn.ModuleList(",
+            "self.heads = list(",
+            "the heads are in a plain list, so that nothing finds their weights",
+            hint="A module looks for weights in modules that it holds, and not in "
+            "plain lists. Which list is a module?",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "sum(head(x) for head in self.heads)",
+            "the results of the heads are added",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "sum(head(x) for head in self.heads) / len(self.heads)",
+            "the mean over the heads is taken",
+        ),
+        Wrong(
+            "dim=-1",
+            "dim=-2",
+            "the heads are joined along the tokens, as if the text were longer",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context",
+            "CausalAttention(d_in, d_out // num_heads, context",
+            "d_out is divided among the heads, and each head should be that wide",
+        ),
+        Wrong(
+            "dim=-1",
+            "dim=1",
+            "axes are counted from the front, so that a batch and a single text are "
+            "joined along different ones",
+        ),
+        Wrong(
+            "dim=-1",
+            "dim=0",
+            "the heads are joined along the first axis, as if there were more texts",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.stack([head(x) for head in self.heads], dim=-1)",
+            "the heads are an axis of their own, and are not joined",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.stack([head(x) for head in self.heads], dim=-1).flatten(-2)",
+            "the heads' numbers are shuffled into each other, one in turn",
+        ),
+        Wrong(
+            "for head in self.heads]",
+            "for head in reversed(self.heads)]",
+            "the heads stand in the opposite order",
+        ),
+    ],
+)
