@@ -55,6 +55,14 @@ def test_only_marks_that_tell_nothing_are_taken_out() -> None:
     assert slim(kept := '<span class="ow">in</span>') == kept
 
 
+def test_only_pages_with_docstrings_load_the_style_sheet_of_docstrings() -> None:
+    link = '<link rel="stylesheet" href="../assets/_mkdocstrings.css">'
+    other = '<link rel="stylesheet" href="../assets/headway.css">'
+    assert slim(f"{link}{other}<p class='x'>doc</p>") == f"{other}<p class='x'>doc</p>"
+    page = f'{link}{other}<div class="doc doc-object"></div>'
+    assert slim(page) == page
+
+
 def test_empty_lines_are_taken_out_where_space_says_nothing() -> None:
     assert slim("<p>a  b \n\n    c</p>\n  \n<p>") == "<p>a  b\nc</p>\n<p>"
     for kind in ("pre", "code", "script", "style", "textarea"):

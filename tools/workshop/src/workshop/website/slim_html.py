@@ -3,7 +3,8 @@
 Material for MkDocs ships the source maps of its scripts, for its own developers, and
 what a search in thirty languages needs. Pygments marks each name, space, bracket and
 operator of a program; no style tells these apart, and marking them doubles the elements
-that a browser keeps for a page of programs. A tenth of a page is empty lines and
+that a browser keeps for a page of programs. mkdocstrings has each page load its style
+sheet, for what only pages of a reference show. A tenth of a page is empty lines and
 indentation. Comments are for the tools that made the page;
 `workshop.website.offline_zip` still needs two of them.
 """
@@ -17,6 +18,9 @@ from workshop.website.paths import rewrite
 
 MAP = re.compile(r"\s*(?://[#@] sourceMappingURL=\S+|/\*[#@] sourceMappingURL=.*?\*/)")
 UNSTYLED = re.compile(r'<span class="[nwpo]">([^<]*)</span>')
+# The style sheet of docstrings, and what shows that a page has one.
+DOCSTRING_STYLES = re.compile(r'<link rel="stylesheet" href="[^"]*/_mkdocstrings.css">')
+DOCSTRING = re.compile(r'class="[^"]*\bdoc\b')
 # Where space is as it was written.
 VERBATIM = re.compile(r"(<(pre|code|kbd|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 COMMENT = re.compile(r"<!--(?! (?:end of )?online -->).*?-->\n?", re.DOTALL)
@@ -42,7 +46,9 @@ def slim_site(site: Path, languages: Collection[str] = ("en",)) -> None:
 
 
 def slim(html: str) -> str:
-    """Remove marks without a style from programs, comments, and empty lines."""
+    """Remove marks without a style, styles without a use, comments and empty lines."""
+    if not DOCSTRING.search(html):
+        html = DOCSTRING_STYLES.sub("", html)
     html = UNSTYLED.sub(r"\1", html).replace("<pre><span></span>", "<pre>")
     # Every third part is the name of a verbatim element.
     parts = VERBATIM.split(html)
