@@ -24,7 +24,9 @@ SMALL = $(eval SMALL := $(shell $(BASE) .ci/torch_index.py $(TORCH_INDEX)))$(SMA
 
 # As many processes as JOBS says, with one thread each. Tests of one group share what one
 # of them has built.
-PARALLEL = -n $(JOBS) --dist loadgroup
+# A process that dies makes the run red; if another took its place, the run would wait for
+# ever: pytest-xdist deals out a group once.
+PARALLEL = -n $(JOBS) --dist loadgroup --max-worker-restart=0
 units tool coverage slow book lowest: export OMP_NUM_THREADS = 1
 
 # What passed is left out until something changes that it reaches.
@@ -154,7 +156,7 @@ corpus: .venv/installed  ## hold headway.checks against public styles and change
 
 browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed; ALL=1 tries each page
 	@echo '== The site in a browser'
-	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup tests/browser
+	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup --max-worker-restart=0 tests/browser
 
 lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL=1 does so with each page, SPEED=1 prints speeds
 	@echo '== Scores and HTML of the site'
