@@ -90,7 +90,7 @@ OUT_PROJ = _section("basics/multi_head_attention", "What out_proj does")
 DIVIDING_TWICE = _section(
     "basics/multi_head_attention", "What breaks it: dividing twice"
 )
-OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a set")
+OTHER_TEXT = _section("basics/cross_attention", "The property: the memory is a bag")
 HALF_PRECISION = _section("checking", "Numbers in sixteen bits")
 DECLARED = _section("checking", "Say what you mean once")
 
