@@ -1,7 +1,7 @@
 """Name the mistake
 
-You are handed somebody's causal attention. It is right, or it makes one of nine
-mistakes. Write `name_it(attend)`, which gives its name, one of `NAMES`.
+A causal attention `attend` is right, or it makes one of nine mistakes. Write
+`name_it(attend)`, which gives its name, one of `NAMES`.
 
 `attend(query, key, value)` takes three tensors of shape (B, T, D), of any sizes, and
 gives rows (B, T, D). You cannot read it, but you can call it: hand it numbers, and see
