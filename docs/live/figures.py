@@ -72,7 +72,7 @@ def drawn(seed: int, make: Callable[[], Module]) -> Module:
 
 
 def words() -> list[Table]:
-    """Let nine words look back, by likeness and with a query made by hand."""
+    """Let nine words look back, by similarity and with a query made by hand."""
     (words, vectors), *matrices = he_finds_boy()
     x, W_query, W_key = (tensor.double() for tensor in (vectors, *matrices))
     query, key = x @ W_query, x @ W_key
@@ -86,7 +86,7 @@ def words() -> list[Table]:
     for word, row in zip(words, rows, strict=True):
         roles.row(word, *(exact(number, 0) for number in row.tolist()))
     ways = {
-        "by likeness": attention_weights(x, x, causal=True),
+        "by similarity": attention_weights(x, x, causal=True),
         "by query and key": attention_weights(query, key, causal=True),
     }
     he = words.index("he")

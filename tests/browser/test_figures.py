@@ -122,7 +122,7 @@ def slide(figure: "Locator", label: str, value: float) -> None:
 
 
 NINE = nine_words().words
-LIKENESS, QUERY = "by likeness", "by query and key"
+SIMILARITY, QUERY = "by similarity", "by query and key"
 
 
 def shares(reader: int, way: str) -> tuple[Tensor, Tensor]:
@@ -131,7 +131,7 @@ def shares(reader: int, way: str) -> tuple[Tensor, Tensor]:
     x[NINE.index("Boy")] = torch.tensor([1.0, 0.0, 1.0])
     x[NINE.index("he"), 1] = 1
     x[[NINE.index("ice"), NINE.index("cream")], 0] = 1
-    if way == LIKENESS:
+    if way == SIMILARITY:
         scores = x @ x[reader] / math.sqrt(3)
     else:
         # It asks for nouns and for what lives, if it is a pronoun.
@@ -172,7 +172,7 @@ def test_words_by_mouse(show: Show) -> None:
     assert "“he” takes most from “Boy”." in said(live)
     for reader, word in enumerate(NINE):
         pick(live, word)
-        for way in (LIKENESS, QUERY):
+        for way in (SIMILARITY, QUERY):
             pick(live, way)
             compare_words(live, reader, way)
 
@@ -183,7 +183,7 @@ def test_words_has_the_numbers_of_the_program_below_it(show: Show) -> None:
     lines = [line.split() for line in output.splitlines()[1:10]]
     assert [word for word, *_ in lines] == list(NINE)
     he = NINE.index("he")
-    for column, way in enumerate((LIKENESS, QUERY), 1):
+    for column, way in enumerate((SIMILARITY, QUERY), 1):
         pick(live, way)
         bars = live.locator(".hw-words__shares data").all_inner_texts()
         assert bars == [line[column] for line in lines[: he + 1]] + [""] * 4
@@ -832,7 +832,7 @@ def test_words_by_keyboard(show: Show) -> None:
     keyboard.press("Tab")
     keyboard.press("ArrowLeft")
     ringed(live)
-    compare_words(live, 4, LIKENESS)
+    compare_words(live, 4, SIMILARITY)
 
 
 def test_query_by_keyboard(live: "Locator") -> None:

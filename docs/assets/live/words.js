@@ -7,7 +7,7 @@ hwLive.start("words", (figure, stage, say) => {
   )
   const past = (t, s) => s <= t
   const ways = [
-    { name: "by likeness", weights: weigh(X, X, past) },
+    { name: "by similarity", weights: weigh(X, X, past) },
     { name: "by query and key", weights: weigh(Q, K, past) },
   ]
   const [WIDTH, ROW] = [100, 30] // stretched over the rows

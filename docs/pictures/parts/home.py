@@ -99,7 +99,7 @@ Glyph = Callable[[Panel, float, float], None]
 # What each chapter adds, and a sign for it.
 ADDS: dict[str, tuple[str, Glyph]] = {
     "embedding": ("a row of numbers for a word", _nine("222888222")),
-    "simple_attention": ("words mixed by likeness", _bars),
+    "simple_attention": ("words mixed by similarity", _bars),
     "scaled_dot_product": ("what to seek, offer and give", _letters),
     "scaling": ("scores that stay small", _smaller),
     "self_attention": ("matrices that can be trained", _module),
