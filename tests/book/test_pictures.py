@@ -651,9 +651,9 @@ def test_two_questions_find_more_than_one() -> None:
     nouns, living, to_eat = torch.zeros(3, 9).double()
     nouns[[0, 7, 8]] = living[0] = to_eat[[7, 8]] = 1.0
     scores = {
-        "who": 4 * (nouns + living) / 2**0.5,
-        "what": 4 * (nouns + to_eat) / 2**0.5,
-        "both": 4 * (2 * nouns + living + to_eat) / 2,
+        "who": 4 * (nouns + living) / 3**0.5,
+        "what": 4 * (nouns + to_eat) / 3**0.5,
+        "both": 4 * (2 * nouns + living + to_eat) / 6**0.5,
     }
     rows = torch.stack([one.softmax(dim=0) for one in scores.values()])
     collected = torch.stack([rows @ living, rows @ to_eat])

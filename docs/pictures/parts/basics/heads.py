@@ -26,12 +26,17 @@ def two_questions() -> str:
     words = ["Boy", "is", "crying", "because", "he", "wants", "an", "ice", "cream"]
     x = torch.zeros(9, 4).double()  # noun, pronoun, living, to eat
     x[0, [0, 2]] = x[4, 1] = x[7:, [0, 3]] = 1.0
-    found = {"who?": [0, 2], "what?": [0, 3], "both in one": [0, 2, 0, 3]}
+    key = x[:, [0, 2, 3]]
+    who, what = torch.tensor([[[4.0, 4, 0]], [[4, 0, 4]]]).double()
+    found = {
+        "who?": attention_weights(who, key),
+        "what?": attention_weights(what, key),
+        "both in one": attention_weights(
+            torch.cat([who, what], dim=1), torch.cat([key, key], dim=1)
+        ),
+    }
     width, height, left, top = 74, 24, 76, 30
-    columns = [
-        attention_weights(4 * x[4:5, [1] * len(keys)], x[:, keys])[0]
-        for keys in found.values()
-    ]
+    columns = [weights[0] for weights in found.values()]
     shown = [[fixed(weight, 2) for weight in column.tolist()] for column in columns]
     collects = [
         [fixed(float(column @ x[:, feature]), 2) for column in columns]

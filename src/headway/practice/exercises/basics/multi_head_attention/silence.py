@@ -67,10 +67,7 @@ def run(silence, x, weights, biases, out, num_heads, head):  # type: ignore[no-u
 
 EXERCISE = Exercise(
     answer="silence",
-    read=(
-        "basics/multi_head_attention/#the-property-it-equals-the-stacked-heads",
-        "The property: it equals the stacked heads",
-    ),
+    read=("basics/multi_head_attention/#the-module-by-hand", "The module, by hand"),
     hints=(
         "What does a head add if all of its values are zero? And who makes its values?",
         "nn.Linear stores its weight as (E, d_in): a head has D rows of it, one after "
