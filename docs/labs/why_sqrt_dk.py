@@ -360,7 +360,7 @@ claims(
         f"{tenth[NEVER][-1]:.1e}, and one in ten more than {ninth[NEVER][-1]:.1f}. "
         f"The mean has even grown, from {mean[NEVER][0]:.2f} to "
         f"{mean[NEVER][-1]:.1f}. So it is not that all gradients vanish. They are "
-        "gone for many and far too large for a few, and no step size suits both.",
+        "gone for many and far too large for some, and no step size suits both.",
     ),
     (
         ninth[TWICE][-1] < 0.1 * tenth[ONCE][-1],
@@ -385,8 +385,8 @@ claims(
 # Whoever takes the width of the model has scores that are too small by a constant
 # factor, and attention that is too even.
 #
-# **Why once?** Not dividing saturates softmax: many queries get next to nothing, and a
-# few get far too much.
+# **Why once?** Not dividing saturates softmax: many queries get next to nothing, and
+# some get far too much.
 # Dividing twice makes attention a plain mean, and what arrives at the queries shrinks
 # with the width.
 #

@@ -135,18 +135,16 @@ def wide_scores() -> Tensor:
 
 
 def softness(scores: Tensor) -> list[float]:
-    """Give the largest weight, the entropy and the sum of the slopes."""
-    weights = scores.softmax(dim=-1)
-    entropy = torch.special.entr(weights).sum()
-    slope = (weights * (1 - weights)).sum()
-    return [weights.max().item(), entropy.item(), slope.item()]
+    """Give the largest weight and its slope: that weight times all the others."""
+    largest = scores.softmax(dim=-1).max()
+    return [largest.item(), (largest * (1 - largest)).item()]
 
 
 def saturation() -> list[Table]:
     """Show what the width does to a softmax, with and without a scale."""
     scores = wide_scores()
     raw = Table("scores", "Scores of one query, not yet divided", ["width", *KEYS])
-    parts = ["largest", "entropy", "slope"]
+    parts = ["largest", "its slope"]
     plain = Table("plain", "Softmax of these scores", ["width", *parts])
     scaled = Table("scaled", "The same, divided by the root", ["width", *parts])
     for width, row in zip(WIDTHS, scores, strict=True):

@@ -1,6 +1,6 @@
 // Slide the width and the scale: a softmax saturates, and the division prevents it.
 hwLive.start("saturation", (figure, stage, say) => {
-  const { make, names, read, round, show, sum, softmax, slide, bar } = hwLive
+  const { make, names, read, round, show, softmax, slide, bar } = hwLive
   const widths = names(figure, "scores").map(Number)
   const scores = read(figure, "scores")
   let width = widths.length - 1
@@ -12,7 +12,7 @@ hwLive.start("saturation", (figure, stage, say) => {
     return { element, set }
   })
   const chart = make("div", { className: "hw-live__columns" }, ...keys.map((key) => key.element))
-  const facts = ["largest weight", "entropy", "slope"].map((name) => ({ name, data: make("data", {}) }))
+  const facts = ["largest weight", "its slope"].map((name) => ({ name, data: make("data", {}) }))
   const list = make("dl", { className: "hw-live__facts" }, ...facts.map(({ name, data }) =>
     make("div", {}, make("dt", { textContent: name }), make("dd", {}, data))))
 
@@ -23,14 +23,12 @@ hwLive.start("saturation", (figure, stage, say) => {
     const weights = softmax(scores[width].map((score) => score * scale))
     keys.forEach((key, s) => key.set(weights[s], weights[s], 2))
     const largest = Math.max(...weights)
-    // A weight that rounds to zero adds nothing to the entropy.
-    const entropy = -sum(weights.map((a) => (a ? a * Math.log(a) : 0)))
-    const slope = sum(weights.map((a) => a * (1 - a)))
-    ;[largest, entropy, slope].forEach((value, i) => show(facts[i].data, value))
+    const slope = largest * (1 - largest)
+    ;[largest, slope].forEach((value, i) => show(facts[i].data, value))
     say(
       largest > 0.95
-        ? `Saturated: one key takes ${round(largest, 2)}, and the slope is ${round(slope, 2)}.`
-        : `The largest of the six weights is ${round(largest, 2)}, and the slope ${round(slope, 2)}.`,
+        ? `Saturated: one key takes ${round(largest, 2)}, and its slope is ${round(slope, 2)}.`
+        : `The largest of the six weights is ${round(largest, 2)}, and its slope ${round(slope, 2)}.`,
     )
   }
 
