@@ -1,11 +1,11 @@
 """The loss and its gradient, by hand
 
-Write `loss_by_hand(scores, right)`: the loss of one text, and its gradient, without
+Write `loss_by_hand(logits, right)`: the loss of one text, and its gradient, without
 `backward` and without `cross_entropy`.
 
-`scores` has shape (S,), and `right` is the place of the right answer. The softmax of
-the scores gives each place a share. The loss is minus the natural logarithm of the
-right one's. The gradient has shape (S,): how fast the loss grows with each score.
+`logits` has shape (S,), and `right` is the place of the right answer. The softmax of
+the logits gives each place a share. The loss is minus the natural logarithm of the
+right one's. The gradient has shape (S,): how fast the loss grows with each logit.
 """
 
 from headway.practice import Exercise, Wrong
@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 
-def loss_by_hand(scores: Tensor, right: int) -> tuple[Tensor, Tensor]:
-    """Give the loss, one number, and the gradient (S,) for scores (S,)."""
+def loss_by_hand(logits: Tensor, right: int) -> tuple[Tensor, Tensor]:
+    """Give the loss, one number, and the gradient (S,) for logits (S,)."""
     # --- write ---
-    share = torch.softmax(scores, dim=-1)
+    share = torch.softmax(logits, dim=-1)
     gradient = share.clone()
     gradient[right] -= 1.0
     return -torch.log(share[right]), gradient
@@ -32,8 +32,8 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(loss_by_hand, scores, right):  # type: ignore[no-untyped-def]
-    loss, gradient = loss_by_hand(scores, right)
+def run(loss_by_hand, logits, right):  # type: ignore[no-untyped-def]
+    loss, gradient = loss_by_hand(logits, right)
     return loss.item() if isinstance(loss, Tensor) else loss, gradient
 
 
@@ -41,29 +41,29 @@ EXERCISE = Exercise(
     answer="loss_by_hand",
     read=("basics/training/#a-loss-and-a-step-by-hand", "A loss and a step, by hand"),
     hints=(
-        "If a wrong score grows a little, does the loss grow or shrink? And the right "
+        "If a wrong logit grows a little, does the loss grow or shrink? And the right "
         "one?",
         "Both come from the shares: the loss from the right one's alone, the gradient "
         "from all of them.",
-        "The slope of a wrong score is its share. That of the right score is its share "
+        "The slope of a wrong logit is its share. That of the right logit is its share "
         "less one; clone the shares before you change one.",
     ),
     draw=lambda d: (d.normal(d.S), d.S // 3),
     ask=run,
-    law="The slopes sum to zero: what the right score gains, the others lose.",
+    law="The slopes sum to zero: what the right logit gains, the others lose.",
     right=[
         """
-        scores = scores.clone().requires_grad_()
-        loss = torch.nn.functional.cross_entropy(scores, torch.tensor(right))
+        logits = logits.clone().requires_grad_()
+        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(right))
         loss.backward()
-        return loss, scores.grad
+        return loss, logits.grad
         """,
         """
         gradient = [
-            scores.softmax(-1)[place] - (1 if place == right else 0)
-            for place in range(len(scores))
+            logits.softmax(-1)[place] - (1 if place == right else 0)
+            for place in range(len(logits))
         ]
-        return torch.logsumexp(scores, 0) - scores[right], torch.stack(gradient)
+        return torch.logsumexp(logits, 0) - logits[right], torch.stack(gradient)
         """,
     ],
     wrong=[
@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         Wrong(
             "    gradient[right] -= 1.0\n",
             "",
-            "the right score is treated like a wrong one",
+            "the right logit is treated like a wrong one",
         ),
         Wrong(
             "share[right]), gradient",
@@ -121,8 +121,8 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "gradient = share.clone()",
-            "gradient = scores.clone()",
-            "the gradient is made of scores, and not of shares",
+            "gradient = logits.clone()",
+            "the gradient is made of logits, and not of shares",
         ),
     ],
     stars=2,

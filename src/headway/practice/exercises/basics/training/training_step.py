@@ -3,7 +3,7 @@
 Write `training_step(attend, optimizer, x, answer)`: one step, and the loss before it.
 
 `attend` gives rows (B, T, C) for texts x of shape (B, T, d_in). The C numbers of the
-last token of each text are its scores for C classes; `answer` has B whole numbers, the
+last token of each text are its logits for C classes; `answer` has B whole numbers, the
 right ones. Compute the cross-entropy, clear the old gradients, compute the new ones,
 and let the optimizer move the weights once. The function is called again and again.
 """
@@ -20,8 +20,8 @@ def training_step(
 ) -> float:
     """Train on texts (B, T, d_in) and answers (B) once; give the loss."""
     # --- write ---
-    scores = attend(x)[:, -1]
-    loss = nn.functional.cross_entropy(scores, answer)
+    logits = attend(x)[:, -1]
+    loss = nn.functional.cross_entropy(logits, answer)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -69,8 +69,8 @@ EXERCISE = Exercise(
     answer="training_step",
     read=("basics/training/#the-head-learns", "The head learns"),
     hints=(
-        "Which row of each text holds the scores, and when must old gradients go?",
-        "Slice the last token out of what attend gives; cross_entropy takes scores and "
+        "Which row of each text holds the logits, and when must old gradients go?",
+        "Slice the last token out of what attend gives; cross_entropy takes logits and "
         "does the softmax itself; then three lines train nearly every model.",
         "The three lines: optimizer's zero_grad, backward of the loss, optimizer's "
         "step, in this order. item() makes a number of a tensor with one.",
@@ -150,18 +150,18 @@ EXERCISE = Exercise(
             "the last text is taken, and not the last token",
         ),
         Wrong(
-            "cross_entropy(scores, answer)",
-            "cross_entropy(scores.softmax(dim=-1), answer)",
+            "cross_entropy(logits, answer)",
+            "cross_entropy(logits.softmax(dim=-1), answer)",
             "there is a softmax before cross_entropy, which does one itself",
         ),
         Wrong(
-            "cross_entropy(scores, answer)",
-            "cross_entropy(scores, answer, reduction='sum')",
+            "cross_entropy(logits, answer)",
+            "cross_entropy(logits, answer, reduction='sum')",
             "the loss is the sum over the texts, and not their mean",
         ),
         Wrong(
-            "nn.functional.cross_entropy(scores, answer)",
-            "(scores - torch.eye(scores.shape[-1])[answer]).square().mean()",
+            "nn.functional.cross_entropy(logits, answer)",
+            "(logits - torch.eye(logits.shape[-1])[answer]).square().mean()",
             "the loss is the mean of squares, and not the cross-entropy",
         ),
     ],
