@@ -587,16 +587,6 @@ def test_a_real_head_finds_what_followed() -> None:
         assert shades[t, followed] > 0.03 + 0.9 * 0.39 - 0.006
 
 
-def causal_parts(seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    torch.manual_seed(seed)
-    layers = [nn.Linear(3, 2, bias=False) for _ in range(3)]
-    query, key, value = (
-        torch.tensor(oracles.linear(SIX.tolist(), layer.weight.tolist()))
-        for layer in layers
-    )
-    return query, key, value
-
-
 def test_who_notices_another_word() -> None:
     (words, x), W_query, W_key = he_finds_boy()
     state = {
@@ -622,29 +612,6 @@ def test_who_notices_another_word() -> None:
     # An exact zero is written as such.
     assert texts("leak").count("0") == 7
     in_proportion(bars("leak"), drawn)
-
-
-def test_dropout_keeps_the_mean() -> None:
-    query, key, _ = causal_parts(789)
-    weights = oracles.attention_weights(query, key, PAST)[-1]
-    show(numbers("dropout-mean"), torch.stack([weights, 2 * weights], -1))
-
-    lengths = bars("dropout-mean")
-    in_proportion(lengths, weights)
-    rings = [
-        float(circle.attrib["cx"])
-        for circle in panels(FIGURES / "dropout-mean.svg")[0].iter("circle")
-    ]
-    for none, twice, length in zip(rings[::2], rings[1::2], lengths, strict=True):
-        assert (none + twice) / 2 - none == pytest.approx(length, abs=0.11)
-
-
-def test_shapes_of_the_flow() -> None:
-    said = " ".join(texts("causal-attention-flow"))
-    x, projected, weights = (2, 6, 3), (2, 6, 2), (2, 6, 6)
-    assert said.count(str(x)) == 1
-    assert said.count(str(projected)) == 4
-    assert said.count(str(weights)) == 4
 
 
 def test_two_questions_find_more_than_one() -> None:

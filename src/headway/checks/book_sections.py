@@ -79,8 +79,7 @@ WRONG_MASKS = _section("basics/masks", "What breaks it")
 DROPOUT_MEAN = _section("basics/masks", "No change on average")
 DROPOUT_MODES = _section("basics/masks", "Two modes")
 PROMISES = _section("basics/masks", "Four promises")
-TOO_LONG = _section("basics/masks", "A text that is too long")
-STATE = _section("basics/masks", "Buffer or no buffer?")
+TOO_LONG = STATE = _section("basics/masks", "The module, by hand")
 HEADS_IN_MEMORY = _section(
     "basics/multi_head_attention", "Cutting into heads, seen in memory"
 )

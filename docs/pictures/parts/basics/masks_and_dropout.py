@@ -1,32 +1,16 @@
-"""What a query may not see, and what it may lose."""
+"""What a query may not see."""
 
 import torch
-from charts import axes, bars, dot, row_labels
-from svg import ACCENT, ACCENT_2, INK, MUTED, Panel, figure
+from charts import axes, bars, row_labels
+from svg import ACCENT, ACCENT_2, Panel, figure
 from torch import Tensor, nn
 
 from headway import (
-    SelfAttentionV2,
     attention,
-    attention_weights,
     causal_mask,
     he_finds_boy,
-    six_tokens,
 )
 from workshop.generator_support import fixed
-
-
-def _module() -> SelfAttentionV2:
-    torch.manual_seed(789)
-    return SelfAttentionV2(3, 2).double()
-
-
-@torch.no_grad()
-def _causal_weights() -> list[list[float]]:
-    x, module = six_tokens().vectors.double(), _module()
-    return attention_weights(
-        module.W_query(x), module.W_key(x), mask=causal_mask(6)
-    ).tolist()
 
 
 def _movement(mask: Tensor | None) -> list[float]:
@@ -78,56 +62,6 @@ def leak() -> str:
         "which is a leak. With the causal mask these move by exactly "
         f"{max(causal[:place]):g}, and only the word itself and “{words[-1]}” after it "
         "see the change.",
-    )
-
-
-def dropout_mean() -> str:
-    """Show the two values that dropout can give a weight, and their mean."""
-    p = 0.5
-    words, weights = six_tokens().words, _causal_weights()[-1]
-    kept = [weight / (1 - p) for weight in weights]
-    pitch, top, left, width = 34, 44, 118, 162
-    unit = width / max(kept)
-    listed = "; ".join(
-        f"{word} {weight:.4f}, becomes 0 or {twice:.4f}"
-        for word, weight, twice in zip(words, weights, kept, strict=True)
-    )
-    panel = Panel(
-        340,
-        top + 6 * pitch + 4,
-        "Six bars, one for each attention weight of the last word. A ring at zero and "
-        "a ring at twice the weight mark what dropout with p = 0.5 can make of it: "
-        f"{listed}.",
-        drawn=400,
-    )
-    panel.text(104, 22, "weight", text_anchor="end", fill=MUTED)
-    panel.text(left - 4, 22, "dropped", text_anchor="start", fill=MUTED)
-    panel.text(334, 22, "or kept", text_anchor="end", fill=MUTED)
-    row_labels(panel, (56, top), words, pitch)
-    panel.line(left, top, left, top + 6 * pitch)
-    for row, (weight, twice) in enumerate(zip(weights, kept, strict=True)):
-        y = top + (row + 0.5) * pitch
-        panel.text(104, y, fixed(weight, 4), text_anchor="end")
-        panel.rect(
-            left, y - 8, weight * unit, 16, fill=ACCENT, fill_opacity="0.7", rx=2
-        )
-        panel.line(
-            left + weight * unit,
-            y,
-            left + twice * unit - 5,
-            y,
-            stroke=INK,
-            stroke_opacity="0.5",
-            stroke_dasharray="2 3",
-        )
-        dot(panel, left, y, stroke_width=1.5)
-        dot(panel, left + twice * unit, y, stroke_width=1.5)
-        panel.text(334, y, fixed(twice, 4), text_anchor="end")
-    return figure(
-        [[panel]],
-        f"The causal weights of “step”. With p = {p:g}, dropout makes each either 0 or "
-        f"{1 / (1 - p):g} times as large: one of the two rings. Both are equally "
-        "likely, and their mean is the bar.",
     )
 
 
@@ -207,6 +141,5 @@ def mask_polarity() -> str:
 
 PICTURES = {
     "leak": leak,
-    "dropout-mean": dropout_mean,
     "mask-polarity": mask_polarity,
 }

@@ -1,17 +1,14 @@
 """What the modules of self-attention and causal attention do, in shapes."""
 
-import torch
 from charts import grid
 from svg import ACCENT, ACCENT_2, INK, MUTED, TIMES, Panel, count, figure
 from torch import Tensor
 
 from headway import (
-    CausalAttention,
     SelfAttentionV1,
     attention,
     attention_weights,
     he_finds_boy,
-    six_tokens,
 )
 
 
@@ -100,79 +97,6 @@ def self_attention_shapes() -> str:
     )
 
 
-def causal_attention_flow() -> str:
-    """Follow a batch of two texts through the module."""
-    x = torch.stack((six_tokens().vectors, six_tokens().vectors))
-    module = CausalAttention(3, 2, context_length=6, dropout=0.5)
-    projected = module.W_query(x)
-    scores = projected @ projected.transpose(-2, -1)
-    shape, narrow, square, out = (
-        str(tuple(t.shape)) for t in (x, projected, scores, module(x))
-    )
-    steps = ("queries @ keysᵀ ÷ √2", "hide the future", "softmax", "dropout")
-    panel = Panel(
-        340,
-        474,
-        f"Data flow from top to bottom. x, of shape {shape}, goes into W_query, W_key "
-        f"and W_value; each gives {narrow}. Queries and keys go through "
-        f"{', '.join(steps)}, all of shape {square}. The weights meet the values in "
-        f"the last step, which gives context vectors of shape {out}.",
-        drawn=400,
-    )
-    columns = (58, 170, 282)
-    panel.box(170, 8, 130, f"x {shape}", fill=INK, stroke=INK)
-    panel.path("M58 58H282M170 38V58")
-    for centre, name in zip(columns, ("W_query", "W_key", "W_value"), strict=True):
-        value = name == "W_value"
-        panel.arrow(centre, 58, centre, 78)
-        panel.box(
-            centre,
-            78,
-            96,
-            name,
-            fill=ACCENT_2 if value else ACCENT,
-            stroke=ACCENT_2 if value else ACCENT,
-        )
-        panel.text(centre + 8, 126, narrow, text_anchor="start", fill=MUTED)
-        if not value:
-            panel.arrow(centre, 108, centre, 146)
-    top = 146
-    for number, step in enumerate(steps):
-        y = top + number * 66
-        panel.box(114, y, 208, step)
-        panel.arrow(114, y + 30, 114, y + 66)
-        panel.text(122, y + 47, square, text_anchor="start", fill=MUTED)
-    _small_triangle(panel, 188, top + 66 + 5)
-    end = top + 4 * 66
-    panel.arrow(282, 108, 282, end)
-    panel.box(170, end, 320, "weights @ values")
-    panel.arrow(170, end + 30, 170, end + 58)
-    panel.text(178, end + 44, f"{out} context vectors", text_anchor="start")
-    return figure(
-        [[panel]],
-        f"Two texts of six tokens, {shape}, pass through the module. The mask acts "
-        f"on the scores, dropout on the weights, both {square}; dropout only in "
-        f"training. The result is {out}.",
-    )
-
-
-def _small_triangle(panel: Panel, x: float, y: float) -> None:
-    """Draw the causal mask in the size of a word."""
-    for row in range(4):
-        for column in range(4):
-            seen = column <= row
-            panel.rect(
-                x + 5 * column,
-                y + 5 * row,
-                4,
-                4,
-                rx=1,
-                fill=ACCENT,
-                fill_opacity="0.8" if seen else "0.15",
-            )
-
-
 PICTURES = {
     "self-attention-shapes": self_attention_shapes,
-    "causal-attention-flow": causal_attention_flow,
 }

@@ -61,7 +61,7 @@ def run(cls, scores):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="FutureMask",
-    read=("basics/masks/#buffer-or-no-buffer", "Buffer or no buffer?"),
+    read=("basics/masks/#the-module-by-hand", "The module, by hand"),
     hints=(
         "What does a module move, save and train: plain tensors, parameters, buffers?",
         "register_buffer(name, tensor, persistent=False) makes a tensor that moves and "

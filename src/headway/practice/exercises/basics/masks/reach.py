@@ -3,7 +3,7 @@
 A head was written in a hurry. Its author says: the mask is there, and the result has
 the right shape. Find out what leaks, and from where.
 
-Write `reach(head, x)`: a boolean table of shape (T, T). Row j, column t is True if row
+Write `reach(head, x)`: a boolean table of shape (T, T). Row t, column j is True if row
 t of head(x) moves when token j of x is changed, and nothing else. `x` has shape
 (T, d_in), and `head(x)` has T rows. A row that does not move stays equal to the last
 digit.
@@ -19,15 +19,15 @@ from torch import Tensor
 
 
 def reach(head: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Give a table (T, T): does token j, in row j, move row t of the result?"""
+    """Give a table (T, T): is row t of the result moved by token j, in column j?"""
     # --- write ---
     before = head(x)
-    rows = []
+    columns = []
     for j in range(len(x)):
         changed = x.clone()
         changed[j] += 1.0
-        rows.append((head(changed) != before).any(dim=-1))
-    return torch.stack(rows)
+        columns.append((head(changed) != before).any(dim=-1))
+    return torch.stack(columns, dim=1)
     # --- written ---
 
 
@@ -40,10 +40,10 @@ if __name__ == "__main__":
 
     torch.manual_seed(7)
     print(reach(hurried_head, torch.randn(4, 5)).int())
-    # tensor([[1, 1, 1, 1],
+    # tensor([[1, 1, 0, 0],
+    #         [1, 1, 1, 0],
     #         [1, 1, 1, 1],
-    #         [0, 1, 1, 1],
-    #         [0, 0, 1, 1]], dtype=torch.int32)
+    #         [1, 1, 1, 1]], dtype=torch.int32)
 # --- end of your file ---
 
 
@@ -127,23 +127,23 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (HEADS[d.case], d.normal(7, 5)),
     trials=[{"case": n} for n in range(len(HEADS))],
-    law="A causal head gives ones on the diagonal and to the right of it. Where each "
+    law="A causal head gives ones on the diagonal and to the left of it. Where each "
     "token reaches the row before its own, that row sees the very token that a "
     "language model is asked to predict there.",
     right=[
         """
         x = x.clone().requires_grad_()
-        columns = []
+        rows = []
         for row in head(x):
             [slope] = torch.autograd.grad(row.tanh().sum(), x, retain_graph=True)
-            columns.append((slope != 0).any(dim=-1))
-        return torch.stack(columns, dim=1)
+            rows.append((slope != 0).any(dim=-1))
+        return torch.stack(rows)
         """,
         """
         T = len(x)
         shifted = x + torch.eye(T, dtype=x.dtype)[:, :, None]
         after = torch.stack([head(one) for one in shifted])
-        return (after - head(x)).abs().amax(dim=-1) > 0
+        return ((after - head(x)).abs().amax(dim=-1) > 0).T
         """,
     ],
     wrong=[
@@ -158,8 +158,8 @@ EXERCISE = Exercise(
             "the tokens after it are changed too",
         ),
         Wrong(
-            "torch.stack(rows)",
-            "torch.stack(rows).T",
+            "torch.stack(columns, dim=1)",
+            "torch.stack(columns)",
             "rows and columns are swapped",
         ),
         Wrong(
