@@ -6,7 +6,7 @@ import torch
 from charts import axes
 from svg import ACCENT, MUTED, Panel, count, figure, shade
 
-from headway import RingCache, causal_mask, six_tokens, sliding_window_mask
+from headway import RingCache, causal_mask, nine_words, sliding_window_mask
 
 WINDOW = 3
 
@@ -16,7 +16,7 @@ def _table(words: tuple[str, ...]) -> Panel:
     T = len(words)
     visible = sliding_window_mask(T, window=WINDOW)
     past = causal_mask(T)
-    size, left, top = 42, 62, 74
+    size, left, top = 48, 62, 74
     counts = visible.sum(dim=-1).tolist()
     panel = Panel(
         left + T * size + 24,
@@ -50,7 +50,7 @@ def _table(words: tuple[str, ...]) -> Panel:
 
 def _slots(words: tuple[str, ...]) -> Panel:
     """Draw what the slots hold after each word; the one that was written is full."""
-    T, size, wide, left, top = len(words), 42, 76, 12, 74
+    T, size, wide, left, top = len(words), 48, 76, 12, 74
     cache, slots = RingCache(WINDOW), [""] * WINDOW
     rows = []
     for p, word in enumerate(words):
@@ -94,7 +94,7 @@ def _slots(words: tuple[str, ...]) -> Panel:
 
 def window_ring() -> str:
     """Set a window of three beside the three slots that are all it needs."""
-    words = six_tokens().words
+    words = nine_words().words[:6]
     return figure(
         [[_table(words), _slots(words)]],
         f"A window of {count(WINDOW)}. Left: each word sees itself and the two before "
