@@ -317,8 +317,6 @@ def test_the_key_to_a_question_follows_from_a_program(chapter: str) -> None:
 # The chapters whose question does not name its point yet. Each new one does.
 WITHOUT_A_POINT = [
     "basics/training",
-    "decoding/paged_cache",
-    "decoding/latent_attention",
     "kernels/flash_backward",
     "variants/linear_attention",
     "variants/delta_rule",
