@@ -16,10 +16,10 @@ def _table(words: tuple[str, ...]) -> Panel:
     T = len(words)
     visible = sliding_window_mask(T, window=WINDOW)
     past = causal_mask(T)
-    size, left, top = 48, 62, 74
+    size, left, top = 46, 60, 74
     counts = visible.sum(dim=-1).tolist()
     panel = Panel(
-        left + T * size + 24,
+        left + T * size + 20,
         top + T * size + 4,
         "A table of six by six, a row for each query and a column for each key. The "
         f"words {', '.join(words)} see {', '.join(map(str, counts))} keys: themselves "
@@ -50,7 +50,7 @@ def _table(words: tuple[str, ...]) -> Panel:
 
 def _slots(words: tuple[str, ...]) -> Panel:
     """Draw what the slots hold after each word; the one that was written is full."""
-    T, size, wide, left, top = len(words), 48, 76, 12, 74
+    T, size, wide, left, top = len(words), 46, 76, 12, 74
     cache, slots = RingCache(WINDOW), [""] * WINDOW
     rows = []
     for p, word in enumerate(words):
