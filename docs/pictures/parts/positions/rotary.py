@@ -24,11 +24,11 @@ def _panel(query_place: int, key_place: int) -> tuple[Panel, str]:
     panel = Panel(
         size,
         172,
-        f"Two arrows from the middle of a circle. The query, at place {query_place}, "
-        f"points to {STEP * query_place} degrees, the key, at place {key_place}, to "
-        f"{STEP * key_place} degrees. Their dot product is {score}.",
+        "Two arrows from the middle of a circle. The query, at position "
+        f"{query_place}, points to {STEP * query_place} degrees, the key, at position "
+        f"{key_place}, to {STEP * key_place} degrees. Their dot product is {score}.",
     )
-    panel.text(x, 12, f"places {query_place} and {key_place}", font_weight="700")
+    panel.text(x, 12, f"positions {query_place} and {key_place}", font_weight="700")
     dial = {"cx": x, "cy": y, "r": radius, "fill": "none", "stroke": LINE}
     panel.add(tag("circle", **dial))
     for vector, colour, letter in ((key, ACCENT_2, "k"), (query, ACCENT, "q")):
@@ -50,7 +50,7 @@ def rotary_turn() -> str:
         raise ValueError(f"scores must be alike; got scores={scores}.")
     return figure(
         [[panel for panel, _ in drawn]],
-        f"A query and a key, both the vector (1, 0), turned by {STEP} degrees a place. "
+        f"A query and a key, both the vector (1, 0), turned by {STEP} degrees a step. "
         "Wherever they stand, a distance of two is an angle of "
         f"{2 * STEP} degrees between them, and so a score of {scores.pop()}.",
     )
