@@ -320,7 +320,6 @@ WITHOUT_A_POINT = [
     "kernels/flash_backward",
     "variants/linear_attention",
     "variants/delta_rule",
-    "models/transformer_block",
     "basics/pytorch",
     "basics/packing",
 ]
