@@ -318,7 +318,6 @@ def test_the_key_to_a_question_follows_from_a_program(chapter: str) -> None:
 WITHOUT_A_POINT = [
     "basics/training",
     "kernels/flash_backward",
-    "models/transformer_block",
     "basics/pytorch",
     "basics/packing",
 ]
