@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from workshop.verify.takeaway_runs import code_cells
+from workshop.verify.notebook_cells import code_cells
 from workshop.website.paths import addresses, built_page
 from workshop.website.takeaway.downloads import main, make, make_from_notebooks
 
