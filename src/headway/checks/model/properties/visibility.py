@@ -27,7 +27,7 @@ def leak(evidence: Evidence) -> Outcome:
     if worst <= 64 * torch.finfo(torch.float32).eps * largest(evidence.logits):
         return note(
             "Logits move a little when later tokens change: a number of 32 bits is "
-            "rounded in another way, or the future is hidden by a finite number.",
+            "rounded differently, or the future is hidden by a finite number.",
             worst,
         )
     found = _pattern(evidence)

@@ -271,7 +271,7 @@ EXERCISE = Exercise(
         Wrong(
             "    before = attend(x)\n",
             "    return not torch.allclose(attend(x.flip(0)).flip(0), attend(x))\n",
-            "texts are put in another order: what treats them all alike mixes "
+            "texts are put in a different order: what treats them all alike mixes "
             "them unseen",
         ),
         Wrong(

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         "Draw queries, keys and values that differ from each other. Compute the rows "
         "in all ten ways, and return the name of those that `attend` gives.",
         "A dictionary from names to weights is handy: weigh makes most of them, with "
-        "other scores, another `keep` or another axis. Compare all rows, closely.",
+        "other scores, a different `keep` or axis. Compare all rows, closely.",
     ),
     draw=lambda d: (CASES[d.case],),
     ask=run,

@@ -241,8 +241,8 @@ EXERCISE = Exercise(
     survivors={
         "2 -> 3": "one text more does no harm",
         "5 -> 6": "tokens may have any width",
-        "7 -> 8": "another length of text does as well, and so does one turn more, in "
-        "which nothing is changed",
+        "7 -> 8": "a different length of text does as well, and so does one turn more, "
+        "in which nothing is changed",
     },
     stars=3,
 )

@@ -101,8 +101,8 @@ EXERCISE = Exercise(
             "places < lengths[:, None])[:, None, :] & "
             "(places < lengths[:, None])[:, :, None]",
             "queries that are padding are hidden too, which takes an axis of size S",
-            hint="What is padding may ask: nobody reads its answer. The axis of the "
-            "queries has size one.",
+            hint="What is padding may ask, because its answer is not read. The axis of "
+            "the queries has size one.",
         ),
         Wrong(
             "[:, None, :]",

@@ -39,8 +39,8 @@ EXERCISE = Exercise(
     hints=(
         "What are the three steps, and which axis goes in each of the two products?",
         "Scores, softmax, mixture: only the scores are scaled.",
-        "The width that scales is that of the queries. Values may have another width, "
-        "which must not come in.",
+        "The width that scales is that of the queries. Values may have a different "
+        "width, which must not come in.",
     ),
     draw=lambda d: (
         d.normal(*d.lead, d.H, d.T, d.D),

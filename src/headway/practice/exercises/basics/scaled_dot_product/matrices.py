@@ -158,7 +158,7 @@ EXERCISE = Exercise(
         ),
     ],
     survivors={
-        "0.0 -> 1.0": "in one place alone: that the pronoun asks as well harms nobody",
+        "0.0 -> 1.0": "in one place alone: that the pronoun asks as well does no harm",
         "10.0 -> 21.0": "larger scores do as well",
         "1.0 -> 3.0": "larger scores do as well",
     },

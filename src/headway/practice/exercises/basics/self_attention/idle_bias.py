@@ -152,7 +152,7 @@ EXERCISE = Exercise(
         Wrong(
             'for name in ("W_query", "W_key", "W_value"):',
             'for name in ("W_value", "W_key", "W_query"):',
-            "the layers are named in another order",
+            "the layers are named in a different order",
         ),
         Wrong(
             "    return idle\n",
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
             "bias.add_(torch.arange(len(bias)) + 1.0)",
             "bias.zero_()",
             "the bias is set to zero, where it may be zero already",
-            hint="Add something: then the bias is another one, whatever it was.",
+            hint="Add something, and the bias differs, whatever it was.",
         ),
         Wrong(
             "torch.allclose(attend(x), before)",

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         Wrong(
             "x @ weight.T + bias",
             "x @ weight.view(x.shape[-1], -1) + bias",
-            "the weight is given another shape by view, which keeps the order of "
+            "the weight is given a new shape by view, which keeps the order of "
             "its numbers; .T turns it",
             hint="view((E, D)) and .T give tables of one shape. Which of them holds "
             "the same numbers in each row as before in each column?",

@@ -125,8 +125,8 @@ EXERCISE = Exercise(
         Wrong(
             "rows.flatten(1, 2)",
             "rows.transpose(1, 2).flatten(1, 2)",
-            "the heads come back in another order: groups are the inner axis at the "
-            "end",
+            "the heads come back in a different order: groups are the inner axis at "
+            "the end",
         ),
         Wrong(
             "rows.flatten(1, 2)", "rows", "the axis of the groups is left in the rows"

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         Wrong(
             "return room[:, :end], end",
             "return room, end",
-            "all of the room is given, with places that nobody has written",
+            "all of the room is given, with places that were never written",
             exhibit="caches/#the-rest-of-the-page",
         ),
         Wrong(

@@ -3,8 +3,8 @@
 Write `window_of_a_chunk(queries, keys, W)`: who sees whom, by positions.
 
 `queries` (T) and `keys` (S) hold positions, whole numbers in any order; an empty slot
-of a cache has position -1, and nobody may see it. A query sees the keys of the latest W
-positions up to its own, itself included. The mask is (T, S), boolean.
+of a cache has position -1, and no query may see it. A query sees the keys of the latest
+W positions up to its own, itself included. The mask is (T, S), boolean.
 """
 
 from headway.practice import Exercise, Wrong

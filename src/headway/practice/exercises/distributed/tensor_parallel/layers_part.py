@@ -185,7 +185,7 @@ EXERCISE = Exercise(
             "slice(rank * width, (rank + 1) * width)",
             "slice(rank, None, processes)",
             "numbers are dealt out like cards, and not in blocks: the sum is right, "
-            "and each part is another one",
+            "and each part is different",
         ),
         Wrong(
             "nn.functional.gelu(hidden)",

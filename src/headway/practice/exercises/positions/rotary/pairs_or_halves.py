@@ -235,7 +235,7 @@ EXERCISE = Exercise(
     ],
     survivors={
         "turned.abs() > 1e-09 -> turned.abs() >= 1e-09": "no number is moved by that",
-        "3 -> 4": "another place does as well, if it is not zero",
+        "3 -> 4": "a different place does as well, if it is not zero",
         "one + D // 2 -> one - D // 2": "half a vector on is half a vector back",
     },
     stars=3,
