@@ -4,8 +4,9 @@
     python tools/measure_kernels.py --write   put it into generated/measured, too
 
 The measurements of other devices stay as they are, each with its date. The tokens are
-random, since only their number counts. Each size and way has a process of its own: on a
-CPU its memory is how far the process grows, and on a GPU what PyTorch allocates.
+random, since only their number counts. Each size and way has a process of its own. On a
+CPU its time is what one core works for it, and its memory how far the process grows; on
+a GPU they are what passes, and what PyTorch allocates.
 """
 
 import argparse
@@ -38,6 +39,9 @@ WAYS = {
     "tiles": lambda q, k, v: flash_attention(q, k, v, causal=True),
     "PyTorch": lambda q, k, v: scaled_dot_product_attention(q, k, v, is_causal=True),
 }
+NAMES = {"table": "a table of weights", "tiles": "tiles, in Python"}
+NAMES |= {"PyTorch": "PyTorch's kernel"}
+DIRECTIONS = ("forward", "with backward")
 KERNELS = "scaled_dot_product"
 REPEATS = 5
 LONGEST = 3000  # milliseconds, after which no repeat begins
@@ -85,11 +89,12 @@ def measure(way: str, kind: str, length: int, backward: bool) -> dict[str, Any]:
     before = peak(kind)
     run()
     memory = peak(kind) - before
+    clock = time.perf_counter if kind == "cuda" else time.process_time
     times: list[float] = []
     while not times or (len(times) < REPEATS and sum(times) < LONGEST):
-        began = time.perf_counter()
+        began = clock()
         run()
-        times.append(1e3 * (time.perf_counter() - began))
+        times.append(1e3 * (clock() - began))
     (kernel,) = kernels.names or {""}
     return {"ms": min(times), "MiB": memory / MIB, "kernel": kernel}
 
@@ -124,7 +129,7 @@ def measure_all(kind: str) -> list[dict[str, Any]]:
     for length in SIZES[kind][0]:
         for way in WAYS:
             row: dict[str, Any] = {"length": length, "way": way}
-            for direction in ("forward", "with backward"):
+            for direction in DIRECTIONS:
                 command = [sys.executable, __file__, "--one", way, kind, str(length)]
                 command += [direction]
                 done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
@@ -141,25 +146,24 @@ def measure_all(kind: str) -> list[dict[str, Any]]:
 
 def table(measured: dict[str, Any]) -> str:
     """Return all that was measured as Markdown."""
+    head = ["tokens", "way", "ms", "MiB", "ms, with backward", "MiB"]
     lines = []
     for _, one in sorted(measured.items()):
-        lines += ["", f"**{one['device']}**, {one['date']}, {one['size']}:", ""]
-        head = ["tokens", "way", "forward, ms", "MiB", "with backward, ms", "MiB"]
+        lines += ["", f"**{one['device']}**, {one['date']}, {one['size']}."]
+        lines += [f"PyTorch took {kernels(one['rows'])}.", ""]
         lines += ["| " + " | ".join(head) + " |", "| ---: | --- |" + " ---: |" * 4]
         for row in one["rows"]:
-            cells = [f"{row['length']:,}", named(row)]
-            for direction in ("forward", "with backward"):
+            cells = [f"{row['length']:,}", NAMES[row["way"]]]
+            for direction in DIRECTIONS:
                 cells += figures(row[direction])
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines[1:]) + "\n"
 
 
-def named(row: dict[str, Any]) -> str:
-    """Return what a row measures; of PyTorch also the kernel that it took."""
-    taken = {(row[one] or {}).get("kernel") for one in ("forward", "with backward")}
-    kernel = " or ".join(sorted(f"`{one}`" for one in taken if one))
-    names = {"table": "a table of weights", "tiles": "tiles, in Python"}
-    return names.get(row["way"]) or f"PyTorch: {kernel}"
+def kernels(rows: list[dict[str, Any]]) -> str:
+    """Return the names of the kernels that PyTorch took."""
+    measured = [row[one] for row in rows for one in DIRECTIONS if row[one]]
+    return " or ".join(sorted({f"`{one['kernel']}`" for one in measured} - {"``"}))
 
 
 def figures(one: dict[str, Any] | None) -> tuple[str, str]:
