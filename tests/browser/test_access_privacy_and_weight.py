@@ -204,7 +204,8 @@ def test_the_list_of_pages_opens_without_scripts(opened: Any, address: Any) -> N
     page.locator("header label[for=__drawer]").click()
     here, *_ = [title for title, _ in sections_of("index.md")]
     for part in (here, *(title for title, _ in sections_of("notation.md"))):
-        page.locator(".md-nav--primary label:visible", has_text=part).click()
+        whole = re.compile(rf"^\s*{re.escape(part)}\s*$")
+        page.locator(".md-nav--primary label:visible", has_text=whole).click()
     link.click()
     page.wait_for_url(address("notation/"))
 

@@ -302,9 +302,10 @@ def test_what_a_search_has_found_is_shown(
     page = chapter_in()
     switch(page).click()
     text = page.locator(f"{OUTPUTS} > pre > code").all_text_contents()
-    word = "float32" if any("float32" in one for one in text) else "false"
+    words = sorted({*re.findall("[a-z]{4,}", " ".join(text).lower())})
+    word = next(one for one in words if not all(one in t.lower() for t in text))
     page.goto(address(f"{NAME}/?h={word}"))
-    expected = [word.lower() in one.lower() for one in text]
+    expected = [word in one.lower() for one in text]
     assert any(expected)
     assert not all(expected)
     assert shown(page) == expected
@@ -357,7 +358,7 @@ def count_of(text: str) -> int:
 def test_part_one_repeats_much_and_shows_it_once() -> None:
     basics = [name for name in CHAPTERS if name.startswith("basics/")]
     lines = sum(count_of(text) for name in basics for text in repeats(name))
-    assert lines > 100
+    assert lines > 40
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
