@@ -210,7 +210,9 @@ def test_a_page_read_from_a_file_has_no_preview(browser: "Browser") -> None:
 # ---- At a desk ----
 
 
-@pytest.mark.parametrize("name", ["embedding", "causal_attention", "masks", "pytorch"])
+@pytest.mark.parametrize(
+    "name", ["embedding", "multi_head_attention", "masks", "pytorch"]
+)
 def test_what_a_program_prints_is_read_to_its_end(
     chapter: "Page", address: Any, name: str
 ) -> None:
