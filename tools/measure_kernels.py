@@ -39,8 +39,11 @@ WAYS = {
     "tiles": lambda q, k, v: flash_attention(q, k, v, causal=True),
     "PyTorch": lambda q, k, v: scaled_dot_product_attention(q, k, v, is_causal=True),
 }
-NAMES = {"table": "a table of weights", "tiles": "tiles, in Python"}
-NAMES |= {"PyTorch": "PyTorch's kernel"}
+NAMES = {
+    "table": "a table of weights",
+    "tiles": "tiles, in Python",
+    "PyTorch": "PyTorch's kernel",
+}
 DIRECTIONS = ("forward", "with backward")
 KERNELS = "scaled_dot_product"
 REPEATS = 5
@@ -174,16 +177,21 @@ def figures(one: dict[str, Any] | None) -> tuple[str, str]:
     return (f"{ms:,.2f}" if ms < 10 else f"{ms:,.0f}"), f"{one['MiB']:,.0f}"
 
 
-def write(kind: str, rows: list[dict[str, Any]]) -> None:
-    """Put what was measured into the data and the table of the book."""
+def described(kind: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what was measured with its device, day and size."""
     _, heads, width, dtype = SIZES[kind]
-    kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
-    kept[kind] = {
+    return {
         "device": device(kind),
         "date": datetime.date.today().isoformat(),
         "size": f"{heads} heads of {width}, {str(dtype).removeprefix('torch.')}",
         "rows": rows,
     }
+
+
+def write(kind: str, measured: dict[str, Any]) -> None:
+    """Put what was measured into the data and the table of the book."""
+    kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    kept[kind] = measured
     FOLDER.mkdir(exist_ok=True)
     DATA.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     DATA.with_suffix(".md").write_text(table(kept), encoding="utf-8")
@@ -201,11 +209,10 @@ def main() -> None:
         print(json.dumps(found))
         return
     kind = "cuda" if torch.cuda.is_available() else "cpu"
-    rows = measure_all(kind)
+    measured = described(kind, measure_all(kind))
     if asked.write:
-        write(kind, rows)
-    size = {"device": device(kind), "date": "today", "size": "", "rows": rows}
-    print(table({kind: size}))
+        write(kind, measured)
+    print(table({kind: measured}))
 
 
 if __name__ == "__main__":
