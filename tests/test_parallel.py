@@ -39,7 +39,7 @@ def test_a_process_that_dies_ends_the_run(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=300,  # without the option it never ends
+        timeout=600,  # without the option it never ends
     )
     assert done.returncode == 1
     assert "crashed while running 'test_dying.py::test_one_dies[20]'" in done.stdout

@@ -121,9 +121,9 @@ def processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         name = next(line for line in lines if line.startswith("model name"))
-        return f"one core of {name.partition(':')[2].strip()}"
+        return f"One core of {name.partition(':')[2].strip()}"
     except (OSError, StopIteration):
-        return f"one core of {platform.machine()}"
+        return f"One core of {platform.machine()}"
 
 
 def measure_all(kind: str) -> list[dict[str, Any]]:
