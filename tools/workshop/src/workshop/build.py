@@ -41,6 +41,7 @@ from workshop.website.search_index import shorten
 from workshop.website.settings import KEY, SiteSettings, read_settings
 from workshop.website.slim_html import slim_site
 from workshop.website.style_sheets import join_style_sheets
+from workshop.website.table_data import write_tables
 from workshop.website.takeaway.downloads import make, make_from_notebooks
 
 LABS = "workshop.markdown_ext.labs"
@@ -181,6 +182,7 @@ def complete(
     slim_site(site, search_languages(config))
     shorten(site, settings.search_exclude, settings.search_last)
     make_takeaways(config, settings)
+    write_tables(site)
     if settings.llms:
         publish(docs, site, config)
     if settings.reference:
