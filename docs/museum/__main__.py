@@ -66,11 +66,13 @@ SYMPTOMS = {
     "other-keys": (
         "With keys and values of another text, rows are not those of that text."
     ),
-    "alone": "A text gets another result alone than in a batch.",
+    "alone": "A text gives a different result alone than in a batch.",
     "earlier-rows": "A text goes on, and its first rows change.",
-    "cache": "A text gets another result in pieces than whole.",
+    "cache": "A text gives a different result in pieces than whole.",
     "sizes": "One text, one token or another length ends in an error.",
-    "strides": ("The same numbers, in another order in memory, give another result."),
+    "strides": (
+        "The same numbers, in a different order in memory, give a different result."
+    ),
     "context-length": "A text that is too long is accepted.",
     "state": ("A call depends on the one before, or changes what it was given."),
     "eval": "In evaluation, the same input gives different results.",
@@ -79,7 +81,7 @@ SYMPTOMS = {
         "The mean of many results in training is not the result of evaluation."
     ),
     "masks": ("A mask changes nothing, or hides something else than it should."),
-    "padding": ("In a padded batch, real tokens get another result than alone."),
+    "padding": ("In a padded batch, real tokens get a different result than alone."),
     "fully-masked": (
         "A fully masked row is not harmless: it is nan, makes gradients nan, or "
         "changes other rows."
