@@ -64,8 +64,8 @@ from headway.positions.relative_bias import (
     relative_buckets,
     T5Bias,
 )
-from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.kv_cache import KeyValueCache, bytes_per_token
+from headway.decoding.grouped_query import repeat_heads, GroupedQueryAttention
 from headway.decoding.sliding_window import sliding_window_mask, RingCache
 from headway.decoding.paged_cache import PagePool, PagedCache
 from headway.decoding.latent_attention import LatentAttention
@@ -213,10 +213,10 @@ __all__ = [
     "ALiBi",
     "relative_buckets",
     "T5Bias",
-    "repeat_heads",
-    "GroupedQueryAttention",
     "KeyValueCache",
     "bytes_per_token",
+    "repeat_heads",
+    "GroupedQueryAttention",
     "sliding_window_mask",
     "RingCache",
     "PagePool",

@@ -11,8 +11,8 @@ from parts.decoding import (
 )
 
 PICTURES: dict[str, Callable[[], str]] = {
-    **grouped_query.PICTURES,
     **kv_cache.PICTURES,
+    **grouped_query.PICTURES,
     **sliding_window.PICTURES,
     **paged_cache.PICTURES,
     **latent_attention.PICTURES,
