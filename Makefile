@@ -152,7 +152,7 @@ peers: .cache/peers/installed  ## check attention published by others: no false 
 
 corpus: .venv/installed  ## hold headway.checks against public styles and changes of them, and record what it says
 	@echo '== What the checks say of the corpus'
-	@PYTHONPATH=src:tests:tests/support $(RUN) checks.corpus --write
+	@PYTHONPATH=src:. $(RUN) tests.checks.corpus --write
 
 browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed; ALL=1 tries each page
 	@echo '== The site in a browser'

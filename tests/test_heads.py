@@ -3,7 +3,7 @@
 import torch
 
 from headway import _heads
-from sizes import CONTEXT, D_IN, B, S, T, draw
+from tests.support.sizes import CONTEXT, D_IN, B, S, T, draw
 
 
 def test_tokens_stand_behind_those_that_are_kept() -> None:

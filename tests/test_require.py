@@ -61,7 +61,7 @@ from headway import (
     yarn_frequencies,
     yarn_magnitude,
 )
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
 Case = tuple[str, Callable[[], object], str]
 

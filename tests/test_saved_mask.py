@@ -14,7 +14,7 @@ from headway import (
     MultiHeadAttentionWrapper,
     _saved_mask,
 )
-from sizes import CONTEXT, D_IN, D, E, H, S, T, draw
+from tests.support.sizes import CONTEXT, D_IN, D, E, H, S, T, draw
 
 MATCHED = "<All keys matched successfully>"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = runpy.run_path(str(ROOT / ".ci/torch_index.py"))

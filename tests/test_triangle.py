@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-import oracles
 from headway import _triangle
-from random_inputs import random_mask
-from sizes import B, H, S, T
+from tests.support import oracles
+from tests.support.random_inputs import random_mask
+from tests.support.sizes import B, H, S, T
 
 SIZES = pytest.mark.parametrize(
     ("queries", "keys"), [(T, T), (T, S), (S, T), (1, S), (S, 1), (T, 0)]

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from compare import close, printed
 from headway import CausalAttention, six_tokens
-from random_inputs import EVERY_LEADING
-from sizes import CONTEXT, D_IN, B, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close, printed
+from tests.support.random_inputs import EVERY_LEADING
+from tests.support.sizes import CONTEXT, D_IN, B, T, V, draw
 
 
 def build(qkv_bias: bool = False, dropout: float = 0.0) -> CausalAttention:

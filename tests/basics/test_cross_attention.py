@@ -6,8 +6,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import oracles
-from compare import close
 from headway import (
     CrossAttention,
     SelfAttentionV2,
@@ -16,7 +14,9 @@ from headway import (
     padding_mask,
 )
 from headway.checks import check
-from sizes import D_IN, B, D, E, H, S, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, D, E, H, S, T, V, draw
 
 D_MEMORY = V  # a prime of its own
 BIAS = pytest.mark.parametrize("qkv_bias", [False, True])

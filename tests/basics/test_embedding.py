@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from headway import Vocabulary, embed, quick_brown_fox
-from sizes import D_IN, B, T, draw
+from tests.support.sizes import D_IN, B, T, draw
 
 
 def test_figure_c01_the_vocabulary() -> None:

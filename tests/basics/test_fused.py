@@ -6,17 +6,23 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from compare import close
 from headway import (
     MultiHeadAttention,
     attention,
     causal_mask,
     fused_attention,
 )
-from largest_tensor import Largest
-from random_inputs import EVERY_LEADING, EVERY_MASK, mask_of, qkv, random_mask
-from sizes import D_IN, B, D, E, H, S, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.largest_tensor import Largest
+from tests.support.random_inputs import (
+    EVERY_LEADING,
+    EVERY_MASK,
+    mask_of,
+    qkv,
+    random_mask,
+)
+from tests.support.sizes import D_IN, B, D, E, H, S, T, V, draw
 
 SDPA = "scaled_dot_product_attention"
 

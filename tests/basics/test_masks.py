@@ -4,8 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-import oracles
-from compare import close, printed
 from headway import (
     SelfAttentionV2,
     causal_mask,
@@ -15,7 +13,9 @@ from headway import (
     padding_mask,
     six_tokens,
 )
-from sizes import B, S, T, draw
+from tests.support import oracles
+from tests.support.compare import close, printed
+from tests.support.sizes import B, S, T, draw
 
 THREE_WAYS = [hide_by_renormalising, hide_by_minus_infinity, masked_softmax]
 

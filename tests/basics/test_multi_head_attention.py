@@ -7,9 +7,6 @@ import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-import position_fakes
-from compare import close, printed
 from headway import (
     GroupedQueryAttention,
     KeyValueCache,
@@ -23,9 +20,11 @@ from headway import (
     six_tokens,
     split_heads,
 )
-from largest_tensor import Largest
-from random_inputs import EVERY_LEADING
-from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
+from tests.support import oracles, position_fakes
+from tests.support.compare import close, printed
+from tests.support.largest_tensor import Largest
+from tests.support.random_inputs import EVERY_LEADING
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
 BIAS = pytest.mark.parametrize("qkv_bias", [False, True])
 

@@ -8,8 +8,6 @@ from torch import Tensor
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from compare import close
 from headway import (
     MultiHeadAttention,
     attention,
@@ -19,7 +17,9 @@ from headway import (
     pack,
     unpack,
 )
-from sizes import D_IN, B, D, E, H, S, T, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, D, E, H, S, T, draw
 
 LENGTHS = (2, 5, 1, 3)  # no two alike, one of them a single token
 ROW = sum(LENGTHS)

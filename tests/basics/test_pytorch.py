@@ -7,8 +7,6 @@ import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from compare import close
 from headway import (
     MultiHeadAttention,
     MultiHeadAttentionWrapper,
@@ -20,7 +18,9 @@ from headway import (
     fused_attention,
     to_torch,
 )
-from sizes import CONTEXT, D_IN, B, D, E, H, T, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, T, draw
 
 BIAS = pytest.mark.parametrize("bias", [False, True])
 

@@ -7,8 +7,6 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from compare import close, printed
 from headway import (
     attention,
     attention_scores,
@@ -18,7 +16,9 @@ from headway import (
     masked_softmax,
     six_tokens,
 )
-from random_inputs import (
+from tests.support import oracles
+from tests.support.compare import close, printed
+from tests.support.random_inputs import (
     BROADCAST,
     EVERY_LEADING,
     EVERY_MASK,
@@ -27,7 +27,7 @@ from random_inputs import (
     qkv,
     random_mask,
 )
-from sizes import B, D, H, S, T, V, draw
+from tests.support.sizes import B, D, H, S, T, V, draw
 
 BOTH = pytest.mark.parametrize("attend", [attention, fused_attention])
 

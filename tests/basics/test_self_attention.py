@@ -4,8 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-import oracles
-from compare import close, printed
 from headway import (
     SelfAttentionV1,
     SelfAttentionV2,
@@ -13,8 +11,10 @@ from headway import (
     nine_words,
     six_tokens,
 )
-from random_inputs import EVERY_LEADING
-from sizes import D_IN, B, D, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close, printed
+from tests.support.random_inputs import EVERY_LEADING
+from tests.support.sizes import D_IN, B, D, T, V, draw
 
 
 def as_layers(matrices: SelfAttentionV1) -> dict[str, Tensor]:

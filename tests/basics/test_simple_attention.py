@@ -5,8 +5,6 @@ import math
 import pytest
 import torch
 
-import oracles
-from compare import close, printed
 from headway import (
     context_vectors,
     naive_softmax,
@@ -15,7 +13,9 @@ from headway import (
     six_tokens,
     stable_softmax,
 )
-from sizes import D, S, T, draw
+from tests.support import oracles
+from tests.support.compare import close, printed
+from tests.support.sizes import D, S, T, draw
 
 
 def test_figure_e03_scores_of_the_second_token() -> None:

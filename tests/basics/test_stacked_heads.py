@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import Tensor
 
-import oracles
-from compare import close, printed
 from headway import CausalAttention, MultiHeadAttentionWrapper, six_tokens
-from random_inputs import EVERY_LEADING
-from sizes import CONTEXT, D_IN, D, H, T, draw
+from tests.support import oracles
+from tests.support.compare import close, printed
+from tests.support.random_inputs import EVERY_LEADING
+from tests.support.sizes import CONTEXT, D_IN, D, H, T, draw
 
 
 def build(num_heads: int = H, qkv_bias: bool = True) -> MultiHeadAttentionWrapper:

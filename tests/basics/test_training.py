@@ -11,7 +11,7 @@ from headway import (
     recall_task,
     weight_of,
 )
-from sizes import B, H, S, T, draw
+from tests.support.sizes import B, H, S, T, draw
 
 GUESTS = [1, 2, 5, 8]
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-import changed_files
+from tests.support import changed_files
 
 MAINS = {"origin/HEAD": "b", "origin/main": "b", "main": "b"}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "in_your_ci.md"
 RIGHT = """

@@ -13,7 +13,7 @@ import pytest
 from headway.checks import Report
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
-from mistakes import MUSEUM_ONLY
+from tests.support.mistakes import MUSEUM_ONLY
 from workshop.changed_modules.kept import Kept
 
 ROOT = Path(__file__).parents[2]

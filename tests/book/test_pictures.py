@@ -14,8 +14,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import oracles
 from headway import MultiHeadAttention, he_finds_boy
+from tests.support import oracles
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from book_nav import chapters, numbered_chapters, sections_of, titles
 from headway.practice.task.library import book
+from tests.support.book_nav import chapters, numbered_chapters, sections_of, titles
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -12,7 +12,7 @@ from headway import cli
 from headway.checks import cli as checks
 from headway.checks.worker import answer
 from headway.practice import cli as practice
-from practice.small import CORE, Here, small_set
+from tests.practice.small import CORE, Here, small_set
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from book_nav import chapters, next_chapter
 from headway.practice.task.library import book
 from pytest_proofread.page.markdown import fences, outside, programs, skipped
+from tests.support.book_nav import chapters, next_chapter
 from workshop.changed_modules.kept import Kept
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from book_nav import CONFIG, sources
+from tests.support.book_nav import CONFIG, sources
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

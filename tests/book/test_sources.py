@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from book_nav import chapters
+from tests.support.book_nav import chapters
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

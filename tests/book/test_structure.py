@@ -12,8 +12,8 @@ import pytest
 from pytest_codeblocks import extract_from_file
 
 import headway
-from book_nav import chapters, next_chapter, numbered_chapters, titles
 from pytest_proofread.page.markdown import programs
+from tests.support.book_nav import chapters, next_chapter, numbered_chapters, titles
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "headway"

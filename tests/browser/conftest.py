@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browsing import FLAGS, PATIENCE, Visit, new_window, visit
-from chosen_pages import chosen_pages, describe
-from site_server import SITE, serving_pages
+from tests.support.browsing import FLAGS, PATIENCE, Visit, new_window, visit
+from tests.support.chosen_pages import chosen_pages, describe
+from tests.support.site_server import SITE, serving_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -13,8 +13,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from book_nav import sections_of, title_of
-from browsing import (
+from pytest_proofread.page.markdown import fences
+from tests.support.book_nav import sections_of, title_of
+from tests.support.browsing import (
     SEARCH_HAS_FOCUS,
     Visit,
     finish_animations,
@@ -22,9 +23,8 @@ from browsing import (
     unfold,
     visit,
 )
-from chosen_pages import all_pages
-from pytest_proofread.page.markdown import fences
-from site_server import SITE, as_sent
+from tests.support.chosen_pages import all_pages
+from tests.support.site_server import SITE, as_sent
 from workshop.folds import programs_by_place
 from workshop.verify.links import broken_links
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bs4 import BeautifulSoup
 
-from book_nav import chapters, sections_of, sources, title_of
-from browsing import Visit, new_window, unfold, visit
-from site_server import SITE
+from tests.support.book_nav import chapters, sections_of, sources, title_of
+from tests.support.browsing import Visit, new_window, unfold, visit
+from tests.support.site_server import SITE
 from workshop.folds import programs_by_place
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from browsing import Visit, new_window, visit
 from headway import (
     MultiHeadAttention,
     SelfAttentionV2,
@@ -23,7 +22,8 @@ from headway import (
     six_tokens,
     words_guessing_loss,
 )
-from site_server import SITE
+from tests.support.browsing import Visit, new_window, visit
+from tests.support.site_server import SITE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route

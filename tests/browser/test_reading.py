@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl
 import pytest
 
 import headway
-from book_nav import numbered_chapters, sections_of, title_of
-from browsing import (
+from tests.support.book_nav import numbered_chapters, sections_of, title_of
+from tests.support.browsing import (
     FLAGS,
     SEARCH_HAS_FOCUS,
     Visit,
@@ -25,8 +25,8 @@ from browsing import (
     unfold,
     visit,
 )
-from chosen_pages import all_pages
-from site_server import SITE, serving
+from tests.support.chosen_pages import all_pages
+from tests.support.site_server import SITE, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

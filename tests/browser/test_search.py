@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from site_server import SITE
+from tests.support.site_server import SITE
 
 ASK = Path(__file__).with_name("ask_search.js")
 

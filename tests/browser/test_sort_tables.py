@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browsing import Visit
+from tests.support.browsing import Visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.asking import refused, row
 from headway.checks import check_model
 from headway.checks.attention_or_model import (
     check_attention_or_model,
@@ -16,7 +15,8 @@ from headway.checks.attention_or_model import (
 )
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
-from mistakes.mistake import EQUATION, LEAK
+from tests.checks.support.asking import refused, row
+from tests.support.mistakes.mistake import EQUATION, LEAK
 
 
 class Means(nn.Module):

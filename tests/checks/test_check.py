@@ -9,15 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_in_steps import SIZES, Attention, function, past
-from checks.support.asking import evidence_of, refused, row, said
-from checks.support.right import MASKED, NAMED, OfThree
 from headway import MultiHeadAttention
 from headway._paths import shown
 from headway.checks import Fact, check
 from headway.checks.found_facts import facts
-from mistakes.mistake import EQUATION, LEAK, SUM
-from sizes import CONTEXT, D_IN, E, H
+from tests.checks.support.asking import evidence_of, refused, row, said
+from tests.checks.support.right import MASKED, NAMED, OfThree
+from tests.support.attention_in_steps import SIZES, Attention, function, past
+from tests.support.mistakes.mistake import EQUATION, LEAK, SUM
+from tests.support.sizes import CONTEXT, D_IN, E, H
 
 LONG = "context-length"
 

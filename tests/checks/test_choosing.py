@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import refused
 from headway import small_gpt
 from headway.checks import Report, check, check_model
 from headway.checks.choosing import chosen, nearest, refuse_unknown
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
-from mistakes.mistake import EQUATION, LEAK, OBEYED, PADDING, PAST, SUM
+from tests.checks.support.asking import refused
+from tests.support.mistakes.mistake import EQUATION, LEAK, OBEYED, PADDING, PAST, SUM
 
 EVERY = [one.id for one in PROPERTIES]
 

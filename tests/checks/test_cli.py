@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 
-from checks.support.timers import AtOnce
 from headway import __version__
 from headway._pipes import NOBODY_READS
 from headway.checks import Fact, check, progress
@@ -23,7 +22,8 @@ from headway.checks.cli import main
 from headway.checks.own_process import LIMIT, Reply, Request
 from headway.checks.worker import answer
 from headway.cli import main as headway
-from processes import PATIENCE
+from tests.checks.support.timers import AtOnce
+from tests.support.processes import PATIENCE
 
 CODE = '''
 """Attention, right and wrong, in one file."""

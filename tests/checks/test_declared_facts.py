@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from attention_in_steps import SMALL, Attention, function
-from checks.support.asking import refused
 from headway.checks import Fact, check, check_model
 from headway.checks.declared_facts import (
     LAYOUTS,
@@ -22,6 +20,8 @@ from headway.checks.evidence.masks import Meaning
 from headway.checks.found_facts import declared_facts
 from headway.checks.subject import Options
 from headway.models.small_gpt import small_gpt
+from tests.checks.support.asking import refused
+from tests.support.attention_in_steps import SMALL, Attention, function
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from torch import Tensor
 
-from checks.support.asking import refused, row
 from headway.checks import Row, check
 from headway.checks.book_sections import Section
 from headway.checks.expected import expect, refuse
 from headway.checks.properties import PROPERTIES
-from mistakes.mistake import EQUATION, FULLY_MASKED, LEAK, OBEYED
+from tests.checks.support.asking import refused, row
+from tests.support.mistakes.mistake import EQUATION, FULLY_MASKED, LEAK, OBEYED
 
 HERE = Section("A chapter", "A section", "part/page/#a-section")
 REASON = "our kernel does so; it is known."

@@ -13,7 +13,7 @@ import pytest
 from headway.checks import own_process
 from headway.checks.own_process import Reply, Request, ask
 from headway.checks.target.configuration import Target
-from processes import PATIENCE, left, wait_for
+from tests.support.processes import PATIENCE, left, wait_for
 
 HEADWAY = [sys.executable, "-m", "headway.cli"]
 ATTENTION = """

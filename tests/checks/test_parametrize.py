@@ -11,7 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from headway.checks import parametrize_checks
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
-from mistakes.mistake import AGAIN, EQUATION, LEAK
+from tests.support.mistakes.mistake import AGAIN, EQUATION, LEAK
 
 NAMES = [one.id for one in PROPERTIES]
 CODE = """

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from checks.support.timers import ByHand
 from headway.checks import progress
 from headway.checks.progress import shown_if_slow, tell, told
-from processes import PATIENCE
+from tests.checks.support.timers import ByHand
+from tests.support.processes import PATIENCE
 
 HINT = "Small modules take half a second and tell as much: build it small.\n"
 

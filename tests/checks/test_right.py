@@ -8,11 +8,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from attention_in_steps import GROUPED, SIZES, Attention, function
-from checks.support.asking import rotated
-from checks.support.right import MASKED, NAMED, STEPS, STORED, by_adding
 from headway.checks import Report, check
-from mistakes.mistake import EQUATION, ORDER, SUM
+from tests.checks.support.asking import rotated
+from tests.checks.support.right import MASKED, NAMED, STEPS, STORED, by_adding
+from tests.support.attention_in_steps import GROUPED, SIZES, Attention, function
+from tests.support.mistakes.mistake import EQUATION, ORDER, SUM
 
 FUTURES = [True, False]  # hidden, or seen
 

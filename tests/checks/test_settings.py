@@ -14,8 +14,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headway import MultiHeadAttention, small_gpt
 from headway.checks import Report, check, check_model, settings
-from processes import PATIENCE
-from sizes import CONTEXT, D_IN, E, H
+from tests.support.processes import PATIENCE
+from tests.support.sizes import CONTEXT, D_IN, E, H
 
 
 @contextlib.contextmanager

@@ -9,11 +9,18 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
 
-from attention_in_steps import SMALL, Attention
-from checks.support.asking import evidence_of, refused, row, rows_of, said
 from headway.checks import Fact, check
 from headway.checks.found_facts import facts
-from mistakes.mistake import AGAIN, DROPOUT, EQUATION, OBEYED, ORDER, TRAINING
+from tests.checks.support.asking import evidence_of, refused, row, rows_of, said
+from tests.support.attention_in_steps import SMALL, Attention
+from tests.support.mistakes.mistake import (
+    AGAIN,
+    DROPOUT,
+    EQUATION,
+    OBEYED,
+    ORDER,
+    TRAINING,
+)
 
 
 class One(nn.Module):

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from attention_in_steps import (
+from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
+from headway.checks.properties import PROPERTIES
+from tests.checks.support.asking import rotated, rows_of
+from tests.support.attention_in_steps import (
     OF_FUNCTIONS,
     SIZES,
     Attention,
@@ -14,12 +17,9 @@ from attention_in_steps import (
     PairMasked,
     function,
 )
-from checks.support.asking import rotated, rows_of
-from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
-from headway.checks.properties import PROPERTIES
-from mistakes import CALLER_MASKS, MISTAKES, OTHER_CALLS, build
-from mistakes.designs import KINDS
-from mistakes.mistake import EQUATION, Mistake
+from tests.support.mistakes import CALLER_MASKS, MISTAKES, OTHER_CALLS, build
+from tests.support.mistakes.designs import KINDS
+from tests.support.mistakes.mistake import EQUATION, Mistake
 
 
 def explained(target: Any, **options: Any) -> str:

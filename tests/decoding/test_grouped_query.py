@@ -10,9 +10,6 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-import oracles
-import position_fakes
-from compare import close
 from headway import (
     ALiBi,
     GroupedQueryAttention,
@@ -23,8 +20,10 @@ from headway import (
     padding_mask,
     repeat_heads,
 )
-from random_inputs import LEADING
-from sizes import CONTEXT, D_IN, B, S, T, draw
+from tests.support import oracles, position_fakes
+from tests.support.compare import close
+from tests.support.random_inputs import LEADING
+from tests.support.sizes import CONTEXT, D_IN, B, S, T, draw
 
 # One head of keys and values, all, and what shows an error: neither groups nor the
 # heads in one are two, and no two of these are equal.

@@ -10,8 +10,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import oracles
-from compare import close
 from headway import (
     AttentionFunction,
     Cache,
@@ -24,7 +22,9 @@ from headway import (
 )
 from headway.decoding.grouped_query import GroupedQueryAttention
 from headway.positions.rotary import Rotary
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
 
 CUTS = [
     [end - start for start, end in itertools.pairwise((0, *ends, T))]

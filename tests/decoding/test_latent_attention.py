@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import oracles
-from compare import close
 from headway import (
     KeyValueCache,
     LatentAttention,
@@ -21,8 +19,10 @@ from headway import (
     split_heads,
 )
 from headway.checks import check
-from random_inputs import EVERY_LEADING
-from sizes import CONTEXT, D_IN, B, H, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.random_inputs import EVERY_LEADING
+from tests.support.sizes import CONTEXT, D_IN, B, H, T, V, draw
 
 # No two widths are the same, and none is the number of heads or tokens.
 NOPE, ROPE, LATENT, QUERY_LATENT, OUT = 3, 4, 11, 23, 29

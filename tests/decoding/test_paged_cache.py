@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn.attention.experimental._paged_attention import PagedAttention
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-from compare import close
 from headway import (
     Cache,
     KeyValueCache,
@@ -22,7 +21,8 @@ from headway import (
 )
 from headway.decoding.grouped_query import GroupedQueryAttention
 from headway.positions.rotary import Rotary
-from sizes import CONTEXT, D_IN, D, E, H, T, V, draw
+from tests.support.compare import close
+from tests.support.sizes import CONTEXT, D_IN, D, E, H, T, V, draw
 
 LONG, PAGES, SIZE = 13, 11, 3
 WIDE = 4  # of a head that is turned: there must be pairs

@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-import oracles
-from compare import close
 from headway import (
     GroupedQueryAttention,
     KeyValueCache,
@@ -21,7 +19,9 @@ from headway import (
     fused_attention,
     sliding_window_mask,
 )
-from sizes import D_IN, B, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, draw
 
 N = 13  # tokens of a text
 W = 5  # the window: smaller than the text, and it does not divide it

@@ -9,7 +9,7 @@ from torch import distributed
 
 from headway import run_processes
 from headway.distributed._gather import content, gather_objects
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 from headway.distributed import launch
 from headway.distributed.launch import run_processes
-from processes import (
+from tests.support.processes import (
     PATIENCE,
     STUBBORN,
     left,

@@ -13,8 +13,6 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 import headway.distributed.ring as module
-import oracles
-from compare import close
 from headway import (
     attention,
     contiguous_rows,
@@ -24,9 +22,11 @@ from headway import (
     striped_rows,
     zigzag_rows,
 )
-from in_threads import Network
-from processes import PATIENCE
-from sizes import B, D, H, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.in_threads import Network
+from tests.support.processes import PATIENCE
+from tests.support.sizes import B, D, H, V, draw
 
 N = 23  # tokens of the text: no number of processes divides it
 PROCESSES = pytest.mark.parametrize("processes", [1, 2, 3, 5])
@@ -379,7 +379,7 @@ def test_numbers_that_are_sent(network) -> None:
 
 
 def test_a_process_holds_no_more_than_its_part_of_the_scores(network) -> None:
-    from largest_tensor import Largest
+    from tests.support.largest_tensor import Largest
 
     tokens, processes = 64, 4
     inputs, gradient = drawn(tokens=tokens)

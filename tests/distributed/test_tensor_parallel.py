@@ -23,7 +23,7 @@ from headway import (
     run_processes,
     shard_heads,
 )
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 Whole = MultiHeadAttention | GroupedQueryAttention
 

@@ -16,7 +16,7 @@ import pytest
 from torch import distributed
 
 from headway.distributed import _worker, launch
-from processes import (
+from tests.support.processes import (
     PATIENCE,
     STUBBORN,
     longer_and_longer,

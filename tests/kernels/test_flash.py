@@ -8,12 +8,18 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import oracles
-from compare import close
 from headway import attention, attention_with_lse, flash_forward
-from largest_tensor import Largest
-from random_inputs import BROADCAST, EVERY_LEADING, EVERY_MASK, mask_of, qkv
-from sizes import B, D, H, S, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.largest_tensor import Largest
+from tests.support.random_inputs import (
+    BROADCAST,
+    EVERY_LEADING,
+    EVERY_MASK,
+    mask_of,
+    qkv,
+)
+from tests.support.sizes import B, D, H, S, T, V, draw
 
 # One, some that divide nothing, one that divides, all at once, more than there are.
 QUERY_TILES = (1, 2, 3, 5, T, T + 4)

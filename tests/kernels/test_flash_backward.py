@@ -11,7 +11,6 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.flop_counter import FlopCounterMode
 
-from compare import close
 from headway import (
     GroupedQueryAttention,
     MultiHeadAttention,
@@ -24,9 +23,16 @@ from headway import (
     flash_forward,
 )
 from headway.kernels._keep import keep_tile
-from largest_tensor import Largest
-from random_inputs import BROADCAST, EVERY_LEADING, EVERY_MASK, mask_of, qkv
-from sizes import D_IN, B, D, E, H, S, T, V, draw
+from tests.support.compare import close
+from tests.support.largest_tensor import Largest
+from tests.support.random_inputs import (
+    BROADCAST,
+    EVERY_LEADING,
+    EVERY_MASK,
+    mask_of,
+    qkv,
+)
+from tests.support.sizes import D_IN, B, D, E, H, S, T, V, draw
 
 # Tiles of one, tiles that divide nothing, tiles of different sizes, and one tile.
 TILES = [(1, 1), (2, 3), (3, 2), (4, 5), (T, 1), (1, S), (64, 64)]

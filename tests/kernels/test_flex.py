@@ -18,7 +18,6 @@ from torch.nn.attention.flex_attention import (
     or_masks,
 )
 
-from compare import close
 from headway import (
     ALiBi,
     FlexAttend,
@@ -44,8 +43,9 @@ from headway import (
     sliding_window_mask,
     window_mod,
 )
-from random_inputs import BROADCAST, EVERY_MASK, mask_of, qkv
-from sizes import D_IN, B, D, H, S, T, V, draw
+from tests.support.compare import close
+from tests.support.random_inputs import BROADCAST, EVERY_MASK, mask_of, qkv
+from tests.support.sizes import D_IN, B, D, H, S, T, V, draw
 
 HEADS, GROUPS, N, W = 6, 3, 11, 4
 ROW = torch.tensor([0, 0, 1, 1, 1, 1, 2, 5, 5, -1, -1])

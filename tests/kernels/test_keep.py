@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from compare import close
 from headway.kernels._keep import keep_share, keep_tile
-from sizes import B, H, S, T, draw
+from tests.support.compare import close
+from tests.support.sizes import B, H, S, T, draw
 
 
 def test_the_same_weights_are_kept_whatever_the_tile() -> None:

@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn.attention.flex_attention import AuxRequest, flex_attention
 
-import oracles
-from compare import close
 from headway import (
     attention,
     attention_with_lse,
@@ -18,7 +16,9 @@ from headway import (
     fused_attention,
     merge_attention,
 )
-from random_inputs import (
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.random_inputs import (
     BROADCAST,
     EVERY_LEADING,
     EVERY_MASK,
@@ -27,7 +27,7 @@ from random_inputs import (
     qkv,
     random_mask,
 )
-from sizes import B, D, H, S, T, V, draw
+from tests.support.sizes import B, D, H, S, T, V, draw
 
 Piece = tuple[Tensor, Tensor]
 

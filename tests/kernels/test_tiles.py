@@ -5,10 +5,10 @@ import itertools
 import pytest
 import torch
 
-import oracles
-from compare import close
 from headway.kernels import _tiles
-from sizes import D, H, S, T, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import D, H, S, T, V, draw
 
 LENGTHS = pytest.mark.parametrize(
     ("rows", "columns"), [(T, S), (S, T), (T, T), (1, S), (T, 1), (12, 16), (16, 12)]

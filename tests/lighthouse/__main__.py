@@ -27,11 +27,11 @@ from typing import Any
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(ROOT))
 
-from browsing import FLAGS  # noqa: E402
-from chosen_pages import chosen_pages, describe  # noqa: E402
-from site_server import SITE, serving, serving_pages  # noqa: E402
+from tests.support.browsing import FLAGS  # noqa: E402
+from tests.support.chosen_pages import chosen_pages, describe  # noqa: E402
+from tests.support.site_server import SITE, serving, serving_pages  # noqa: E402
 
 CACHE = ROOT / ".cache" / "lighthouse"
 PACKAGES = CACHE / "node_modules"

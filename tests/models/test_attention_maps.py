@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from compare import close
 from headway import (
     GroupedQueryAttention,
     MultiHeadAttention,
@@ -29,7 +28,8 @@ from headway import (
     two_head_model,
     weighted_norms,
 )
-from sizes import D_IN, B, D, H, T
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, D, H, T
 
 ROOT = Path(__file__).parents[2]
 COPIERS = ROOT / "docs" / "trained" / "copiers.py"

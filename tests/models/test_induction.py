@@ -11,7 +11,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from compare import close
 from headway import (
     GroupedQueryAttention,
     LanguageModel,
@@ -35,7 +34,8 @@ from headway import (
     words_guessing_loss,
     words_task,
 )
-from sizes import B, H, T
+from tests.support.compare import close
+from tests.support.sizes import B, H, T
 
 FLOOR = 1.2443267236014761  # counted below, in loops
 REPEAT_FLOOR = 2.1117230424488462

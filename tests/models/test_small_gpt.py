@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from compare import close
 from headway import (
     Characters,
     GroupedQueryAttention,
@@ -30,7 +29,8 @@ from headway import (
     small_gpt,
     small_text,
 )
-from sizes import CONTEXT, B, T
+from tests.support.compare import close
+from tests.support.sizes import CONTEXT, B, T
 
 ROOT = Path(__file__).parents[2]
 VOCABULARY, WIDTH, HEADS, WINDOW = 11, 12, 3, 5

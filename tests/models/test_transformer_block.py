@@ -8,9 +8,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import oracles
-import position_fakes
-from compare import close
 from headway import (
     FeedForward,
     GroupedQueryAttention,
@@ -22,8 +19,10 @@ from headway import (
     TransformerBlock,
     count_parameters,
 )
-from random_inputs import LEADING
-from sizes import CONTEXT, B, T, draw
+from tests.support import oracles, position_fakes
+from tests.support.compare import close
+from tests.support.random_inputs import LEADING
+from tests.support.sizes import CONTEXT, B, T, draw
 
 HEADS, GROUPS, WIDTH, HIDDEN = 6, 3, 4, 11
 E = HEADS * WIDTH

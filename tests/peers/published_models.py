@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from headway.checks import Report, check_model
-from peers.language_models import NAMES, OF_TRANSFORMERS, build
+from tests.peers.language_models import NAMES, OF_TRANSFORMERS, build
 from workshop.generator_support import generate
 
 FOLDER = Path(__file__).parents[2] / "generated" / "published_models"

@@ -13,9 +13,9 @@ import transformers.models as published
 from torch import nn
 
 from headway.checks import Report, check_model
-from peers import published_models
-from peers.language_models import NAMES, build
-from peers.published_models import COMPILED, REASONS, report
+from tests.peers import published_models
+from tests.peers.language_models import NAMES, build
+from tests.peers.published_models import COMPILED, REASONS, report
 
 # The reports of all models are shared, and so stay in one process.
 pytestmark = [

@@ -16,7 +16,7 @@ import torch
 from packaging.utils import canonicalize_name
 
 from headway.checks import Report, check
-from peers.subjects import BUILDERS, Builder, gpt2_eager
+from tests.peers.subjects import BUILDERS, Builder, gpt2_eager
 
 # What they warn of is theirs to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from compare import close
 from headway import (
     ALiBi,
     MultiHeadAttention,
@@ -23,7 +22,8 @@ from headway import (
     split_heads,
 )
 from headway.decoding.kv_cache import KeyValueCache
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
+from tests.support.compare import close
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
 
 WAYS = pytest.mark.parametrize("bidirectional", [False, True], ids=["one", "both"])
 SIZES = pytest.mark.parametrize(

@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-import oracles
-from compare import close
 from headway import (
     MultiHeadAttention,
     Rotary,
@@ -22,7 +20,9 @@ from headway import (
     split_heads,
 )
 from headway.decoding.kv_cache import KeyValueCache
-from sizes import D_IN, B, H, S, T, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, H, S, T, draw
 
 # A head is a whole number of pairs: five of them, no two with one frequency.
 D = 10

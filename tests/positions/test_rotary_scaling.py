@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from compare import close
 from headway import (
     Rotary,
     linear_frequencies,
@@ -18,7 +17,8 @@ from headway import (
     yarn_frequencies,
     yarn_magnitude,
 )
-from sizes import B, H, S, T, draw
+from tests.support.compare import close
+from tests.support.sizes import B, H, S, T, draw
 
 # A factor of one hides every mistake, and so does a width of two.
 WIDTH, BASE, FACTOR, LENGTH = 62, 13_000.0, 11.0, 5003

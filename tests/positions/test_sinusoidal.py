@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from compare import close
 from headway import LearnedPositions, sinusoidal_positions
-from sizes import CONTEXT, B, E, T, draw
+from tests.support.compare import close
+from tests.support.sizes import CONTEXT, B, E, T, draw
 
 WIDTH = 14
 BASE = pytest.mark.parametrize("base", [10_000.0, 7.0])

@@ -4,7 +4,7 @@ import pytest
 
 from headway.practice.task.library import Library
 from headway.practice.terminal.folder import Folder
-from practice.small import small_set
+from tests.practice.small import small_set
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from headway import cli as headway_cli
 from headway.practice import cli
 from headway.practice.judging.worker import Worker
 from headway.practice.terminal.folder import Folder
-from practice.small import CORE, HALF, Here, small_set
-from practice.terminal.test_folder import write
-from processes import PATIENCE
+from tests.practice.small import CORE, HALF, Here, small_set
+from tests.practice.terminal.test_folder import write
+from tests.support.processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
 Run = Callable[..., tuple[int, str, str]]

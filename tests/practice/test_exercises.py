@@ -12,9 +12,9 @@ import torch
 from markdown.extensions.toc import slugify
 
 import headway
-from book_nav import chapters
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import Task, book
+from tests.support.book_nav import chapters
 from workshop.changed_modules.kept import Kept
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -10,7 +10,7 @@ import torch
 from headway.practice import exercise, exercises
 from headway.practice.judging.judge import made
 from headway.practice.task.library import book
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 
 @pytest.fixture(autouse=True)

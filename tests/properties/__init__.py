@@ -3,4 +3,6 @@
 import pytest
 
 # So that a failure shows the values that were compared.
-pytest.register_assert_rewrite("properties.of_attention", "properties.of_masks")
+pytest.register_assert_rewrite(
+    "tests.properties.of_attention", "tests.properties.of_masks"
+)

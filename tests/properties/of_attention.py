@@ -8,9 +8,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from compare import close
-from properties.subjects import WIDTH, Subject, Weights
-from sizes import B, T, draw
+from tests.properties.subjects import WIDTH, Subject, Weights
+from tests.support.compare import close
+from tests.support.sizes import B, T, draw
 
 
 def weights(subject: Subject) -> Weights:

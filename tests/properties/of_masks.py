@@ -5,7 +5,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from compare import close
 from headway import (
     attention,
     attention_weights,
@@ -13,8 +12,9 @@ from headway import (
     fused_attention,
     masked_softmax,
 )
-from properties.subjects import WIDTH, scaled
-from sizes import B, H, S, T, V, draw
+from tests.properties.subjects import WIDTH, scaled
+from tests.support.compare import close
+from tests.support.sizes import B, H, S, T, V, draw
 
 MASKED = {
     "attention": attention,

@@ -50,7 +50,7 @@ from headway import (
     to_torch,
     unpack,
 )
-from sizes import H, T
+from tests.support.sizes import H, T
 
 WIDTH = 17  # of a head; wide enough to write every token's number into it twice
 D_IN = 23

@@ -11,25 +11,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attention_in_steps import Attention, Sizes
 from headway import attention
-from mistakes import INVISIBLE_IN_RESULTS, MISTAKES
-from mistakes.mistake import (
-    AGAIN,
-    ALONE,
-    DROPOUT,
-    EQUATION,
-    EVAL,
-    HALF,
-    LEAK,
-    NUMBERS,
-    ORDER,
-    PAST,
-    SUM,
-    TEXTS,
-    Mistake,
-)
-from properties.of_attention import (
+from tests.properties.of_attention import (
     PROPERTIES,
     Property,
     a_batch_is_each_text_alone,
@@ -48,7 +31,7 @@ from properties.of_attention import (
     the_future_moves_nothing,
     the_past_has_no_order,
 )
-from properties.of_masks import (
+from tests.properties.of_masks import (
     MASK_PROPERTIES,
     Attend,
     MaskProperty,
@@ -56,8 +39,25 @@ from properties.of_masks import (
     the_last_query_belongs_to_the_last_key,
     who_sees_nothing_gets_nothing,
 )
-from properties.subjects import D_IN, WIDTH, Subject, Weights, in_layers, scaled
-from sizes import H, S, T
+from tests.properties.subjects import D_IN, WIDTH, Subject, Weights, in_layers, scaled
+from tests.support.attention_in_steps import Attention, Sizes
+from tests.support.mistakes import INVISIBLE_IN_RESULTS, MISTAKES
+from tests.support.mistakes.mistake import (
+    AGAIN,
+    ALONE,
+    DROPOUT,
+    EQUATION,
+    EVAL,
+    HALF,
+    LEAK,
+    NUMBERS,
+    ORDER,
+    PAST,
+    SUM,
+    TEXTS,
+    Mistake,
+)
+from tests.support.sizes import H, S, T
 
 
 class OfAnyShape(nn.Module):

@@ -3,9 +3,9 @@
 import pytest
 
 import headway
-from properties.of_attention import PROPERTIES, Property
-from properties.of_masks import MASK_PROPERTIES, MASKED, MaskProperty
-from properties.subjects import SUBJECTS
+from tests.properties.of_attention import PROPERTIES, Property
+from tests.properties.of_masks import MASK_PROPERTIES, MASKED, MaskProperty
+from tests.properties.subjects import SUBJECTS
 
 NO_ATTENTION = {
     "Example",

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from chosen_pages import all_pages
-from site_server import SITE
+from tests.support.chosen_pages import all_pages
+from tests.support.site_server import SITE
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 import pytest
 
-import chosen_pages
-from book_nav import sources
+from tests.support import chosen_pages
+from tests.support.book_nav import sources
 
 CHANGES = {
     "docs/index.md": ["index.html"],

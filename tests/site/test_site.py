@@ -12,9 +12,9 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from book_nav import chapters, sources
-from chosen_pages import MOVED
 from pytest_proofread.page.markdown import fences
+from tests.support.book_nav import chapters, sources
+from tests.support.chosen_pages import MOVED
 from workshop.folds import programs_by_place
 from workshop.markdown_ext.labs import code
 from workshop.verify.links import broken_links

@@ -9,9 +9,9 @@ import os
 import re
 from pathlib import Path, PurePosixPath
 
-from book_nav import sources as nav_sources
-from changed_files import changed_files, starting_point
-from site_server import SITE
+from tests.support.book_nav import sources as nav_sources
+from tests.support.changed_files import changed_files, starting_point
+from tests.support.site_server import SITE
 
 ROOT = Path(__file__).parents[2]
 # What the source of a page says to show a file, whose name follows.

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 
 class Network:

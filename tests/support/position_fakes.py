@@ -7,7 +7,7 @@ heads add the same. So a module that mixes up positions or heads is seen.
 import torch
 from torch import Tensor
 
-from sizes import T
+from tests.support.sizes import T
 
 
 def turn(row: list[float], position: int) -> list[float]:

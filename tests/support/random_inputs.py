@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from sizes import B, D, H, S, T, V, draw
+from tests.support.sizes import B, D, H, S, T, V, draw
 
 LEADING = [(), (B,), (B, H), (B, 1, H)]
 EVERY_LEADING = pytest.mark.parametrize("leading", LEADING, ids=str)

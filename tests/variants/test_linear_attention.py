@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-import oracles
-from compare import close
 from headway import attention, linear_attention, positive_features
-from largest_tensor import Largest
-from random_inputs import EVERY_LEADING
-from sizes import B, D, H, V, draw
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.largest_tensor import Largest
+from tests.support.random_inputs import EVERY_LEADING
+from tests.support.sizes import B, D, H, V, draw
 
 T = 13
 CHUNKS = [None, 1, 2, 5, 13, 20]

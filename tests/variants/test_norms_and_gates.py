@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from compare import close
 from headway import (
     CrossAttention,
     DifferentialAttention,
@@ -37,8 +36,15 @@ from headway import (
     repeat_heads,
     split_heads,
 )
-from random_inputs import BROADCAST, EVERY_LEADING, EVERY_MASK, mask_of, qkv
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
+from tests.support.compare import close
+from tests.support.random_inputs import (
+    BROADCAST,
+    EVERY_LEADING,
+    EVERY_MASK,
+    mask_of,
+    qkv,
+)
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
 
 WIDTH = 6  # of a head, where it must be even
 HEADS, GROUPS = 6, 2

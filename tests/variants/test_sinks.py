@@ -11,7 +11,6 @@ import torch
 import torch.nn.attention.flex_attention as flex
 from torch import Tensor, nn
 
-from compare import close
 from headway import (
     CrossAttention,
     GroupedQueryAttention,
@@ -29,7 +28,8 @@ from headway import (
     sliding_window_mask,
     softcap_attention,
 )
-from random_inputs import (
+from tests.support.compare import close
+from tests.support.random_inputs import (
     BROADCAST,
     EVERY_LEADING,
     EVERY_MASK,
@@ -37,7 +37,7 @@ from random_inputs import (
     qkv,
     random_mask,
 )
-from sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
+from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, S, T, V, draw
 
 GROUPS, IN_GROUP = 2, 3
 HEADS = GROUPS * IN_GROUP

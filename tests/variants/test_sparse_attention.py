@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from compare import close
 from headway import (
     KeyValueCache,
     MultiHeadAttention,
@@ -22,7 +21,8 @@ from headway import (
     sparse_attention,
     topk_mask,
 )
-from sizes import D_IN, B, D, H, V, draw
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, D, H, V, draw
 
 N = 13  # tokens of a text: neither block divides it
 BLOCKS = pytest.mark.parametrize("block", [1, 2, 3, 5, N, N + 4])

@@ -1,4 +1,4 @@
-"""Hold the checks against the corpus: `python -m checks.corpus`."""
+"""Hold the checks against the corpus: `python -m tests.checks.corpus`."""
 
 import argparse
 import json
@@ -8,18 +8,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from checks.corpus.judge import Judged, judge_mutant, judge_style, timed
-from checks.corpus.large import LARGE
-from checks.corpus.mutants import hosts, mutants
-from checks.corpus.recorded_exceptions import write
-from checks.corpus.styles import STYLES
-from checks.corpus.table import table
+from tests.checks.corpus.judge import Judged, judge_mutant, judge_style, timed
+from tests.checks.corpus.large import LARGE
+from tests.checks.corpus.mutants import hosts, mutants
+from tests.checks.corpus.recorded_exceptions import write
+from tests.checks.corpus.styles import STYLES
+from tests.checks.corpus.table import table
 
 RESULTS = Path(__file__).with_name("results.md")
 _HEAD = """# What the checks say of the corpus
 
-Written by `python -m checks.corpus --write`, with `src`, `tests` and `tests/support` on
-the path. Times are those of a processor, of one thread.
+Written by `make corpus`. Times are those of a processor, of one thread.
 
 """
 
@@ -27,7 +26,7 @@ the path. Times are those of a processor, of one thread.
 def main() -> None:
     """Read the command line, ask, and print the table."""
     parser = argparse.ArgumentParser(
-        prog="python -m checks.corpus", description=__doc__
+        prog="python -m tests.checks.corpus", description=__doc__
     )
     parser.add_argument("--only", metavar="PATTERN", help="names that match alone")
     parser.add_argument("--json", type=Path, help="a file for every verdict, as JSON")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks.corpus.ground_truth import Defect, Style
-from checks.corpus.mutants import FOLDER, Mutant
 from headway.checks import Report, check
+from tests.checks.corpus.ground_truth import Defect, Style
+from tests.checks.corpus.mutants import FOLDER, Mutant
 
 EQUATION = "equation"
 

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from checks.corpus.styles.gpt import (
+from tests.checks.corpus.styles.gpt import (
     CausalSelfAttention,
     GPTConfig,
     Heads,

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from checks.corpus.ground_truth import Style
+from tests.checks.corpus.ground_truth import Style
 
 HOSTS = Path(__file__).parent / "hosts"
 

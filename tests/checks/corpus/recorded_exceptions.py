@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from checks.corpus.judge import Judged
+from tests.checks.corpus.judge import Judged
 
 RECORD = Path(__file__).with_name("recorded.json")
 

@@ -4,7 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from checks.corpus.judge import Failed, Judged
+from tests.checks.corpus.judge import Failed, Judged
 
 VERDICTS = ("named", "seen", "misnamed", "missed")
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from checks.corpus.judge import Judged, judge_mutant, judge_style
-from checks.corpus.known_false_alarms import KNOWN_FALSE_ALARMS
-from checks.corpus.mutants import hosts, mutants
-from checks.corpus.recorded_exceptions import exceptions, read
-from checks.corpus.styles import STYLES
+from tests.checks.corpus.judge import Judged, judge_mutant, judge_style
+from tests.checks.corpus.known_false_alarms import KNOWN_FALSE_ALARMS
+from tests.checks.corpus.mutants import hosts, mutants
+from tests.checks.corpus.recorded_exceptions import exceptions, read
+from tests.checks.corpus.styles import STYLES
 
 Case = tuple[str, str, Callable[[], Judged]]  # family, name, how to judge
 

@@ -15,8 +15,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.corpus import host_oracles
-from checks.corpus.host_oracles import context
+from tests.checks.corpus import host_oracles
+from tests.checks.corpus.host_oracles import context
 
 HOSTS = Path(__file__).parent / "hosts"
 NEAR = 5e-5  # tables are made in 32 bits, and some hosts take softmax in them

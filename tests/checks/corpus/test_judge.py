@@ -3,11 +3,11 @@
 import pytest
 from torch import nn
 
-from checks.corpus.ground_truth import Style, wrong
-from checks.corpus.judge import Asked, Judged, ask, judge_mutant, judge_style
-from checks.corpus.mutants import Mutant
-from checks.corpus.recorded_exceptions import exceptions
-from checks.corpus.table import table
+from tests.checks.corpus.ground_truth import Style, wrong
+from tests.checks.corpus.judge import Asked, Judged, ask, judge_mutant, judge_style
+from tests.checks.corpus.mutants import Mutant
+from tests.checks.corpus.recorded_exceptions import exceptions
+from tests.checks.corpus.table import table
 
 SCALED = wrong("Nothing divides the scores.", r"not scaled", "equation")
 HEAD = "def make():\n    def attention(q, k, v):\n        return "

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SMALL, Attention
-from checks.support.asking import calling, evidence_of
 from headway.checks.evidence.batched_changes import influence, moved_rows, share_a_call
-from mistakes import MISTAKES, build
+from tests.checks.support.asking import calling, evidence_of
+from tests.support.attention_in_steps import SMALL, Attention
+from tests.support.mistakes import MISTAKES, build
 
 
 def test_one_large_call_sees_what_many_small_ones_see() -> None:

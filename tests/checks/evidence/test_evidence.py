@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SMALL, Attention, function, past
-from checks.support.asking import evidence_of
-from checks.support.right import NAMED
 from headway.checks import Fact
+from tests.checks.support.asking import evidence_of
+from tests.checks.support.right import NAMED
+from tests.support.attention_in_steps import SMALL, Attention, function, past
 
 
 @pytest.mark.parametrize("causal", [True, False])

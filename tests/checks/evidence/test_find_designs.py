@@ -8,16 +8,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support import attention_designs
-from checks.support.asking import evidence_of, rows_of, said
-from checks.support.attention_designs import (
-    HEADS,
-    STYLES,
-    Base,
-    Halves,
-    Windowed,
-    angles,
-)
 from headway import (
     ALiBi,
     GroupedQueryAttention,
@@ -29,7 +19,17 @@ from headway import (
 )
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.find_designs import norms_inside
-from mistakes.mistake import EQUATION, ORDER, SUM
+from tests.checks.support import attention_designs
+from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.attention_designs import (
+    HEADS,
+    STYLES,
+    Base,
+    Halves,
+    Windowed,
+    angles,
+)
+from tests.support.mistakes.mistake import EQUATION, ORDER, SUM
 
 
 def designs(target: Any, **options: Any) -> tuple[Design, ...]:

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from attention_in_steps import SMALL, KeyMasked, PairMasked, hide
-from checks.support.asking import evidence_of
 from headway.checks.evidence.mask_faults import Given, fault
+from tests.checks.support.asking import evidence_of
+from tests.support.attention_in_steps import SMALL, KeyMasked, PairMasked, hide
 
 
 def filling(fill: float, heads: slice = slice(None)) -> Any:

@@ -6,7 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import (
+from headway.checks.evidence.masks import Mask, example_table
+from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.right import MASKED, Both
+from tests.support.attention_in_steps import (
     SIZES,
     SMALL,
     Attention,
@@ -15,12 +18,9 @@ from attention_in_steps import (
     hide,
     past,
 )
-from checks.support.asking import evidence_of, rows_of, said
-from checks.support.right import MASKED, Both
-from headway.checks.evidence.masks import Mask, example_table
-from mistakes import CALLER_MASKS, build
-from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
-from sizes import B, T
+from tests.support.mistakes import CALLER_MASKS, build
+from tests.support.mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
+from tests.support.sizes import B, T
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support import attention_designs
-from checks.support.asking import evidence_of, said
-from checks.support.attention_designs import Base, Halves
-from mistakes.mistake import ORDER, SUM
+from tests.checks.support import attention_designs
+from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.attention_designs import Base, Halves
+from tests.support.mistakes.mistake import ORDER, SUM
 
 
 class Unused(Halves):

@@ -7,17 +7,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from attention_in_steps import SIZES, SMALL, Attention
-from checks.support import attention_designs
-from checks.support.asking import evidence_of, rows_of, said
 from headway.checks import check
 from headway.checks.evidence.repeats import Repeats, _graphs, repeat
 from headway.checks.outcome import Outcome, note
 from headway.checks.subject import Options, Subject, discover
 from headway.checks.subject.dropout import rate_attributes
-from mistakes import MISTAKES, build
-from mistakes.calls import KEPT
-from mistakes.mistake import AGAIN, CACHED, EQUATION, EVAL, TRAINING
+from tests.checks.support import attention_designs
+from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.support.attention_in_steps import SIZES, SMALL, Attention
+from tests.support.mistakes import MISTAKES, build
+from tests.support.mistakes.calls import KEPT
+from tests.support.mistakes.mistake import AGAIN, CACHED, EQUATION, EVAL, TRAINING
 
 
 def test_what_is_right_is_called_as_it_is() -> None:

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.asking import evidence_of, said
-from checks.support.attention_designs import HEADS, WIDTH, Base, Halves, Sunk
 from headway.checks.evidence.surroundings import Bare
-from mistakes.mistake import EQUATION
+from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.attention_designs import HEADS, WIDTH, Base, Halves, Sunk
+from tests.support.mistakes.mistake import EQUATION
 
 
 class Norm(nn.Module):

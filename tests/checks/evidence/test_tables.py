@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from checks.support.attention_designs import (
+from headway.checks.evidence.tables import tables_in_use
+from headway.checks.subject import Options, Subject, discover
+from tests.checks.support.attention_designs import (
     CONTEXT,
     Complex,
     Given,
@@ -17,8 +19,6 @@ from checks.support.attention_designs import (
     angles,
     given,
 )
-from headway.checks.evidence.tables import tables_in_use
-from headway.checks.subject import Options, Subject, discover
 
 
 def subject(target: Any, **options: Any) -> Subject:

@@ -5,13 +5,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.building import build
 from headway.checks.model.discover import discover
 from headway.checks.model.evidence import Evidence
 from headway.checks.model.properties import PROPERTIES
 from headway.checks.model.subject import Options
 from headway.checks.outcome import Outcome
+from tests.checks.model import models
+from tests.checks.model.building import build
 
 Change = Callable[[Any, Tensor], Tensor]
 ASK = {one.id: one.ask for one in PROPERTIES}

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.building import build, sentence, verdicts
 from headway.checks import Fact, check_model
 from headway.checks.model.discover import discover
 from headway.checks.model.subject import Options, Subject
 from headway.checks.model.weights import copy_as
+from tests.checks.model import models
+from tests.checks.model.building import build, sentence, verdicts
 
 
 def found(model: Any, **options: Any) -> Subject:

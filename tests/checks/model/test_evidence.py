@@ -2,10 +2,10 @@
 
 import torch
 
-from checks.model import models
-from checks.model.asking import embeds, evidence
-from checks.model.building import build
 from headway.checks.model.evidence import distances
+from tests.checks.model import models
+from tests.checks.model.asking import embeds, evidence
+from tests.checks.model.building import build
 
 
 def test_who_sees_whom() -> None:

@@ -3,12 +3,12 @@
 import torch
 from torch import nn
 
-from checks.model import models
-from checks.model.asking import embeds
-from checks.model.building import build
 from headway.checks.model.discover import discover
 from headway.checks.model.repeating import is_random, steady
 from headway.checks.model.subject import Options, Subject
+from tests.checks.model import models
+from tests.checks.model.asking import embeds
+from tests.checks.model.building import build
 
 
 def found(model: nn.Module) -> Subject:

@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from checks.model import models
-from checks.model.building import build, sentence, verdicts
 from headway import small_gpt
 from headway.checks import Fact, Report, check_model
 from headway.checks.model.properties import PROPERTIES, declared, modes, texts
+from tests.checks.model import models
+from tests.checks.model.building import build, sentence, verdicts
 
 FOLLOWS = "Logits see later tokens; fix this first."
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from checks.model import models
-from checks.model.building import build
 from headway.checks.model.discover import discover
 from headway.checks.model.subject import Options, Subject, config_value
+from tests.checks.model import models
+from tests.checks.model.building import build
 
 
 def found(model: Any, **options: Any) -> Subject:

@@ -7,16 +7,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-import oracles
-from checks.support.layers import GROUPED, GROUPS, weights
-from compare import close
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.recipe import Recipe
 from headway.positions.rotary import Rotary, rotary_frequencies
 from headway.variants.sinks import sink_attention
-from sizes import D_IN, B, D, H, T, draw
+from tests.checks.support.layers import GROUPED, GROUPS, weights
+from tests.support import oracles
+from tests.support.compare import close
+from tests.support.sizes import D_IN, B, D, H, T, draw
 
 LAYERS = {"query": "W_query", "key": "W_key", "value": "W_value", "out": "out_proj"}
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from attention_in_steps import SIZES, Attention, KeyMasked, PairMasked
-from checks.support.asking import evidence_of, rotated, row
 from headway.checks import Report, Row, check
 from headway.checks.evidence.design import Design
 from headway.checks.oracle.consequences import CONSEQUENCES, consequences
@@ -16,9 +14,11 @@ from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
 from headway.checks.run import ask
 from headway.checks.settings import isolated_settings
-from mistakes import MISTAKES, build
-from mistakes.designs import KINDS, WIDE
-from mistakes.mistake import EQUATION, LEAK, NUMBERS, TRAINING
+from tests.checks.support.asking import evidence_of, rotated, row
+from tests.support.attention_in_steps import SIZES, Attention, KeyMasked, PairMasked
+from tests.support.mistakes import MISTAKES, build
+from tests.support.mistakes.designs import KINDS, WIDE
+from tests.support.mistakes.mistake import EQUATION, LEAK, NUMBERS, TRAINING
 
 NAMED = [name for name, one in MISTAKES.items() if one.change]
 # A mask that hangs on a mode is more than a mask that is not there.

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import torch
 
-from attention_in_steps import Attention
-from checks.support.asking import evidence_of
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design
 from headway.checks.oracle import explain, match
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
-from mistakes.designs import GROUPED, KINDS, WIDE, Designed
+from tests.checks.support.asking import evidence_of
+from tests.support.attention_in_steps import Attention
+from tests.support.mistakes.designs import GROUPED, KINDS, WIDE, Designed
 
 CASES = [
     pytest.param(kind, one, id=f"{kind}: {one.change}")

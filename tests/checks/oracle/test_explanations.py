@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SIZES, Attention, Sizes, past
-from checks.support.asking import evidence_of
 from headway.checks import Fact
 from headway.checks import book_sections as book
 from headway.checks.evidence import Evidence
@@ -18,7 +16,9 @@ from headway.checks.oracle import explain, match, search
 from headway.checks.oracle.mistakes import KnownMistake
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.rotation import base_of, rotate
-from mistakes.designs import (
+from tests.checks.support.asking import evidence_of
+from tests.support.attention_in_steps import SIZES, Attention, Sizes, past
+from tests.support.mistakes.designs import (
     BASE,
     KINDS,
     PAIRS,

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import said
-from checks.support.attention_designs import HEADS, Base, D, Halves, rotate_half
 from headway import ALiBi
-from mistakes.mistake import EQUATION
+from tests.checks.support.asking import said
+from tests.checks.support.attention_designs import HEADS, Base, D, Halves, rotate_half
+from tests.support.mistakes.mistake import EQUATION
 
 
 class Counted(Halves):

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from checks.support.layers import weights
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.evidence.weights import Projections
 from headway.checks.oracle.computing import compute
@@ -18,8 +17,9 @@ from headway.checks.oracle.mistakes import (
     other_speeds,
 )
 from headway.checks.oracle.recipe import Recipe
-from mistakes.designs import KINDS
-from sizes import D_IN, B, T
+from tests.checks.support.layers import weights
+from tests.support.mistakes.designs import KINDS
+from tests.support.sizes import D_IN, B, T
 
 
 def inside(one: KnownMistake) -> Design:

@@ -5,11 +5,11 @@ import cmath
 import pytest
 import torch
 
-from compare import close
 from headway.checks.evidence.design import Rotation
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.rotation import base_of, rotate, steps_of
-from sizes import B, H, T, draw
+from tests.support.compare import close
+from tests.support.sizes import B, H, T, draw
 
 PAIRS, REST = 3, 5  # of each head, the last numbers are not turned
 SPEEDS = torch.tensor([1.1, 0.4, 0.07]).double()

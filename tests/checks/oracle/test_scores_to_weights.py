@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from compare import close
 from headway.checks.evidence.design import Design
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.oracle.scores_to_weights import weigh
-from sizes import B, H, S, T, draw
+from tests.support.compare import close
+from tests.support.sizes import B, H, S, T, draw
 
 SCALE = 0.3
 WINDOW = 3

@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SIZES, SMALL, Attention, Sizes
-from checks.support.asking import evidence_of
 from headway.checks.evidence import gather
 from headway.checks.evidence.design import Design
 from headway.checks.evidence.weights import Projections
@@ -25,7 +23,9 @@ from headway.checks.oracle.search import (
 )
 from headway.checks.oracle.wrong_constants import wrong_constant
 from headway.checks.subject import Options, discover
-from mistakes import MISTAKES, build
+from tests.checks.support.asking import evidence_of
+from tests.support.attention_in_steps import SIZES, SMALL, Attention, Sizes
+from tests.support.mistakes import MISTAKES, build
 
 
 def square() -> torch.nn.Module:

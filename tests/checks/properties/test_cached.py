@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_in_steps import SMALL, Attention
-from checks.support.asking import said
-from checks.support.callers import WIDTH, Attend, OfTokens
 from headway import MultiHeadAttention
 from headway.checks.properties.cache_causes import cause
-from mistakes import OTHER_CALLS, build
-from mistakes.mistake import CACHED
-from mistakes.other_calls import REMEMBERS, Remembering
+from tests.checks.support.asking import said
+from tests.checks.support.callers import WIDTH, Attend, OfTokens
+from tests.support.attention_in_steps import SMALL, Attention
+from tests.support.mistakes import OTHER_CALLS, build
+from tests.support.mistakes.mistake import CACHED
+from tests.support.mistakes.other_calls import REMEMBERS, Remembering
 
 
 class Growing(Attend):

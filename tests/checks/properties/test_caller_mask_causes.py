@@ -4,9 +4,9 @@ from typing import Any
 
 from torch import Tensor
 
-from attention_in_steps import SMALL, PairMasked
-from checks.support.asking import said
-from mistakes.mistake import OBEYED
+from tests.checks.support.asking import said
+from tests.support.attention_in_steps import SMALL, PairMasked
+from tests.support.mistakes.mistake import OBEYED
 
 
 class OfTheFirst(PairMasked):

@@ -6,14 +6,20 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attention_in_steps import SMALL, Attention, KeyMasked, PairMasked, hide
-from checks.support.asking import evidence_of, rows_of, said
-from checks.support.right import MASKED, Adds, HidesPadding
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.masks import Mask
 from headway.checks.found_facts import facts
 from headway.checks.properties.caller_mask_causes import in_training
-from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
+from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.right import MASKED, Adds, HidesPadding
+from tests.support.attention_in_steps import (
+    SMALL,
+    Attention,
+    KeyMasked,
+    PairMasked,
+    hide,
+)
+from tests.support.mistakes.mistake import FULLY_MASKED, OBEYED, PADDING
 
 
 def test_padding_upside_down_is_found() -> None:

@@ -7,13 +7,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_in_steps import SMALL, Attention
-from checks.support.asking import evidence_of, said
-from checks.support.callers import WIDTH, Attend, OfThree, OfTokens, OfTwo
 from headway import CrossAttention
-from mistakes import OTHER_CALLS, build
-from mistakes.mistake import OTHERS
-from mistakes.other_calls import Asking, asking
+from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.callers import WIDTH, Attend, OfThree, OfTokens, OfTwo
+from tests.support.attention_in_steps import SMALL, Attention
+from tests.support.mistakes import OTHER_CALLS, build
+from tests.support.mistakes.mistake import OTHERS
+from tests.support.mistakes.other_calls import Asking, asking
 
 SEES = ("passed", "7 queries see all of 11 other tokens, and nothing else.")
 

@@ -7,13 +7,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_in_steps import SMALL, Attention, PairMasked, function
-from checks.support import attention_designs as designs
-from checks.support.asking import evidence_of, rows_of, said
-from checks.support.right import HidesPadding, HidesTrue, LearnsPositions, TimeFirst
 from headway.checks.properties import PROPERTIES, declared
 from headway.checks.report import name_causes
-from mistakes.mistake import EQUATION
+from tests.checks.support import attention_designs as designs
+from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.right import (
+    HidesPadding,
+    HidesTrue,
+    LearnsPositions,
+    TimeFirst,
+)
+from tests.support.attention_in_steps import SMALL, Attention, PairMasked, function
+from tests.support.mistakes.mistake import EQUATION
 
 DECLARED = "facts"
 LEFT_OUT = "the equation fits without that, and not with it"

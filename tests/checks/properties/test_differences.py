@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SMALL, Attention, function
-from checks.support.asking import calling, said
-from mistakes.mistake import DIFFERENCES
+from tests.checks.support.asking import calling, said
+from tests.support.attention_in_steps import SMALL, Attention, function
+from tests.support.mistakes.mistake import DIFFERENCES
 
 WRONG = "is not what a small difference of it gives: part of the way is detached"
 

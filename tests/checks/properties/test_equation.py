@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attention_in_steps import SMALL, Attention, split
-from checks.support.asking import calling, evidence_of, rows_of, said
-from checks.support.attention_designs import CONTEXT, Complex, angles
 from headway.checks.evidence import Evidence
 from headway.checks.evidence.design import Design, Rotation
 from headway.checks.oracle.computing import compute
 from headway.checks.oracle.recipe import Recipe
 from headway.checks.properties.equation import equals
-from mistakes.mistake import EQUATION, GRADIENTS, HALF
+from tests.checks.support.asking import calling, evidence_of, rows_of, said
+from tests.checks.support.attention_designs import CONTEXT, Complex, angles
+from tests.support.attention_in_steps import SMALL, Attention, split
+from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
 
 
 def test_one_small_layer_for_all_heads_is_found() -> None:

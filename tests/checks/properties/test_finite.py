@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention_in_steps import SIZES, Attention
-from checks.support.asking import row, said
 from headway.checks import check
 from headway.checks.properties import PROPERTIES
 from headway.checks.properties.finite import _MADE_OF_ROWS
-from mistakes.mistake import EVAL, NUMBERS, SIZE, SUM
+from tests.checks.support.asking import row, said
+from tests.support.attention_in_steps import SIZES, Attention
+from tests.support.mistakes.mistake import EVAL, NUMBERS, SIZE, SUM
 
 
 def spoiled(places: list[int] | slice, value: float = float("nan")) -> Attention:

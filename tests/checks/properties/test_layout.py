@@ -4,10 +4,10 @@ from typing import Any
 
 from torch import Tensor
 
-from attention_in_steps import SMALL, Attention
-from checks.support.asking import calling, said
-from mistakes import OTHER_CALLS, build
-from mistakes.mistake import LAYOUT
+from tests.checks.support.asking import calling, said
+from tests.support.attention_in_steps import SMALL, Attention
+from tests.support.mistakes import OTHER_CALLS, build
+from tests.support.mistakes.mistake import LAYOUT
 
 
 def test_a_view_that_needs_an_order_is_noted() -> None:

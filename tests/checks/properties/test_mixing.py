@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_in_steps import SMALL, Attention
-from checks.support.asking import calling, said
-from checks.support.attention_designs import Base, angles, turn_pairs
-from checks.support.right import NAMED
-from mistakes.mistake import ORDER, SUM
+from tests.checks.support.asking import calling, said
+from tests.checks.support.attention_designs import Base, angles, turn_pairs
+from tests.checks.support.right import NAMED
+from tests.support.attention_in_steps import SMALL, Attention
+from tests.support.mistakes.mistake import ORDER, SUM
 
 
 def test_positions_without_a_name_are_found() -> None:

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from attention_in_steps import SMALL, Attention, Sizes, function
-from checks.support.asking import calling, rows_of, said
-from mistakes import MISTAKES
-from mistakes.mistake import AGAIN, DROPOUT, TRAINING
+from tests.checks.support.asking import calling, rows_of, said
+from tests.support.attention_in_steps import SMALL, Attention, Sizes, function
+from tests.support.mistakes import MISTAKES
+from tests.support.mistakes.mistake import AGAIN, DROPOUT, TRAINING
 
 
 def test_what_cannot_be_called_again_is_found() -> None:

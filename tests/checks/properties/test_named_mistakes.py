@@ -2,9 +2,9 @@
 
 import pytest
 
-from attention_in_steps import KeyMasked
-from checks.support.asking import rows_of
-from mistakes import CALLER_MASKS, MISTAKES, OTHER_CALLS, build
+from tests.checks.support.asking import rows_of
+from tests.support.attention_in_steps import KeyMasked
+from tests.support.mistakes import CALLER_MASKS, MISTAKES, OTHER_CALLS, build
 
 NAMED = {
     "mask: added": (),

@@ -6,10 +6,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attention_in_steps import SMALL, Attention, PairMasked, function, hide, past
-from checks.support.asking import calling, said
 from headway.checks import check
-from mistakes.mistake import GRADIENTS, HALF, LARGE
+from tests.checks.support.asking import calling, said
+from tests.support.attention_in_steps import (
+    SMALL,
+    Attention,
+    PairMasked,
+    function,
+    hide,
+    past,
+)
+from tests.support.mistakes.mistake import GRADIENTS, HALF, LARGE
 
 
 def test_a_function_without_gradients_is_not_judged() -> None:

@@ -6,9 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from attention_in_steps import SIZES, Attention, function
-from checks.support.asking import evidence_of, rows_of
-from checks.support.right import MASKED
 from headway.checks import check
 from headway.checks.evidence import Evidence
 from headway.checks.found_facts import facts
@@ -16,7 +13,10 @@ from headway.checks.properties import PROPERTIES
 from headway.checks.report import name_causes
 from headway.checks.run import ask
 from headway.checks.settings import isolated_settings
-from mistakes import MISTAKES, build
+from tests.checks.support.asking import evidence_of, rows_of
+from tests.checks.support.right import MASKED
+from tests.support.attention_in_steps import SIZES, Attention, function
+from tests.support.mistakes import MISTAKES, build
 
 NAMES = [one.id for one in PROPERTIES]
 SUBJECTS: dict[str, Any] = {

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attention_in_steps import SIZES, SMALL, Attention, Sizes, hide
-from checks.support.asking import calling, evidence_of, said
-from checks.support.right import STEPS
 from headway.checks import check
-from mistakes import MISTAKES, build
-from mistakes.mistake import ALONE, CONTEXT, LONGER, SIZE
+from tests.checks.support.asking import calling, evidence_of, said
+from tests.checks.support.right import STEPS
+from tests.support.attention_in_steps import SIZES, SMALL, Attention, Sizes, hide
+from tests.support.mistakes import MISTAKES, build
+from tests.support.mistakes.mistake import ALONE, CONTEXT, LONGER, SIZE
 
 
 def test_a_text_beyond_the_context_may_be_refused() -> None:

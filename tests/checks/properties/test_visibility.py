@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_in_steps import SMALL, Attention, hide, past
-from checks.support.asking import rows_of, said
-from checks.support.right import Windowed
-from mistakes.mistake import LEAK, PAST
+from tests.checks.support.asking import rows_of, said
+from tests.checks.support.right import Windowed
+from tests.support.attention_in_steps import SMALL, Attention, hide, past
+from tests.support.mistakes.mistake import LEAK, PAST
 
 
 def test_a_window_that_is_named_is_reported() -> None:

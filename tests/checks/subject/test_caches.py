@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from checks.support.callers import WIDTH, Attend, discovered
 from headway.checks.subject.caches import Layers, ways_to_cache
+from tests.checks.support.callers import WIDTH, Attend, discovered
 
 
 class Placed(Attend):

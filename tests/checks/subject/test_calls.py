@@ -11,8 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import evidence_of, refused, said
-from checks.support.callers import (
+from headway.checks.found_facts import facts
+from headway.checks.subject import Options, discover
+from headway.checks.subject.calls import Call, Packing, possible_calls
+from tests.checks.support.asking import evidence_of, refused, said
+from tests.checks.support.callers import (
     WIDTH,
     Attend,
     OfMany,
@@ -26,10 +29,7 @@ from checks.support.callers import (
     discovered,
     of_three,
 )
-from headway.checks.found_facts import facts
-from headway.checks.subject import Options, discover
-from headway.checks.subject.calls import Call, Packing, possible_calls
-from sizes import B, D, H, T, draw
+from tests.support.sizes import B, D, H, T, draw
 
 
 @pytest.mark.parametrize(

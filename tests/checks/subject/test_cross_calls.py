@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.callers import WIDTH, OfThree, OfTokens, OfTwo, discovered
 from headway.checks.subject.cross_calls import as_cross_attention, hands_over_values
+from tests.checks.support.callers import WIDTH, OfThree, OfTokens, OfTwo, discovered
 
 
 def three(query: Tensor, key: Tensor, value: Tensor) -> Tensor:

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.asking import refused
-from checks.support.callers import WIDTH, OfTokens, discovered
 from headway._paths import shown
 from headway.checks.subject import Options, discover
 from headway.checks.subject.discover import draw_weights
-from sizes import H
+from tests.checks.support.asking import refused
+from tests.checks.support.callers import WIDTH, OfTokens, discovered
+from tests.support.sizes import H
 
 
 @pytest.mark.refusal

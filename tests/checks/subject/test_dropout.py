@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import rows_of, said
 from headway.checks.subject import Options, discover
 from headway.checks.subject.dropout import rate_attributes
-from mistakes.mistake import EQUATION
+from tests.checks.support.asking import rows_of, said
+from tests.support.mistakes.mistake import EQUATION
 
 
 class Dropping(nn.Module):

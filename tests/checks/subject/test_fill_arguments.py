@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import said
 from headway.checks.subject import Options, discover
 from headway.checks.subject.fill_arguments import Room, fillings, is_known
-from mistakes.mistake import EQUATION
+from tests.checks.support.asking import said
+from tests.support.mistakes.mistake import EQUATION
 
 D, HEADS = 6, 4
 WIDTH = D * HEADS

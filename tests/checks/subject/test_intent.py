@@ -22,7 +22,7 @@ from headway.checks.subject.intent import (
     positions_on_scores,
     widths,
 )
-from sizes import CONTEXT, D_IN, E, H, T
+from tests.support.sizes import CONTEXT, D_IN, E, H, T
 
 
 class Silent(nn.Module):

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.support.asking import refused
 from headway._paths import shown
 from headway.checks.subject import Options, discover
+from tests.checks.support.asking import refused
 
 HERE = shown(Path(__file__), Path.cwd())
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.callers import OfTokens, discovered, of_three
 from headway.checks.subject import Options, discover
+from tests.checks.support.callers import OfTokens, discovered, of_three
 
 
 def test_tokens_are_the_same_for_the_same_seed() -> None:

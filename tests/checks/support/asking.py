@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from attention_in_steps import SMALL, Attention
 from headway.checks import Report, Row
 from headway.checks.evidence import Evidence, gather
 from headway.checks.oracle import choose_weights
@@ -15,6 +14,7 @@ from headway.checks.properties import PROPERTIES
 from headway.checks.run import ask
 from headway.checks.settings import isolated_settings
 from headway.checks.subject import Options, discover
+from tests.support.attention_in_steps import SMALL, Attention
 
 
 def evidence_of(target: Any, **options: Any) -> Evidence:

@@ -1,7 +1,7 @@
 """The weights of a layer, for the oracle."""
 
 from headway.checks.evidence.weights import Projections
-from sizes import D_IN, D, H, draw
+from tests.support.sizes import D_IN, D, H, draw
 
 D_OUT = 23
 GROUPS, GROUPED = 2, 6  # heads of keys, heads of queries

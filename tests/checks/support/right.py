@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_in_steps import (
+from tests.support.attention_in_steps import (
     Attention,
     KeyMasked,
     PairMasked,

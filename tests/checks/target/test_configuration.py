@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from checks.support.asking import refused
 from headway.checks.target.configuration import (
     Target,
     all_configured,
     configured,
 )
+from tests.checks.support.asking import refused
 
 TABLES = """
 [tool.other]

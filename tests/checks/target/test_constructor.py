@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from torch import nn
 
-from checks.support.asking import refused
 from headway.checks.target.constructor import Settings, build, describe_arguments
+from tests.checks.support.asking import refused
 
 
 class Heads(nn.Module):

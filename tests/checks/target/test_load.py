@@ -15,8 +15,8 @@ import pytest
 import torch
 from torch import nn
 
-from checks.support.asking import refused
 from headway.checks.target.load import explain_target, load_target
+from tests.checks.support.asking import refused
 
 CODE = """
 from torch import nn

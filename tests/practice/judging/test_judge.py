@@ -10,7 +10,7 @@ from torch import Tensor
 from headway.practice.judging.judge import KnownResults, judge, passes
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library
-from practice.small import HALF, small_set
+from tests.practice.small import HALF, small_set
 
 Answer = Callable[[Tensor], object]
 

@@ -7,7 +7,7 @@ import pytest
 from headway.practice.judging.run_file import judge_file
 from headway.practice.judging.verdict import Verdict
 from headway.practice.terminal.folder import Folder
-from practice.terminal.test_folder import write
+from tests.practice.terminal.test_folder import write
 
 
 def of(folder: Folder, line: str) -> Verdict:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from book_nav import titles
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.where_to_read import ROOMS, to_exhibit, to_section
+from tests.support.book_nav import titles
 
 SECTION = ("basics/masks/#two-more-masks", "Two more masks")
 EXHIBIT = "museum/triangles/#x"

@@ -9,8 +9,8 @@ from headway.practice.judging import worker as worker_module
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import COMMAND, Worker
 from headway.practice.terminal.folder import Folder
-from practice.terminal.test_folder import write
-from processes import PATIENCE
+from tests.practice.terminal.test_folder import write
+from tests.support.processes import PATIENCE
 
 PACKAGE = Path(worker_module.__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("processes")

@@ -2,7 +2,7 @@
 
 from headway.practice.proof.mutants import mutants
 from headway.practice.task.source import cut
-from practice.small import DOUBLE
+from tests.practice.small import DOUBLE
 
 
 def test_each_rule_changes_one_thing_in_the_hole() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headway.practice.proof.prove import prove
-from practice.small import HALF, small_set
+from tests.practice.small import HALF, small_set
 
 RIGHT = '    right=["return 0.5 * x"],\n'
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headway.practice.task.library import Library
-from practice.small import CORE, small_set
+from tests.practice.small import CORE, small_set
 
 
 def test_exercises_are_found_by_name_and_by_number(library: Library) -> None:

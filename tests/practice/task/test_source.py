@@ -3,7 +3,7 @@
 import pytest
 
 from headway.practice.task.source import BEGIN, END, FILLED, HOLE, cut
-from practice.small import DOUBLE
+from tests.practice.small import DOUBLE
 
 
 def test_the_stub_is_the_solution_with_a_hole() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from headway.practice.task.library import Library
 from headway.practice.terminal.folder import Folder
-from practice.small import CORE, HALF, small_set
+from tests.practice.small import CORE, HALF, small_set
 
 
 def write(folder: Folder, name: str, line: str) -> Path:

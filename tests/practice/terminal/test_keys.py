@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from headway.practice.terminal.keys import pressed, single_keys
-from processes import PATIENCE
+from tests.support.processes import PATIENCE
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="reads a pipe as POSIX does")
 

@@ -18,8 +18,8 @@ import pytest
 
 from headway.practice.task.library import Library
 from headway.practice.terminal.folder import Folder
-from practice.terminal.test_folder import write
-from processes import PATIENCE
+from tests.practice.terminal.test_folder import write
+from tests.support.processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
 

@@ -12,8 +12,8 @@ from headway.practice.task.library import Library, Task
 from headway.practice.terminal import session as module
 from headway.practice.terminal.folder import Folder
 from headway.practice.terminal.session import Session
-from practice.small import CORE, small_set
-from practice.terminal.test_folder import write
+from tests.practice.small import CORE, small_set
+from tests.practice.terminal.test_folder import write
 
 Run = Callable[..., str]
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from attention_in_steps import GROUPED, SIZES, Attention, Step
-from mistakes.caller_masks import CALLER_MASKS
-from mistakes.calls import CALLS
-from mistakes.dropouts import DROPOUTS
-from mistakes.heads import HEADS
-from mistakes.invisible_in_results import INVISIBLE_IN_RESULTS
-from mistakes.mistake import Mistake
-from mistakes.museum_only import MUSEUM_ONLY
-from mistakes.other_calls import OTHER_CALLS
-from mistakes.scores import AXES, MASKS, SCALES
+from tests.support.attention_in_steps import GROUPED, SIZES, Attention, Step
+from tests.support.mistakes.caller_masks import CALLER_MASKS
+from tests.support.mistakes.calls import CALLS
+from tests.support.mistakes.dropouts import DROPOUTS
+from tests.support.mistakes.heads import HEADS
+from tests.support.mistakes.invisible_in_results import INVISIBLE_IN_RESULTS
+from tests.support.mistakes.mistake import Mistake
+from tests.support.mistakes.museum_only import MUSEUM_ONLY
+from tests.support.mistakes.other_calls import OTHER_CALLS
+from tests.support.mistakes.scores import AXES, MASKS, SCALES
 
 __all__ = [
     "CALLER_MASKS",

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_in_steps import allowed, hide
-from mistakes.mistake import FULLY_MASKED, OBEYED, PADDING, Mistake
+from tests.support.attention_in_steps import allowed, hide
+from tests.support.mistakes.mistake import FULLY_MASKED, OBEYED, PADDING, Mistake
 
 
 def naively(m: Any, scores: Tensor) -> Tensor:

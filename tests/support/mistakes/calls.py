@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_in_steps import Step
-from mistakes.mistake import (
+from tests.support.attention_in_steps import Step
+from tests.support.mistakes.mistake import (
     AGAIN,
     ALONE,
     EQUATION,

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
-from attention_in_steps import Step
-from mistakes.mistake import DROPOUT, EVAL, TRAINING, Mistake
+from tests.support.attention_in_steps import Step
+from tests.support.mistakes.mistake import DROPOUT, EVAL, TRAINING, Mistake
 
 
 def dropping(wrong: Callable[[Tensor, float], Tensor]) -> dict[str, Step]:

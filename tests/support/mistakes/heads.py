@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attention_in_steps import Step
-from mistakes.mistake import EQUATION, GRADIENTS, LEAK, PAST, Mistake
+from tests.support.attention_in_steps import Step
+from tests.support.mistakes.mistake import EQUATION, GRADIENTS, LEAK, PAST, Mistake
 
 
 def with_roles(roles: str) -> dict[str, Step]:

@@ -5,8 +5,8 @@ One who reads the weights off does.
 
 import torch
 
-from attention_in_steps import Step, merge
-from mistakes.mistake import DROPOUT, Mistake
+from tests.support.attention_in_steps import Step, merge
+from tests.support.mistakes.mistake import DROPOUT, Mistake
 
 
 def of_one_pattern(axis: int) -> dict[str, Step]:

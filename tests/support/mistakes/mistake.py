@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from attention_in_steps import Attention, Step
+from tests.support.attention_in_steps import Attention, Step
 
 
 class Mistake(NamedTuple):

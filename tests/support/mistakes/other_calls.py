@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_in_steps import Attention
-from mistakes.mistake import CACHED, DIFFERENCES, LAYOUT, OTHERS, Mistake
+from tests.support.attention_in_steps import Attention
+from tests.support.mistakes.mistake import CACHED, DIFFERENCES, LAYOUT, OTHERS, Mistake
 
 
 class Asking(Attention):

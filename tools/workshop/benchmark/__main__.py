@@ -25,9 +25,8 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import tools
-from tools import TOOLS, Tool
-
 from pytest_proofread.page.markdown import pages
+from tools import TOOLS, Tool
 from workshop.mutation.page_mutants import Mutant, mutants
 from workshop.mutation.pages import SETTINGS, break_pages, caught
 

@@ -7,7 +7,7 @@ with small sizes; the decorator `style` records what is true of it.
 import importlib
 import pkgutil
 
-from checks.corpus.ground_truth import STYLES, Style
+from tests.checks.corpus.ground_truth import STYLES, Style
 
 for _found in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_found.name}")

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from checks.corpus.ground_truth import (
+from tests.checks.corpus.ground_truth import (
     BY_MODEL,
     HALF,
     KEPT,

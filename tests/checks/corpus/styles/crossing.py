@@ -4,7 +4,15 @@ import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from checks.corpus.ground_truth import CONTEXT, FUTURE_SEEN, WIDTH, D, H, style, wrong
+from tests.checks.corpus.ground_truth import (
+    CONTEXT,
+    FUTURE_SEEN,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
+)
 
 
 class CrossAttention(nn.Module):

@@ -7,7 +7,16 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout, softmax
 
-from checks.corpus.ground_truth import CONTEXT, KEPT, NAN, WIDTH, D, H, style, wrong
+from tests.checks.corpus.ground_truth import (
+    CONTEXT,
+    KEPT,
+    NAN,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
+)
 
 CONFIG = SimpleNamespace(
     hidden_size=WIDTH,

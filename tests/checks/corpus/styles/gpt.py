@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout, scaled_dot_product_attention, softmax
 
-from checks.corpus.ground_truth import (
+from tests.checks.corpus.ground_truth import (
     ALWAYS_DROPS,
     BY_MODEL,
     CONTEXT,

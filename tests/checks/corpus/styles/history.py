@@ -6,8 +6,17 @@ import torch
 from torch import nn
 from torch.nn.functional import relu, scaled_dot_product_attention, softmax
 
-from checks.corpus.ground_truth import BY_MODEL, NAN, OTHER, WIDTH, D, H, style, wrong
-from checks.corpus.styles.masking import Plain
+from tests.checks.corpus.ground_truth import (
+    BY_MODEL,
+    NAN,
+    OTHER,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
+)
+from tests.checks.corpus.styles.masking import Plain
 
 
 class SplitByView(nn.Module):

@@ -6,7 +6,16 @@ import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention, softmax
 
-from checks.corpus.ground_truth import CONTEXT, EVEN, KEPT, WIDTH, D, H, style, wrong
+from tests.checks.corpus.ground_truth import (
+    CONTEXT,
+    EVEN,
+    KEPT,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
+)
 
 
 class Plain(nn.Module):

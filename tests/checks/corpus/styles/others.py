@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn.functional import elu
 
-from checks.corpus.ground_truth import OTHER, WIDTH, H, style, wrong
+from tests.checks.corpus.ground_truth import OTHER, WIDTH, H, style, wrong
 
 NO_ATTENTION = wrong(
     "It is no attention.",

@@ -6,7 +6,16 @@ import torch
 from torch import nn
 from torch.nn.functional import linear, scaled_dot_product_attention, softmax
 
-from checks.corpus.ground_truth import CONTEXT, HALF, NAN, WIDTH, D, H, style, wrong
+from tests.checks.corpus.ground_truth import (
+    CONTEXT,
+    HALF,
+    NAN,
+    WIDTH,
+    D,
+    H,
+    style,
+    wrong,
+)
 
 OF_MODULE = "m(*[x.transpose(0, 1)] * 3, key_padding_mask=mask)[0].transpose(0, 1)"
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention, softmax
 
-from checks.corpus.ground_truth import CONTEXT, EVEN, style, wrong
+from tests.checks.corpus.ground_truth import CONTEXT, EVEN, style, wrong
 
 HEADS, GROUPS = 6, 2
 MODEL = HEADS * EVEN

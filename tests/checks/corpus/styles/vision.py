@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize, scaled_dot_product_attention, softmax
 
-from checks.corpus.ground_truth import BY_MODEL, OTHER, WIDTH, D, H, style, wrong
+from tests.checks.corpus.ground_truth import BY_MODEL, OTHER, WIDTH, D, H, style, wrong
 
 
 class Timm(nn.Module):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headway.checks.evidence.weights.cuts import cuts, innermost
-from sizes import D, H
+from tests.support.sizes import D, H
 
 
 def numbered(order: tuple[str, ...], parts: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.support.asking import said
-from checks.support.attention_designs import angles, merge, split, turn_pairs
 from headway import LatentAttention, Rotary
 from headway.checks.evidence.weights.latent import latent_roles, latent_weights
-from mistakes.mistake import EQUATION
+from tests.checks.support.asking import said
+from tests.checks.support.attention_designs import angles, merge, split, turn_pairs
+from tests.support.mistakes.mistake import EQUATION
 
 WIDTH, HEADS, NOPE, ROPE, VALUE, LATENT, CONTEXT = 13, 3, 4, 2, 5, 11, 17
 

@@ -9,7 +9,7 @@ from headway.checks.evidence.weights.layouts import (
     layouts,
     matrices,
 )
-from sizes import D, E, H, draw
+from tests.support.sizes import D, E, H, draw
 
 
 def weight(*shape: int) -> nn.Parameter:

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from checks.support.asking import evidence_of, said
 from headway.checks import check
 from headway.checks.evidence.weights import Projections, Weights, find_weights
 from headway.checks.found_facts import facts
 from headway.checks.subject import Options, Subject
 from headway.checks.subject.calls import Call
-from sizes import D_IN, B, D, E, H, T, V, draw
+from tests.checks.support.asking import evidence_of, said
+from tests.support.sizes import D_IN, B, D, E, H, T, V, draw
 
 GROUPED = 6  # heads of queries, where two share the keys of one
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from checks.support.asking import refused
 from headway.checks.evidence.weights.roles import (
     first_layer_of_several,
     roles,
     without_role,
 )
+from tests.checks.support.asking import refused
 
 
 def named(*names: str, shape: tuple[int, ...] = (2, 3)) -> nn.Module:

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from headway.checks.evidence.weights.shapes import roles_by_shape
-from sizes import D_IN, E, V
+from tests.support.sizes import D_IN, E, V
 
 
 def named(**shapes: tuple[int, ...]) -> nn.ParameterDict:

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import ask
-from checks.model.building import build
+from tests.checks.model import models
+from tests.checks.model.asking import ask
+from tests.checks.model.building import build
 
 
 class Switched(models.Plain):

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import ask
+from tests.checks.model import models
+from tests.checks.model.asking import ask
 
 
 class Handed(models.Cached):

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import ask
-from checks.model.building import build
-from checks.support.asking import refused, row
 from headway.checks import Fact, check_model
+from tests.checks.model import models
+from tests.checks.model.asking import ask
+from tests.checks.model.building import build
+from tests.checks.support.asking import refused, row
 
 DECLARED = "facts"
 CACHED = "cache"

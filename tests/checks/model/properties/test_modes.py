@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import Change, ask, embeds
-from checks.model.building import build
+from tests.checks.model import models
+from tests.checks.model.asking import Change, ask, embeds
+from tests.checks.model.building import build
 
 
 def counts(m: Any, x: Tensor) -> Tensor:

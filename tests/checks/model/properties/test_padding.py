@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import (
+from tests.checks.model import models
+from tests.checks.model.asking import (
     ask,
 )
-from checks.model.building import build
+from tests.checks.model.building import build
 
 
 def padded(joined: Callable[..., Tensor], kind: type[nn.Module] = models.Padded) -> Any:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model.asking import Change, ask, embeds
+from tests.checks.model.asking import Change, ask, embeds
 
 
 def in_half(change: Change) -> nn.Module:

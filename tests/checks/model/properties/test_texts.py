@@ -1,6 +1,6 @@
 """Texts of a batch, and texts that go on."""
 
-from checks.model.asking import ask, embeds, refuse
+from tests.checks.model.asking import ask, embeds, refuse
 
 
 def test_the_number_of_texts_must_not_count() -> None:

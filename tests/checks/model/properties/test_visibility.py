@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import (
+from headway.checks.model.properties import visibility
+from tests.checks.model import models
+from tests.checks.model.asking import (
     ask,
     embeds,
     evidence,
@@ -13,8 +14,7 @@ from checks.model.asking import (
     with_mask,
     without_attention,
 )
-from checks.model.building import build
-from headway.checks.model.properties import visibility
+from tests.checks.model.building import build
 
 
 def future(T: int, fill: float) -> Tensor:

@@ -2,9 +2,9 @@
 
 from torch import nn
 
-from checks.model import models
-from checks.model.asking import ask, refuse
-from checks.model.building import build
+from tests.checks.model import models
+from tests.checks.model.asking import ask, refuse
+from tests.checks.model.building import build
 
 
 def test_the_vocabulary_fits() -> None:

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from checks.model import models
-from checks.model.asking import ask
+from tests.checks.model import models
+from tests.checks.model.asking import ask
 
 
 class Writes(models.Plain):
