@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_proofread.page.markdown import programs
 from pytest_proofread.runner import Job
-from workshop.run.programs import Python, run_jobs
+from workshop.run.programs import LIMIT, Python, job, run_jobs
 
 
 def test_programs_of_a_reader_run_in_an_interpreter_without_settings(
@@ -28,3 +29,10 @@ def test_programs_run_at_once_and_answer_in_their_order(tmp_path: Path) -> None:
     python = Python(Path(sys.executable))
     results = run_jobs(python, [reads, writes, Job("print(4)")], at_once=2)
     assert [result.output for result in results] == ["met\n", "3\n", "4\n"]
+
+
+def test_a_program_may_take_as_long_as_a_busy_machine_needs() -> None:
+    fence = "```python\nprint(7)\n```\n"
+    first, second = programs(f"{fence}\n<!--pytest.mark.timeout(3)-->\n\n{fence}")
+    assert job("a.md", first).limit == LIMIT
+    assert job("a.md", second).limit == 3.0

@@ -13,6 +13,10 @@ from queue import SimpleQueue
 from pytest_proofread.page.markdown import TIMEOUT, Program
 from pytest_proofread.runner import Job, Result, Worker
 
+# Seconds after which a program is stopped that does not say how long it may take. Only
+# what hangs comes to that, however busy the machine is.
+LIMIT = 600.0
+
 
 @dataclass(frozen=True)
 class Python:
@@ -26,7 +30,7 @@ class Python:
 
     python: Path
     ignore: Sequence[str] = ()
-    limit: float = 600.0
+    limit: float = LIMIT
 
     @property
     def command(self) -> list[str | Path]:
@@ -67,7 +71,7 @@ class Python:
 
 def job(page: str, program: Program, code: str = "", *, watch: str = "") -> Job:
     """Return a program as a job, with another text if one is given."""
-    about = Job(code or program.code, page, program.line, watch=watch)
+    about = Job(code or program.code, page, program.line, limit=LIMIT, watch=watch)
     marks = map(TIMEOUT.fullmatch, program.marks)
     limits = [float(mark[1]) for mark in marks if mark]
     return replace(about, limit=limits[0]) if limits else about
