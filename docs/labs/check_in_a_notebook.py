@@ -2,8 +2,8 @@
 # # A check in a notebook
 #
 # In a notebook, the report of a check shows itself as a table.
-# This page is a notebook: its cells ran when the site was built, and what stands under
-# them is what they showed.
+# This page is a notebook, whose cells ran when the site was built; under each stands
+# what it showed.
 # [What check asks](../../checking/) explains the report.
 #
 # Here is attention with a mistake in it.
@@ -46,8 +46,8 @@ check(CausalAttention(12, 20, num_heads=4))
 
 # %% [markdown]
 # `tril` sets the scores of the future to zero, and zero is a score like any other.
-# What is to be hidden must be minus infinity, whose exponential is zero.
-# A subclass puts it right, in one method.
+# A hidden score must be minus infinity, whose exponential is zero.
+# A subclass corrects this, in one method.
 
 
 # %%
@@ -63,11 +63,11 @@ report = check(Fixed(12, 20, num_heads=4))
 report.ok
 
 # %% [markdown]
-# Only the rows that failed, if there are any, as text:
+# Here are only the rows that failed, if there are any, as text.
 
 # %%
 print(*report.failed or ["nothing failed"], sep="\n")
 
 # %% [markdown]
-# To keep it right, put one line into a test: `check(...).assert_ok()`.
+# To keep it right, put one line into a test, namely `check(...).assert_ok()`.
 # [The museum](../../museum/) has more mistakes of this kind.

@@ -10,16 +10,17 @@
 # # Decoding
 #
 # A model that writes makes one token at a time, which is called **decoding**.
-# For each it goes through the keys and values of all tokens before.
-# [Heads that share keys and values](../decoding/grouped_query.md) counts what that is:
-# fewer bytes with fewer shared heads, and the same number of multiplications.
-# This lab asks: **does a token take as much less time as there is less to read?**
+# For each token it goes through the keys and values of all tokens before it.
+# [Heads that share keys and values](../decoding/grouped_query.md) counts this work:
+# with fewer shared heads there are fewer bytes, and as many multiplications as before.
+# This lab asks: **if there is less to read, does a token take less time by as much?**
 #
 # All times here were measured for this site, on the machine that built it, and the
 # program wrote the sentences that name them.
 # It is a machine without a GPU.
-# Run the program on your machine, and it will speak of yours: in the repository it is
-# `docs/labs/decoding.py`, beside the folder `labkit`, which measures and draws.
+# Run the program on your machine, and its sentences will be about yours; in the
+# repository it is `docs/labs/decoding.py`, beside the folder `labkit`, which measures
+# and draws.
 
 # %%
 import platform
@@ -56,23 +57,22 @@ say(f"{platform.system()} on {platform.machine()}, PyTorch {torch.__version__}."
 # Each is one layer of attention, 32 heads of 128 numbers, in 32 bits, with random
 # weights.
 #
-# - **multi-head**: each head has keys and values of its own.
-# - **grouped**: four heads share, so there are eight of keys and values.
-# - **multi-query**: all heads share.
-# - **window**: as multi-head, but only the newest 1,024 tokens are kept and seen.
-# - **latent**: each token keeps one small vector, of which all heads make what they
-#   need, and a key for its position:
-#   [latent attention](../decoding/latent_attention.md)
-#   in its absorbed form.
-# - **copied**: as grouped, but what is shared is copied for each head before it is
-#   used, with `repeat_heads`.
-#   The package's module makes no copies: it gives keys and values an axis of length
-#   one for the heads that share, and lets the kernel read them where they are.
+# - **Multi-head.** Each head has keys and values of its own.
+# - **Grouped.** Four heads share, so there are eight heads of keys and values.
+# - **Multi-query.** All heads share.
+# - **Window.** As multi-head, but only the newest 1,024 tokens are kept and seen.
+# - **Latent.** Each token keeps one small vector, from which all heads make what they
+#   need, and a key for its position.
+#   This is [latent attention](../decoding/latent_attention.md) in its absorbed form.
+# - **Copied.** As grouped, but the shared heads are copied for each head before they
+#   are used, with `repeat_heads`.
+#   The package's module makes no copies, because it gives keys and values an axis of
+#   length one for the heads that share, and the kernel reads them where they are.
 #
-# What is kept stands in a block of memory that was made once, as programs do that are
-# in earnest.
-# `Full` is such a cache in which all places are taken but one: each step writes the
-# last token, and reads everything.
+# Keys and values are kept in a block of memory that is allocated once, as in programs
+# for production.
+# `Full` is such a cache in which all places but one are taken, so that each step writes
+# the last token and reads everything.
 
 
 # %%
@@ -139,7 +139,7 @@ def caches(tokens):
 
 
 # %% [markdown]
-# Copies change nothing but time: the same keys and values give the same result.
+# Copies change only the time; the same keys and values give the same result.
 
 # %%
 some = Full(8, 100)
@@ -148,9 +148,10 @@ torch.testing.assert_close(step(GROUPED, some), step(COPIED, some))
 # %% [markdown]
 # ## What can be counted
 #
-# A step must read the cache and the weights of the layer, each number once at least.
-# What a way of attending makes on top, for a moment, `Ledger` sees, which looks at
-# every call that PyTorch makes: the bytes of new tensors that are alive at once.
+# A step must read the cache and the weights of the layer, each number at least once.
+# `Ledger` counts what a way of attending allocates in addition.
+# It looks at every call that PyTorch makes, and counts the bytes of new tensors that
+# are alive at the same time.
 
 # %%
 TOKENS = 8192
@@ -183,10 +184,10 @@ if not (
     and made[COPIED] >= kept[MANY]
 ):
     raise AssertionError(kept, made)
-table([f"MiB, {TOKENS:,} tokens kept", "cache", "weights", "made on the way"], rows)
+table([f"MiB, {TOKENS:,} tokens kept", "cache", "weights", "new tensors"], rows)
 say(
     f"With copies, {kept[GROUPED] / MIB:.0f} MiB are kept, and for each token "
-    f"{made[COPIED] / MIB:.0f} MiB are made of them: as much as multi-head attention "
+    f"{made[COPIED] / MIB:.0f} MiB are made of them, as much as multi-head attention "
     "keeps. All of that is written, and read again.",
     f"Latent attention keeps {kept[SMALL] / MIB:.0f} MiB. The package's puts the two "
     f"parts of its keys side by side at each step, which makes {made[SMALL] / MIB:.0f} "
@@ -198,15 +199,16 @@ say(
 #
 # Each number that a step reads is used for one multiplication, or for a few.
 # A processor does those while it waits for the next number.
-# So if reading is what takes the time, the time of two ways should be in the ratio of
-# the bytes that they read: cache and weights together, and twice what is made on the
-# way, which is written and read.
-# If multiplying is what takes it, multi-head, grouped and multi-query attention should
+# So if reading takes the time, the times of two ways should be in the ratio of the
+# bytes that they move, which are the cache, the weights, and twice the new tensors,
+# because those are written and read.
+# If multiplying takes the time, multi-head, grouped and multi-query attention should
 # differ only by their projections.
 #
 # Now the clock.
 # All ways run in turn, in changing order, in one thread, and the best time of each
-# counts: what the processor worked, not what a clock on the wall would show.
+# counts.
+# It is the time that the processor worked, not the time on a clock on the wall.
 
 
 # %%
@@ -241,8 +243,8 @@ bar_panels(
 )
 
 # %% [markdown]
-# In the table each way stands with its time in parts of that of multi-head attention,
-# and in brackets what the bytes promise.
+# The table gives the time of each way as a fraction of the time of multi-head
+# attention, and in brackets the fraction that the bytes predict.
 
 # %%
 read_only = [one for one in measured_ratio if one[1] != COPIED]
@@ -258,18 +260,17 @@ per_weight /= weights[MANY] / MIB
 say(
     f"With {TOKENS:,} tokens kept, grouped attention took {last[GROUPED]:.2f} of the "
     f"time of multi-head attention, multi-query {last[ONE]:.2f}, a window "
-    f"{last[WINDOW]:.2f}, and latent attention {last[SMALL]:.2f}. By the bytes it "
-    "would be "
+    f"{last[WINDOW]:.2f}, and latent attention {last[SMALL]:.2f}. The bytes predict "
     + ", ".join(
         f"{counted_ratio[TOKENS, n]:.2f}" for n in (GROUPED, ONE, WINDOW, SMALL)
     )
     + ".",
-    f"The farthest that the clock was from the bytes, copies aside: "
-    f"{measured_ratio[far]:.2f} where they promise {counted_ratio[far]:.2f}, "
-    f"{far[1]}, {far[0]:,} tokens.",
+    "Copies aside, the clock was farthest from the bytes at "
+    f"{measured_ratio[far]:.2f} where they predict {counted_ratio[far]:.2f} "
+    f"({far[1]}, {far[0]:,} tokens).",
     f"With multi-head attention, each further MiB of cache took {per_cache:.2f} ms, "
-    f"and each MiB of weights {per_weight:.2f} ms. Where the two differ, the bytes "
-    "alone cannot tell the time.",
+    f"and each MiB of weights {per_weight:.2f} ms. If the two differ, the bytes "
+    "alone do not predict the time.",
     f"With copies, grouped attention took {last[COPIED]:.2f} of the time of multi-head "
     f"attention, and {last[COPIED] / last[GROUPED]:.1f} times that of grouped "
     "attention without.",
@@ -278,18 +279,18 @@ say(
 # %% [markdown]
 # ## Attention alone
 #
-# The weights are read at every token, whatever is shared.
-# Without them, and without the projections, what is left is the cache and the kernel.
-# And the kernel can be asked in two ways.
+# The weights are read for every token, however many heads share keys.
+# Without the projections, what is left is the cache and the kernel, which can be called
+# in two ways.
 #
-# - **head by head**: it is given all heads of a group, and their shared keys, without a
-#   copy, under the name of each of them.
+# - **Head by head.** The kernel gets all heads of a group, each with a view of the
+#   shared keys, without a copy.
 #   It takes one head after the other, and goes through the keys each time.
-# - **as tokens**: while one token asks, nothing is hidden from it, and to a kernel the
+# - **As tokens.** While one token asks, nothing is hidden from it, and to a kernel the
 #   heads of a group are several queries with the same keys, as if they were several
 #   tokens.
 #   It goes through the keys once.
-#   This is what `fused_attention` does, and so all ways above.
+#   `fused_attention` does this, and so do all ways above.
 
 
 # %%
@@ -336,19 +337,19 @@ say(
 )
 
 # %% [markdown]
-# Head by head, shared keys come from far away only the first time, and then from the
-# processor's cache; but that takes time, too.
+# Head by head, shared keys come from main memory only the first time, and then from the
+# processor's cache, but that takes time as well.
 #
 # When a whole text is read at once, each key serves many queries while it is at hand,
 # and multiplying takes the time.
-# There are as many multiplications as before, so sharing has little to give.
-# It helps where one token asks at a time.
+# There are as many multiplications as before, so sharing gains little.
+# It helps when one token asks at a time.
 #
 # ## A cache that grows
 #
 # `KeyValueCache` of the package puts each new token behind those that are kept.
-# That asks for nothing in advance, and makes it easy to read; but is it as fast as a
-# block that was made once?
+# That needs no memory in advance, and is easy to read, but is it as fast as a block
+# that is allocated once?
 
 
 # %%
@@ -388,14 +389,13 @@ say(
 # ## The answer
 #
 # Writing a token is reading.
-# What need not be read saves time, whether heads share it, a window forgets it, or a
-# small vector stands for it.
-# How much, the bytes tell well where the program leaves them where they are and goes
+# Whatever need not be read saves time, whether heads share it, a window forgets it, or
+# a small vector stands for it.
+# The bytes predict well how much, if the program leaves them where they are and goes
 # through them once.
-# What is copied first is read, written and read again, and that takes back what sharing
-# has given.
+# A copy is read, written and read again, which takes back what sharing has gained.
 #
 # All this was measured on a CPU, in one thread; a GPU may well give other answers.
 #
 # Back to [Heads that share keys and values](../decoding/grouped_query.md), or to
-# [another lab](stacked_or_split.md).
+# [the lab on stacked heads](stacked_or_split.md).

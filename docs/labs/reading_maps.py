@@ -3,14 +3,14 @@
 #
 # [Reading attention](../../models/attention_maps/) asks what a map of attention weights
 # tells, and what it does not.
-# Here you look at maps of your own: type a text, take heads away, and see what becomes
-# of the model.
-# This page is a notebook: its cells ran when the site was built.
+# Here you look at maps of your own, type a text, take heads away, and see what happens
+# to the model.
+# This page is a notebook, whose cells ran when the site was built.
 # Download it, or paste its cells into a notebook of yours; it needs the package
 # `headway` and Jupyter.
 #
-# The model is that of the chapter: two layers of two heads, trained to go on with what
-# is repeated.
+# The model is the one of the chapter, with two layers of two heads, trained to continue
+# a repeated text.
 #
 # ## The knobs
 
@@ -56,8 +56,8 @@ print(
 # %% [markdown]
 # ## Draw them
 #
-# A square is a weight: its row asks, its column is asked, and the stronger its colour
-# the larger is its share.
+# Each square is a weight; its row asks, its column is asked, and the stronger the
+# colour, the larger the weight.
 # Rest the pointer on a square to read its number; the row of the last letter is
 # printed below.
 
@@ -129,9 +129,10 @@ for name, table in by_name(maps).items():
 # A line further away, which begins where the text begins to repeat itself, is a head
 # that looks at what followed.
 #
-# Do the eyes see what there is?
+# Do your eyes see what is there?
 # Two scores of the chapter on [heads that continue a
-# pattern](../../models/induction/) say it in numbers, for 200 texts that it never read.
+# pattern](../../models/induction/) answer in numbers, for 200 texts that the model
+# never read.
 
 # %%
 ids, asked = repeat_task(200, generator=torch.Generator().manual_seed(1))
@@ -146,9 +147,9 @@ print("\n".join(lines))
 # ## How much each key brings
 #
 # A large weight on a small value brings little.
-# `weighted_norms` measures the vector that a key brings into the result.
-# Both maps of a layer have one scale: a head that fades brings less than its weights
-# promise.
+# `weighted_norms` measures the vector that a key adds to the result.
+# Both maps of a layer have one scale, so a head that fades adds less than its weights
+# suggest.
 
 # %%
 x, sizes = model.embedding(numbers(TEXT)), []
@@ -167,8 +168,9 @@ draw("Sizes of what is brought, one scale for a layer.", by_name(sizes), TEXT)
 # %% [markdown]
 # ## Take a head away
 #
-# A map shows where a head looks; whether the model needs it only an experiment shows.
-# Each line silences one head, and asks 200 texts.
+# A map shows where a head looks, but only an experiment shows whether the model needs
+# it.
+# Each line below silences one head, and measures the loss on 200 texts.
 
 
 # %%
@@ -194,14 +196,14 @@ with silenced_heads(model.blocks[layer].attention, [head]):
 draw("The same, without that head.", by_name(without), TEXT)
 
 # %% [markdown]
-# A silent head still looks: its map is the same, and what it saw reaches nobody.
+# A silenced head still looks; its map is the same, but what it finds is not used.
 # The maps of the *second* layer have changed, since its queries and keys are made of
 # what the first one wrote.
 #
 # ## One map for all
 #
 # `rollout` multiplies the maps of both layers into one.
-# It knows nothing of values, and takes the mean over heads.
+# It ignores the values, and takes the mean over heads.
 
 # %%
 one = rollout(maps)
@@ -209,7 +211,7 @@ assert torch.allclose(one.sum(dim=-1), torch.ones(len(TEXT)))
 draw("Rollout, from the last layer to the letters.", {"all layers": one}, TEXT)
 
 # %% [markdown]
-# The next lines must hold on every computer; else this page could not be built.
+# The next lines must hold on every computer; otherwise this page could not be built.
 
 # %%
 assert whole < 0.5 < guessing_loss()
@@ -220,13 +222,14 @@ print("the model copies, and without its first layer it does worse than guessing
 # %% [markdown]
 # ## Turn the rest yourself
 #
-# - `TEXT = "abcdefgh"`: nothing is repeated. Where do the heads of the second layer
-#   look now, and does it mean anything?
-# - `TEXT = "abcabxab"`: two endings to choose from. Which one do the heads prefer?
-# - `SILENT = (0, 0)`, then `(1, 0)` and `(1, 1)`: which heads does the model need, and
-#   which are needed only together? Give `loss_without` both, `[0, 1]`.
-# - Give `rollout` the argument `residual=0.9`, then `0.1`: the picture changes, and the
-#   model has not. What does that say about the picture?
+# - With `TEXT = "abcdefgh"`, nothing is repeated. Where do the heads of the second
+#   layer look now, and does it mean anything?
+# - With `TEXT = "abcabxab"`, there are two endings to choose from. Which one do the
+#   heads prefer?
+# - Try `SILENT = (0, 0)`, then `(1, 0)` and `(1, 1)`. Which heads does the model need,
+#   and which are needed only together? Give `loss_without` both, `[0, 1]`.
+# - Give `rollout` the argument `residual=0.9`, then `0.1`. The picture changes,
+#   although the model has not. What does that say about the picture?
 #
 # Back to [Reading attention](../../models/attention_maps/), or to
 # [the training of a model](../training/).

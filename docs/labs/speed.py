@@ -9,17 +9,18 @@
 # %% [markdown]
 # # Speed and memory
 #
-# A processor is fastest at a plain matrix product: two tables of numbers, each number
-# used many times.
+# A processor is fastest at a plain matrix product, which uses each number of two tables
+# many times.
 # Attention is two such products with a softmax between them, so it cannot be faster.
-# This lab asks: **how near does it come, what does it keep in memory, and where does
+# This lab asks: **how close does it come, what does it keep in memory, and where does
 # the time go?**
 #
 # All times here were measured for this site, on the machine that built it, and the
 # program wrote the sentences that name them.
 # It is a machine without a GPU.
-# Run the program on your machine, and it will speak of yours: in the repository it is
-# `docs/labs/speed.py`, beside the folder `labkit`, which measures and draws.
+# Run the program on your machine, and its sentences will be about yours; in the
+# repository it is `docs/labs/speed.py`, beside the folder `labkit`, which measures and
+# draws.
 
 # %%
 import os
@@ -53,17 +54,18 @@ say(f"{platform.system()} on {platform.machine()}, PyTorch {torch.__version__}."
 # %% [markdown]
 # ## Three ways to attend
 #
-# - **plain**: [`attention`](../basics/scaled_dot_product.md), which makes the whole
+# - **Plain** is [`attention`](../basics/scaled_dot_product.md), which makes the whole
 #   table of weights.
-# - **in tiles**: [`flash_attention`](../kernels/flash_backward.md) of the package,
-#   which is FlashAttention written in Python.
-# - **fused**: [`fused_attention`](../basics/pytorch.md), which calls PyTorch's kernel.
-#   It works in tiles, too, and is written in C++.
+# - **In tiles** is [`flash_attention`](../kernels/flash_backward.md) of the package,
+#   FlashAttention written in Python.
+# - **Fused** is [`fused_attention`](../basics/pytorch.md), which calls PyTorch's
+#   kernel.
+#   It also works in tiles, and is written in C++.
 #
 # All are causal, in one text of eight heads of 64 numbers, in 32 bits.
 # Queries, keys and values lie in memory as a projection leaves them.
-# Whoever trains also goes back: from a gradient of the context to one of queries, keys
-# and values.
+# In training there is also a way back, from a gradient of the context to gradients of
+# queries, keys and values.
 
 # %%
 PLAIN, TILES, FUSED = "plain", "in tiles", "fused"
@@ -93,14 +95,14 @@ for result in results[1:]:
     torch.testing.assert_close(result, results[0], atol=1e-4, rtol=1e-4)
 
 # %% [markdown]
-# All three give the same, with the same gradients.
+# All three give the same result, with the same gradients.
 #
 # ## Memory
 #
 # `Ledger` looks at every call that PyTorch makes, and counts the bytes of new tensors
-# that are alive at once.
-# That is a count: it is the same in every run.
-# What a kernel written in C++ sets aside for itself, a tile or two, it does not see.
+# that are alive at the same time.
+# This is a count, so it is the same in every run.
+# It does not see the tile or two that a kernel written in C++ allocates for itself.
 
 
 # %%
@@ -145,18 +147,18 @@ say(
 # %% [markdown]
 # ## Time
 #
-# To compare machines, times are turned into a rate: how many multiplications and
-# additions of numbers a second.
-# Only those count that must be: a query with each key that it may see, once for its
-# score and once for its context.
+# To compare machines, times are turned into a rate, the number of multiplications and
+# additions in a second.
+# Only necessary operations count, those of a query with each key that it may see, once
+# for its score and once for its context.
 # On the way back there are twice as many.
-# What a way computes beyond that, such as scores that a mask then hides, or scores
-# that are computed a second time, does not count, and lowers its rate.
+# Anything beyond that, such as scores that a mask then hides or scores that are
+# computed a second time, does not count, and lowers the rate.
 #
-# The measure is a **plain product**, 2,048 rows of 512 numbers by a square matrix,
+# The yardstick is a **plain product**, 2,048 rows of 512 numbers by a square matrix,
 # which is measured among the others.
-# All run in turn, in changing order, in one thread, and the best time of each counts:
-# what the processor worked, not what a clock on the wall would show.
+# All run in turn, in changing order, in one thread, and the best time of each counts.
+# It is the time that the processor worked, not the time on a clock on the wall.
 
 # %%
 PRODUCT = "plain product"
@@ -235,7 +237,7 @@ bar_panels(
 # [FlexAttention](../kernels/flex.md) writes a kernel for the mask that it is given, in
 # C++, and has it compiled.
 # That needs a compiler on this machine.
-# On a processor without a GPU it goes forward only, in this version of PyTorch.
+# On a CPU, this version of PyTorch supports it only forward.
 
 # %%
 # One kernel does not repay the time that headers take to be compiled in advance.
@@ -258,7 +260,7 @@ tensors = [x.detach() for x in inputs(long)[0]]
 try:
     only_forward(flex, tensors)
 except BackendCompilerFailed:
-    say("It could not be compiled on this machine, and so was left out.")
+    say("It could not be compiled on this machine, so it was left out.")
 else:
     torch.testing.assert_close(
         only_forward(flex, tensors),
@@ -281,11 +283,11 @@ else:
 # %% [markdown]
 # ## A whole module
 #
-# A module has four projections around attention: plain products with a matrix, for
-# queries, keys and values, and at the end.
+# A module has four projections around attention, which are plain products with a matrix
+# for queries, keys, values and the output.
 # They do not grow with the square of the length.
-# Here is `MultiHeadAttention`, 512 wide, on each of the three ways, and
-# `nn.MultiheadAttention` of PyTorch, forward and back, on one text.
+# Here is `MultiHeadAttention`, 512 wide, with each of the three ways, and PyTorch's
+# `nn.MultiheadAttention`, forward and back, on one text.
 
 # %%
 THEIRS = "nn.MultiheadAttention"
@@ -360,8 +362,8 @@ for tokens in LENGTHS:
 table(["tokens", *steps, *(f"MiB, {name}" for name in steps)], rows)
 
 # %% [markdown]
-# First stands the share of the rate of the plain product that a module reached, then
-# how many MiB of new tensors it had alive at once.
+# The first columns give the rate of each module as a percentage of the rate of the
+# plain product, the others how many MiB of new tensors were alive at the same time.
 
 # %%
 say(
@@ -375,16 +377,15 @@ say(
 # %% [markdown]
 # ## Where the time goes
 #
-# For the module with the kernel: the time of its projections, measured in a module in
-# which nothing attends, the time of the kernel alone, and the rest, which is what is
-# left, in parts of the time of the module.
-# The rest is a difference of two things that are nearly the same; it can come out below
-# zero.
-# Behind that stands how much of what must be multiplied belongs to attention, and the
-# rates of both parts.
+# The table splits the time of the module with the kernel into the time of its
+# projections, measured in a module in which nothing attends, the time of the kernel
+# alone, and the rest, each as a percentage of the time of the module.
+# The rest is a difference of two nearly equal times, so it can come out below zero.
+# The other columns give the share of attention in the multiplications, and the rates of
+# both parts.
 
 # %%
-columns = ["projections", "kernel", "rest", "attention's share of what is multiplied"]
+columns = ["projections", "kernel", "rest", "attention's share of the multiplications"]
 rates = ["rate of the projections", "rate of the kernel"]
 table(["tokens", *columns, *rates], parts)
 say(
@@ -397,16 +398,16 @@ say(
 #
 # The projections are plain products.
 # The kernel does what the softmax needs between its products.
-# It computes more scores than a causal text has, because it goes in tiles, and on its
+# It computes more scores than a causal text has, because it works in tiles, and on the
 # way back it computes each score a second time instead of keeping it.
-# Those are the reasons why a kernel has a lower rate than a plain product, and why a
-# module falls behind as a text gets longer.
+# For these reasons a kernel has a lower rate than a plain product, and a module falls
+# behind as a text gets longer.
 #
-# What the tiles buy is memory.
+# What the tiles save is memory.
 # The table of weights grows with the square of the length, and neither the package's
 # tiles nor the kernel's make one.
 #
 # All this was measured on a CPU, in one thread; a GPU may well give other answers.
 #
 # Back to [FlashAttention's backward pass](../kernels/flash_backward.md), or to
-# [another lab](decoding.md).
+# [the lab on decoding](decoding.md).

@@ -10,25 +10,25 @@
 # # Stacked or split?
 #
 # Several heads can be a list of small modules, or one large projection that is split.
-# [Several heads](../basics/multi_head_attention.md) shows that
-# both compute the same.
+# [Several heads](../basics/multi_head_attention.md) shows that both compute the same.
 # It is often said that splitting is more efficient, since one matrix product does the
 # work of many.
 # This lab asks: **is that true, and if not, why not?**
 #
 # Three modules take part.
 #
-# - **stacked**: `MultiHeadAttentionWrapper`, one head after another.
-# - **split**: `MultiHeadAttention` with `attend=attention`, all heads at once, in plain
-#   tensor operations.
-# - **fused**: `MultiHeadAttention` as it comes, all heads at once, in PyTorch's fused
-#   kernel.
+# - **Stacked** is `MultiHeadAttentionWrapper`, one head after the other.
+# - **Split** is `MultiHeadAttention` with `attend=attention`, all heads at once, in
+#   plain tensor operations.
+# - **Fused** is `MultiHeadAttention` with its defaults, all heads at once, in PyTorch's
+#   fused kernel.
 #
 # All times here were measured for this site, on the machine that built it, and the
 # program wrote the sentences that name them.
 # It is a machine without a GPU, so nothing here is about GPUs.
-# Run the program on your machine, and it will speak of yours: in the repository it is
-# `docs/labs/stacked_or_split.py`, beside the folder `labkit`, which measures and draws.
+# Run the program on your machine, and its sentences will be about yours; in the
+# repository it is `docs/labs/stacked_or_split.py`, beside the folder `labkit`, which
+# measures and draws.
 
 # %%
 import platform
@@ -63,8 +63,8 @@ say(
 # ## Three modules, one function
 #
 # The weights are the same.
-# Stacked heads have no output projection of their own; they get that of the others, so
-# that all three do the same work.
+# Stacked heads have no output projection of their own; they get the one of the others,
+# so that all three do the same work.
 
 
 # %%
@@ -101,10 +101,9 @@ for module in modules.values():
 # Then the time that a processor works for this program is what a clock would show on a
 # machine with nothing else to do, and other programs hardly disturb it.
 #
-# One more thing is set: what happens to a block of memory when the program is done with
-# it.
-# It can be kept for the next tensor, or be given back to the system, and that will
-# matter below.
+# The lab also fixes what happens to a block of memory when the program is done with it.
+# It can be kept for the next tensor or given back to the system, and that will matter
+# below.
 #
 # <details markdown="1"><summary>How a program gives memory back</summary>
 #
@@ -124,10 +123,10 @@ torch.set_num_threads(1)
 # %% [markdown]
 # ## What can be counted
 #
-# Before any clock is read: how many matrix products are there, how many kernels are
-# called, and how much memory do the tensors hold that are alive at the same time?
-# `Ledger` sees every call that PyTorch makes.
-# What a kernel needs inside itself for a moment it does not see.
+# Before we read any clock, how many matrix products are there, how many kernels are
+# called, and how much memory do the tensors take that are alive at the same time?
+# `Ledger` sees every call that PyTorch makes, but not the memory that a kernel uses
+# inside for a moment.
 
 # %%
 with Ledger() as ledger:
@@ -162,7 +161,7 @@ table([f"{B} &times; {T} tokens", *columns, *(f"{c}, training" for c in columns)
 say(
     f"Splitting takes {products['split', forward]} matrix products instead of "
     f"{products['stacked', forward]}. So far the saying is right. But the products "
-    "are larger: the multiplications in them are the same.",
+    "are larger, and hold the same multiplications.",
     f"All heads at once hold {peak['split', forward]:.0f} MiB, one after another "
     f"{peak['stacked', forward]:.0f} MiB. The T &times; T scores of one head fill "
     f"{square:.0f} MiB, those of all {H} heads {H * square:.0f}, and "
@@ -180,16 +179,16 @@ say(
 #
 # 1. **Products.** One wide matrix product uses a processor better than twelve narrow
 #    ones. That speaks for splitting, and is the saying.
-# 2. **Cache.** The scores of one head may stay in a processor's cache, those of all
-#    heads cannot. That speaks against it.
-# 3. **Fresh memory.** A block that was given back comes fresh the next time: the
-#    system hands over new pages, and fills each with zeros first. That speaks against
+# 2. **Cache.** The scores of one head may stay in a processor's cache, but those of all
+#    heads do not fit. That speaks against it.
+# 3. **Fresh memory.** A block that was given back is fresh the next time, because the
+#    system hands over new pages and first fills each with zeros. That speaks against
 #    blocks that are larger than the limit.
 #
 # To tell them apart, each part runs by itself, forward, with each way of handling
 # memory.
-# The system says how long the processor worked for the program, how long for the system
-# on its behalf, and how many new pages the program took.
+# The system reports how long the processor worked for the program, how long for the
+# system on its behalf, and how many new pages the program took.
 #
 # If the cache is to blame, all heads at once are slower however memory is handled.
 # If fresh memory is to blame, they are slower only where they take new pages and one
@@ -335,14 +334,14 @@ say(
 GUILTY = 1.05  # a ratio below this may be chance
 if refilled < GUILTY:
     verdict = (
-        "On this machine none of the three: even with memory given back, all heads at "
-        f"once took {refilled:.2f} of the time of one after another."
+        "On this machine it was none of them. Even with memory given back, all heads "
+        f"at once took {refilled:.2f} of the time of one after another."
     )
 elif cached < GUILTY:
     verdict = (
         f"**It was fresh memory, and not the cache.** With {KEEP}, all heads at once "
-        f"took {cached:.2f} of the time of one after another: a cache that was too "
-        f"small would have slowed them there, too. With {END}, they took "
+        f"took {cached:.2f} of the time of one after another, although a cache that "
+        f"was too small would have slowed them there as well. With {END}, they took "
         f"{refilled:.2f}."
     )
 else:
@@ -359,13 +358,13 @@ say(
 
 # %% [markdown]
 # The saying counts products.
-# But a few wide products hold the same multiplications as many narrow ones, and all
-# that can be gained is how well the processor is used, in a part of the work.
+# But a few wide products hold the same multiplications as many narrow ones, so the only
+# possible gain is a better use of the processor, in a part of the work.
 #
-# What splitting costs is memory: tensors for all heads at once, where stacked heads use
-# a small piece again and again.
+# The cost of splitting is memory, in tensors for all heads at once, whereas stacked
+# heads use a small piece again and again.
 # Whether that takes time has nothing to do with attention.
-# It depends on whether such a block is given back and comes fresh, and so on the
+# It depends on whether such a block is given back and must be fresh, and so on the
 # system, on the sizes, and even on what the program did before.
 # This is why one measurement finds stacked heads faster, and the next one split heads.
 #
@@ -375,9 +374,10 @@ say(
 # ## Beside PyTorch's own module
 #
 # Is the fused module any good?
-# Two goals: in training it should take no longer than `nn.MultiheadAttention` with the
-# same weights, and forward it should reach 80% of the rate, in operations a second, of
-# a plain matrix product.
+# It has two goals.
+# In training it should take no longer than `nn.MultiheadAttention` with the same
+# weights, and forward it should reach 80% of the rate of a plain matrix product, in
+# operations a second.
 #
 # The second depends on how operations are counted.
 # Each pair of a query and a key costs a multiplication and an addition for each number
@@ -484,11 +484,11 @@ say(*verdicts)
 # %% [markdown]
 # The last line of each shape explains the one before.
 # Half of the pairs should take half of the time.
-# But PyTorch's kernel for processors goes through the keys in blocks, and of a block
-# that holds any key of the past it computes all.
+# But PyTorch's kernel for CPUs goes through the keys in blocks, and it computes every
+# block that holds any key of the past as a whole.
 # The shorter the text, the more of the hidden half is computed and thrown away.
 #
 # All this was measured on a CPU; a GPU may well give other answers.
 #
 # Back to [Several heads](../basics/multi_head_attention.md), or to
-# [the other lab](why_sqrt_dk.md).
+# [the lab on √d_k](why_sqrt_dk.md).

@@ -4,7 +4,7 @@
 # [A model that writes](../../models/small_gpt/) trains a small language model, and
 # prints three comparisons.
 # Here you see what happens in between, and turn the knobs yourself.
-# This page is a notebook: its cells ran when the site was built.
+# This page is a notebook, whose cells ran when the site was built.
 # Download it, or paste its cells into a notebook of yours; it needs the package
 # `headway` and Jupyter, one core, and less than a minute.
 #
@@ -20,11 +20,11 @@ SEED = 7
 # %% [markdown]
 # ## What learns, and from what
 #
-# The text is that of the chapter, twenty chapters of a novel.
-# Its last tenth is held out: nothing learns from it, and we ask about a piece of it now
-# and then.
-# `bigram_loss` is the loss of a table that knows one character, and the first thing to
-# be beaten.
+# The text is the one of the chapter, twenty chapters of a novel.
+# Its last tenth is held out, so that nothing learns from it, and now and then we
+# measure the loss on a piece of it.
+# `bigram_loss` is the loss of a table that knows one character, which the model must
+# beat first.
 
 # %%
 import math
@@ -57,8 +57,8 @@ print(f"an even guess loses {even:.2f} nats, the table of pairs {table:.2f}")
 # %% [markdown]
 # ## A bar, and curves
 #
-# A bar for a step is an element of HTML that is shown anew.
-# The curves are lines of SVG, so that nothing else has to be installed.
+# The progress bar is an HTML element that is shown again and again.
+# The curves are lines of SVG, so nothing else has to be installed.
 
 
 # %%
@@ -113,8 +113,8 @@ def curves(title, lines, floors, top=4.5):
 # ## Train
 #
 # `train` moves the weights as the chapter does.
-# Every few steps it asks about the held-out text, and moves the bar.
-# Now and then it lets the model write, as it is by then.
+# Every few steps it measures the loss on the held-out text, and moves the bar.
+# At three of the steps it lets the model write.
 
 # %%
 START = "Mr. Darcy "
@@ -163,14 +163,14 @@ curves(
 )
 
 # %% [markdown]
-# It begins at an even guess: a model that begins far above it is sure of things that it
+# It begins at an even guess; a model that begins far above it is sure of things that it
 # cannot know.
 # First it learns which characters are frequent, and the curve is steep.
-# Then it crosses the line of the table, and from there on it must be looking further
-# back than one character.
+# Then it crosses the line of the table, and from there on it must look further back
+# than one character.
 #
 # The numbers of a training differ a little from computer to computer.
-# The next lines must hold on every computer; else this page could not be built.
+# The next lines must hold on every computer; otherwise this page could not be built.
 
 # %%
 assert abs(other[0][1] - even) < 0.5
@@ -180,20 +180,20 @@ print("it begins near an even guess, and ends well below the table of pairs")
 # %% [markdown]
 # ## What it writes, and when
 #
-# The same random numbers, and the model as it was at three times.
+# The random numbers are the same each time, and the model is the one at three steps.
 
 # %%
 print("\n".join(f"--- after {step} steps\n{now}" for step, now in written.items()))
 
 # %% [markdown]
 # Spaces come first, then words of a likely length, then some that exist.
-# None of it is a measure; the loss is.
+# These samples are only an impression; the measure is the loss.
 #
 # ## One knob turned: what if it sees one character?
 #
 # With passages of one character there is nothing to look at but that character.
-# To be fair, it gets as many questions a step: 1,024 passages of one, instead of 16 of
-# 64.
+# To be fair, it gets as many questions in a step, 1,024 passages of one character
+# instead of 16 of 64.
 # The model cannot do better than the table then, however long it is trained.
 
 # %%
@@ -206,10 +206,10 @@ curves(
 
 # %%
 assert other[-1][1] < blind[-1][1] - 0.2
-print("what it may look at is what makes the difference")
+print("looking back further than one character makes the difference")
 
 # %% [markdown]
-# ## Another: no positions
+# ## The next knob: no positions
 #
 # Without rotary positions the past is a set of characters, and only the mask says how
 # many there are.
@@ -230,21 +230,21 @@ curves(
 
 # %%
 assert other[-1][1] < unordered[-1][1] - 0.2
-print("to know which character stands where is worth more than that")
+print("knowing which character stands where lowers the loss by more than 0.2")
 
 # %% [markdown]
 # ## Turn the rest yourself
 #
-# - `RATE = 0.3`: the loss jumps to about ten, and comes back no further than a count of
-#   single characters, about 3; `RATE = 0.0003`: after 300 steps it has only just come
-#   to the table; `RATE = 0.00001`: it hardly moves.
-# - `PASSAGES = 128, LENGTH = 8`: as many questions a step. How much worse does it end?
-#   From which length on does more not help?
-# - `STEPS = 2000`, and a rate that goes down to zero in a straight line
-#   (`optimizer.param_groups[0]["lr"]` before each step): nearly how the weights in the
-#   package were made (there it also rises for 50 steps first).
-# - Give `train` a change of your own: take a norm out of each block, or put `None` in
-#   place of its feed-forward part.
+# - With `RATE = 0.3`, the loss jumps to about ten, and comes back no further than a
+#   count of single characters, about 3. With `RATE = 0.0003`, it has only just reached
+#   the table after 300 steps, and with `RATE = 0.00001`, it hardly moves.
+# - With `PASSAGES = 128, LENGTH = 8`, there are as many questions in a step. How much
+#   worse does it end? From which length on does more not help?
+# - Try `STEPS = 2000` with a rate that falls to zero in a straight line (set
+#   `optimizer.param_groups[0]["lr"]` before each step). This is nearly how the weights
+#   in the package were made; there the rate also rises for the first 50 steps.
+# - Give `train` a change of your own, such as one that takes a norm out of each block,
+#   or puts `None` in place of its feed-forward part.
 #
 # Back to [A model that writes](../../models/small_gpt/), or on to
 # [maps of attention](../reading_maps/).

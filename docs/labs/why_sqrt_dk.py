@@ -11,29 +11,29 @@
 #
 # Attention divides each score by √d_k, the square root of the width of queries and
 # keys.
-# [Queries, keys and values](../basics/scaled_dot_product.md) gives the reason in two
-# tables.
-# This lab puts them together and asks more: **why a square root, why of this width, and
-# what happens to those who divide by something else?**
+# [Why divide by the square root of the width](../basics/scaling.md) gives the reason.
+# This lab draws it as curves, and asks: **why a square root, why of this width, and
+# what happens if you divide by something else?**
 #
 # ## The experiment, in one table
 #
 # There are 512 queries, each with 64 keys of its own, in growing widths.
 # All their numbers are drawn at random, independent of each other, with mean 0 and
 # standard deviation 1.
-# This is how a model may look before training; training may make of it what it wants.
+# A model may look like this before training; training may change it.
 #
-# Three numbers say what softmax makes of the scores, each as the mean of all queries.
+# Three numbers say what the softmax makes of the scores, each as the mean over all
+# queries.
 #
 # - The **largest** weight says how much one key takes.
 # - The **entropy**, the sum of `-a ln a` over the weights `a`, says how evenly they are
-#   shared: ln 64 ≈ 4.16 if all are equal, 0 if one key takes all.
-# - The **slope** is the sum of 64 slopes: how much each weight moves if its own score
-#   moves a little.
-#   That is `a (1 - a)` for each, and so in all 1 minus the sum of `a²`.
+#   shared; it is ln 64 ≈ 4.16 if all are equal, and 0 if one key takes all.
+# - The **slope** is the sum of 64 slopes, each of which says how much a weight moves if
+#   its own score moves a little.
+#   A slope is `a (1 - a)`, so the sum is 1 minus the sum of `a²`.
 #
-# In the program `einsum("td,tsd->ts", q, k)` multiplies query t with each key s of its
-# own and adds up along d: one score for each pair.
+# In the program, `einsum("td,tsd->ts", q, k)` multiplies query t with each key s of its
+# own and adds up along d, which gives one score for each pair.
 # `entr(a)` is `-a ln a`, and 0 where `a` is 0; `amax` takes the largest along an axis.
 
 # %%
@@ -56,19 +56,19 @@ for d_k in (1, 4, 16, 64, 256, 1024):
     print(line)
 
 # %% [markdown]
-# On the left, wide queries and keys do worse: a single key takes almost everything, and
-# the slope is nearly gone.
+# On the left, with wide queries and keys, a single key takes almost everything, and the
+# slope is nearly gone.
 # On the right, the width hardly matters.
 #
 # ## Four ways to divide
 #
-# Now four people divide the scores, each in another way.
-# Two of them made a mistake that no shape reveals: one divides in two places of the
-# code, and one takes the width of the whole model, all heads together.
+# Now the scores are divided in four ways.
+# Two of them are mistakes that no shape reveals, namely dividing in two places of the
+# code, and taking the width of the whole model, all heads together.
 #
-# The page is a program that ran for this site.
+# This page is a program that ran for this site.
 # Each sentence with a measured number in it was written by the program, and is one of
-# its `claims`: had one been wrong, there would be no page.
+# its `claims`; had one been wrong, there would be no page.
 # What draws and writes is in `labkit`, a folder beside this program.
 
 # %%
@@ -101,7 +101,8 @@ def draw(d_k):
 # ## How far the scores spread
 #
 # A score is a sum of d_k products.
-# Each product has mean 0 and variance 1, and variances of independent things add up.
+# Each product has mean 0 and variance 1, and the variances of independent numbers add
+# up.
 # (The variance is the square of the standard deviation.)
 # So the variance of a score should be d_k, and its standard deviation √d_k.
 
@@ -126,8 +127,8 @@ error = max(abs(s / t - 1) for s, t in zip(spread[NEVER], theory, strict=True))
 claims(
     (
         error < 0.1,
-        f"Not divided, the scores spread as √d_k says, within {error:.1%}: "
-        f"{spread[NEVER][0]:.2f} at width {WIDTHS[0]}, "
+        f"Not divided, the scores spread as √d_k predicts, within {error:.1%}, from "
+        f"{spread[NEVER][0]:.2f} at width {WIDTHS[0]} to "
         f"{spread[NEVER][-1]:.2f} at width {WIDTHS[-1]}.",
     ),
     (
@@ -137,7 +138,7 @@ claims(
     ),
     (
         abs(spread[TWICE][-1] * theory[-1] - 1) < 0.1,
-        "Divided twice, it shrinks as fast as it grew before: "
+        "Divided twice, it shrinks as fast as it grew before, to "
         f"{spread[TWICE][-1]:.3f} at width {WIDTHS[-1]}.",
     ),
 )
@@ -145,10 +146,11 @@ claims(
 # %% [markdown]
 # ## How many keys are heard
 #
-# Softmax turns the scores of a query into weights, one a key.
+# The softmax turns the scores of a query into weights, one for each key.
 # Their entropy says how evenly they are shared, and e to the power of it is a number of
-# keys: all of them if the weights are equal, one if a single key takes all.
-# Call it the number of keys that are heard.
+# keys (the **perplexity**), which is all of them if the weights are equal, and one if a
+# single key takes all.
+# We call it the number of keys that are heard.
 
 
 # %%
@@ -184,7 +186,7 @@ claims(
         ears[NEVER][-1] < 1.5 and ears[NEVER][2] > 4,
         f"Not divided, a query of width {WIDTHS[2]} hears {ears[NEVER][2]:.1f} "
         f"keys on average, and one of width {WIDTHS[-1]} hears "
-        f"{ears[NEVER][-1]:.1f}: the width decides, not what the vectors hold.",
+        f"{ears[NEVER][-1]:.1f}. The width decides, not the contents of the vectors.",
     ),
     (
         max(ears[ONCE][wide]) / min(ears[ONCE][wide]) < 1.05,
@@ -194,13 +196,13 @@ claims(
     (
         ears[TWICE][-1] > 0.99 * KEYS,
         f"Divided twice, it hears {ears[TWICE][-1]:.1f} of {KEYS} at width "
-        f"{WIDTHS[-1]}. It prefers nobody: attention has become a plain mean.",
+        f"{WIDTHS[-1]}. It prefers none of them, and has become a plain mean.",
     ),
     (
         min(ears[MODEL]) > 1.2 * max(ears[ONCE]),
         "Divided by the root of the model's width, it hears "
-        f"{min(ears[MODEL]):.0f} to {max(ears[MODEL]):.0f}: level, but too many. "
-        f"The mistake is a constant factor, √{HEADS}, so that nothing seems broken.",
+        f"{min(ears[MODEL]):.0f} to {max(ears[MODEL]):.0f}, which is level but too "
+        f"many. The mistake is a constant factor, √{HEADS}, so nothing seems broken.",
     ),
 )
 
@@ -228,13 +230,13 @@ claims(
 # ## What softmax passes back
 #
 # Training follows slopes.
-# How much the weights `a` move when the scores move is a matrix, `diag(a) - a aᵀ`, with
-# a row for each weight and a column for each score.
+# How much the weights `a` move when the scores move is a matrix, the Jacobian
+# `diag(a) - a aᵀ`, with a row for each weight and a column for each score.
 # The table above added up its diagonal, each weight with its own score.
-# Here we take the size of all of it: the square root of the sum of its squares.
-# Both are called slope, and they differ: on the way to saturation the sum of the
+# Here we take its size as a whole, the square root of the sum of its squares.
+# We call both slope, but they differ, because on the way to saturation the sum of the
 # diagonal only falls, while the size of the whole first rises.
-# First make sure that this is the matrix; PyTorch can derive it on its own.
+# First we make sure that this is the matrix; PyTorch can derive it on its own.
 
 # %%
 a = torch.softmax(torch.randn(KEYS, dtype=torch.float64), dim=-1)
@@ -277,19 +279,19 @@ at = WIDTHS[slopes[NEVER].index(peak)]
 claims(
     (
         WIDTHS[0] < at < WIDTHS[-2] and peak > max(slopes[ONCE]),
-        f"Not divided, the slope is largest at width {at}: {peak:.2f}. There a few "
+        f"Not divided, the slope is largest, {peak:.2f}, at width {at}. There a few "
         "keys compete, and a small change decides between them.",
     ),
     (
         slopes[NEVER][-1] < 0.01 * slopes[ONCE][-1],
         f"At width {WIDTHS[-1]} it is {slopes[NEVER][-1]:.1e}, "
         f"{slopes[ONCE][-1] / slopes[NEVER][-1]:,.0f} times less than with division "
-        "by √d_k. One key has taken all, and no small change will alter that: the "
+        "by √d_k. One key has taken all, and no small change will alter that; the "
         "softmax is saturated.",
     ),
     (
         min(slopes[TWICE]) > 0.6 * min(slopes[ONCE]),
-        "Divided twice, softmax itself has no trouble: "
+        "Divided twice, the softmax itself has no trouble, with "
         f"{slopes[TWICE][-1]:.2f} against {slopes[ONCE][-1]:.2f}. "
         "Its trouble comes next.",
     ),
@@ -298,14 +300,14 @@ claims(
 # %% [markdown]
 # ## What reaches the query
 #
-# Softmax is one link of a chain.
-# A query is trained by what arrives at it, and on the way from the scores to the query
-# the slope is multiplied twice: by the keys, which are the longer the wider they are,
+# The softmax is one link of a chain.
+# A query is trained by the gradient that arrives at it, and on the way from the scores
+# to the query the slope is multiplied by the keys, which are longer the wider they are,
 # and by the factor of the scores, 1/√d_k.
-# A key is about √d_k long, so the two cancel, if you divide once.
+# A key is about √d_k long, so the two cancel if you divide once.
 #
 # Here is the size of that whole gradient, of the weights with respect to the query.
-# A curve is the median query; its band leaves out the lowest and the highest tenth.
+# Each curve is the median query; its band leaves out the lowest and the highest tenth.
 
 
 # %%
@@ -350,7 +352,7 @@ claims(
     (
         max(median[ONCE]) / min(median[ONCE]) < 1.3
         and tenth[ONCE][-1] > 0.8 * median[ONCE][-1],
-        "Divided by √d_k, the same signal arrives at every width: "
+        "Divided by √d_k, nearly the same signal arrives at every width, from "
         f"{min(median[ONCE]):.2f} to {max(median[ONCE]):.2f}. At width {WIDTHS[-1]} "
         f"nine queries in ten get {tenth[ONCE][-1]:.3f} or more.",
     ),
@@ -359,8 +361,8 @@ claims(
         f"Not divided, at width {WIDTHS[-1]} one query in ten gets less than "
         f"{tenth[NEVER][-1]:.1e}, and one in ten more than {ninth[NEVER][-1]:.1f}. "
         f"The mean has even grown, from {mean[NEVER][0]:.2f} to "
-        f"{mean[NEVER][-1]:.1f}. So it is not that all gradients vanish. They are "
-        "gone for many and far too large for some, and no step size suits both.",
+        f"{mean[NEVER][-1]:.1f}. So not all gradients vanish. They are gone for many "
+        "and far too large for some, and no step size suits both.",
     ),
     (
         ninth[TWICE][-1] < 0.1 * tenth[ONCE][-1],
@@ -382,16 +384,16 @@ claims(
 # such a sum is √d_k.
 #
 # **Why of this width?** Because d_k numbers are summed, however wide the model is.
-# Whoever takes the width of the model has scores that are too small by a constant
-# factor, and attention that is too even.
+# With the width of the model, scores are too small by a constant factor, and attention
+# is too even.
 #
-# **Why once?** Not dividing saturates softmax: many queries get next to nothing, and
-# some get far too much.
+# **Why once?** Not dividing saturates the softmax, so that many queries get next to
+# nothing, and some get far too much.
 # Dividing twice makes attention a plain mean, and what arrives at the queries shrinks
 # with the width.
 #
-# The package takes the width from the vectors that it is given, so that nobody needs to
-# say it.
+# The package takes the width from the vectors that it is given, so you need not give
+# it.
 
 # %%
 query, key = draw(64)
@@ -401,9 +403,9 @@ torch.testing.assert_close(
 )
 
 # %% [markdown]
-# Something to try: give the keys a standard deviation of 3 instead of 1, as training
+# As an experiment, give the keys a standard deviation of 3 instead of 1, as training
 # might.
 # Which of the curves stay where they are?
 #
-# Back to [Queries, keys and values](../basics/scaled_dot_product.md), or on to
-# [the other lab](stacked_or_split.md), where attention is timed.
+# Back to [Why divide by the square root of the width](../basics/scaling.md), or on to
+# [the lab on stacked heads](stacked_or_split.md), where attention is timed.

@@ -289,7 +289,7 @@ def _all_but_length(tensor: Tensor) -> tuple[object, ...]:
 def positions_like_kept(positions: Tensor, kept: Tensor) -> None:
     if not _leading_axes_broadcast(positions.unsqueeze(-1), kept.unsqueeze(-1)):
         raise ValueError(
-            "positions must be of the texts that are kept; "
+            "positions must belong to the texts that are kept; "
             f"got positions.shape={_shape(positions)}, kept {_shape(kept)}."
         )
 
@@ -780,7 +780,7 @@ def alike(differ: Sequence[str]) -> None:
     if differ:
         raise ValueError(
             "attention must have the same weights in all processes; "
-            f"got others for {', '.join(differ)}."
+            f"got different ones for {', '.join(differ)}."
         )
 
 
@@ -880,7 +880,7 @@ def at_most_two_axes(**tensors: Tensor) -> None:
 def no_dropout(dropout_p: float) -> None:
     if dropout_p != 0.0:
         raise ValueError(
-            "dropout_p must be zero, for FlexAttention has no dropout; "
+            "dropout_p must be zero, because FlexAttention has no dropout; "
             f"got dropout_p={dropout_p!r}."
         )
 

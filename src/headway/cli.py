@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from headway import __version__
 from headway._pipes import quiet_if_closed
 
-_CHECK = "ask of attention code, or of a whole model, what must hold of it"
-_PRACTICE = "write each stage of attention, and be told by name what is wrong"
+_CHECK = "check what must hold of attention code, or of a whole model"
+_PRACTICE = "write each stage of attention, and learn which mistake you made"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,8 +35,8 @@ def _main(words: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "headway",
-        description="Attention, and what must hold of it.",
-        epilog='"headway COMMAND --help" says more of each.',
+        description="Check attention code, or practise writing it.",
+        epilog='"headway COMMAND --help" says more about each.',
         allow_abbrev=False,
     )
     version = f"headway {__version__}"

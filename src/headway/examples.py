@@ -30,7 +30,7 @@ _SIX_VECTORS = [
 
 
 def six_tokens() -> Example:
-    """Give the sentence "Your journey starts with one step", three numbers a word.
+    """Return "Your journey starts with one step", three numbers per word.
 
     Returns:
         Six words and a new tensor of shape (6, 3), the running example of part one.
@@ -45,7 +45,7 @@ def six_tokens() -> Example:
 
 
 def nine_words() -> Example:
-    """Give "Boy is crying because he wants an ice cream", three numbers a word.
+    """Return "Boy is crying because he wants an ice cream", three numbers per word.
 
     Returns:
         Nine words and a new tensor of shape (9, 3). The first six rows are those of
@@ -62,7 +62,7 @@ def nine_words() -> Example:
 
 
 def six_by_rows() -> Example:
-    """Give the six tokens joined in pairs: three rows of six numbers.
+    """Return the six tokens joined in pairs, as three rows of six numbers.
 
     Returns:
         Three pairs of words and a new tensor of shape (3, 6), wide enough for two heads
@@ -78,7 +78,7 @@ def six_by_rows() -> Example:
 
 
 def he_finds_boy() -> tuple[Example, Float[Tensor, "d_in D"], Float[Tensor, "d_in D"]]:
-    """Give the words of `nine_words` with features and matrices that one can read.
+    """Return the words of `nine_words` with features and matrices easy to read.
 
     The three features are noun, pronoun, living. A pronoun asks for a noun and for
     something that lives, four times each; no other word asks for anything. A word is
@@ -109,7 +109,7 @@ def he_finds_boy() -> tuple[Example, Float[Tensor, "d_in D"], Float[Tensor, "d_i
 
 
 def quick_brown_fox() -> str:
-    """Give a sentence of nine different words, still without vectors.
+    """Return a sentence of nine different words, without vectors.
 
     Returns:
         The sentence from which the first chapter makes a vocabulary.

@@ -186,7 +186,7 @@ def test_a_context_can_be_told() -> None:
     assert shown["sizes"].value.startswith("3 texts of 4 tokens")
     assert said(function(causal=True), LONG, **options) == (
         "passed",
-        "Takes 6 tokens, one more than its context, rightly.",
+        "It takes 6 tokens, one more than its context, correctly.",
     )
 
 

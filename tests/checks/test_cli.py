@@ -294,9 +294,9 @@ def test_a_mistake_of_headway_is_told_as_one(
     said = capsys.readouterr().err
     assert "Traceback (most recent call last):" in said
     assert said.splitlines()[-1] == (
-        "headway check: code_of_mine.py:built could not be checked, by a mistake in "
-        "Headway: ValueError: not enough values to unpack (expected 2, got 1). Please "
-        "report it, with what stands above."
+        "headway check: code_of_mine.py:built could not be checked because of a "
+        "mistake in Headway: ValueError: not enough values to unpack (expected 2, got "
+        "1). Please report it with the output above."
     )
 
 
@@ -372,9 +372,9 @@ def test_the_program_says_what_it_is_and_which(capsys: Output) -> None:
     with pytest.raises(SystemExit):
         headway(["--help"])
     shown = capsys.readouterr().out
-    assert "\nAttention, and what must hold of it.\n" in shown
+    assert "\nCheck attention code, or practise writing it.\n" in shown
     assert re.search(
-        r"\n +check +ask of .+\n.+\n? +practice .+ +write each", shown, re.S
+        r"\n +check +check what .+\n.+\n? +practice .+ +write each", shown, re.S
     )
     with pytest.raises(SystemExit) as caught:
         headway(["--version"])
@@ -843,7 +843,7 @@ def test_it_runs_in_an_empty_folder(tmp_path: Path) -> None:
     done = command(tmp_path, "check", *words)
     assert done.returncode == 1
     assert done.stdout.startswith("Checked MultiheadAttention\n")
-    assert "FAILED  fully masked rows harm nobody" in done.stdout
+    assert "FAILED  fully masked rows do no harm" in done.stdout
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
     assert [*tmp_path.iterdir()] == []

@@ -33,15 +33,15 @@ def test_a_failure_that_is_expected_is_set_apart_with_its_reason() -> None:
     [
         ("passed", "it passes"),
         ("note", "it is a note now"),
-        ("not applicable", "it could not be asked"),
+        ("not applicable", "it could not be checked"),
     ],
 )
 def test_what_was_to_fail_and_does_not_fails(verdict: str, came: str) -> None:
     [found] = expect([of(verdict)], {LEAK: REASON})
     assert found.verdict == "failed"
     assert found.sentence == (
-        "It was expected to fail (our kernel does so; it is known), and "
-        f"{came}: take it out of expected. It was seen."
+        "It was expected to fail (our kernel does so; it is known), but "
+        f"{came}: remove it from expected. It was seen."
     )
     assert found.reason == REASON
 

@@ -149,9 +149,9 @@ def test_what_is_expected_to_fail_is_excused(ends: Ends) -> None:
 
 def test_what_was_to_fail_and_does_not_fails(ends: Ends) -> None:
     assert failing(ends["test_stale"]) == [EQUATION, LEAK]
-    for name, came in ((EQUATION, "it passes"), (LEAK, "it could not be asked")):
+    for name, came in ((EQUATION, "it passes"), (LEAK, "it could not be checked")):
         why = ends["test_stale"][name][1]
-        assert f"It was expected to fail (it was so), and {came}: take it out" in why
+        assert f"It was expected to fail (it was so), but {came}: remove it" in why
         assert "Read" not in why
 
 

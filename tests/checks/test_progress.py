@@ -11,7 +11,7 @@ from headway.checks.progress import shown_if_slow, tell, told
 from tests.checks.support.timers import ByHand
 from tests.support.processes import PATIENCE
 
-HINT = "Small modules take half a second and tell as much: build it small.\n"
+HINT = "A small module takes half a second and tells as much, so build it small.\n"
 
 
 class Terminal(io.StringIO):

@@ -64,7 +64,7 @@ def test_a_rate_that_no_attribute_holds_is_no_mistake(drop: Any) -> None:
     report = check(Dropping(drop))
     assert report.ok
     assert row(report, TRAINING).sentence == (
-        "In training it draws at random, at a rate that no attribute holds, so it "
+        "In training it draws random numbers, at a rate that no attribute holds, so it "
         "cannot be compared."
     )
 

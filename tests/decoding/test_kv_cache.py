@@ -436,7 +436,7 @@ REFUSED: list[tuple[str, Callable[[], tuple], str]] = [
     (
         "positions of other texts",
         lambda: (KEY, VALUE, torch.zeros(3, 2, dtype=torch.int64)),
-        "positions must be of the texts that are kept; "
+        "positions must belong to the texts that are kept; "
         f"got positions.shape=(3, 2), kept ({B}, {T}).",
     ),
 ]

@@ -544,7 +544,8 @@ def test_three_processes() -> None:
         "others: [True, True]",
         "alike: True",
         *[
-            "attention must have the same weights in all processes; got others for "
+            "attention must have the same weights in all processes; got different "
+            "ones for "
             + ", ".join(
                 f"{name}.{kind}"
                 for name in ("W_query", "W_key", "W_value", "out_proj")

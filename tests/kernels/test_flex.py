@@ -458,7 +458,7 @@ def test_bad_input_is_refused_in_a_sentence() -> None:
         "slopes must have one number for each head; got slopes.shape=(2, 1).": lambda: (
             alibi_mod(torch.ones(2, 1))
         ),
-        "dropout_p must be zero, for FlexAttention has no dropout; got "
+        "dropout_p must be zero, because FlexAttention has no dropout; got "
         "dropout_p=0.1.": lambda: plain(query, key, value, dropout_p=0.1),
         "query must have the heads of key, and be (texts, heads, tokens, width), where "
         "a function is asked for a text and a head; got query.shape=(1, 2, 5, 7, 3), "

@@ -183,9 +183,9 @@ def test_the_solution_and_another(run: Run) -> None:
 def test_reset(folder: Folder, run: Run) -> None:
     write(folder, "double", "return 1")
     out = run("reset", "double")[1]
-    assert "01_double.py is as it was made." in out
-    assert f"What you had is in {folder.path.as_posix()}" in out
-    assert "What you had" not in run("reset", "double")[1]
+    assert "01_double.py is as it was at first." in out
+    assert f"Your version is in {folder.path.as_posix()}" in out
+    assert "Your version" not in run("reset", "double")[1]
     status, _, err = run("reset")
     assert (status, err) == (
         2,
@@ -231,7 +231,7 @@ def test_it_says_what_was_missing_and_what_could_not_be_read(
     (folder.path / ".headway.json").write_text("{")
     assert cli.main(words) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Made what was missing: 02_half.py.\n")
+    assert out.startswith("Made the missing files: 02_half.py.\n")
     assert "is kept in .headway.json.bak." in err
 
 

@@ -75,7 +75,7 @@ def test_a_verdict_is_true_if_the_answer_is_right() -> None:
 def test_what_is_no_function_is_refused() -> None:
     verdict = exercise("causal_mask").check(torch.ones(2, 2))
     assert verdict.sentence == (
-        "causal_mask must be a function or a class, and not what it gives; got a "
+        "causal_mask must be a function or a class, not its result; got a "
         "tensor of shape (2, 2)."
     )
 
@@ -113,8 +113,8 @@ def test_the_worked_example_is_asked_too() -> None:
         return mask if (T, S) != (2, 4) else ~mask
 
     verdict = exercise("causal_mask").check(only_for_large)
-    assert verdict.sentence.startswith("The worked example prints something else")
+    assert verdict.sentence.startswith("The output of the worked example differs")
     wrong = exercise("causal_mask").check(lambda T, S: torch.ones(T, S))
-    assert wrong.example.startswith("The worked example prints something else")
+    assert wrong.example.startswith("The output of the worked example differs")
     untouched = made(book()["causal_mask"], exercise("causal_mask").stub)
     assert exercise("causal_mask").check(untouched).state == "open"

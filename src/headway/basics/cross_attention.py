@@ -14,7 +14,7 @@ from headway.basics.multi_head_attention import (
 
 
 class CrossAttention(nn.Module):
-    r"""Let each token of one text attend to all tokens of another, the memory.
+    r"""Let each token of one text attend to all tokens of a second text, the memory.
 
     $$Q_h = X W_{q,h}^\top, \qquad K_h = M W_{k,h}^\top, \qquad V_h = M W_{v,h}^\top$$
 
@@ -108,7 +108,7 @@ class CrossAttention(nn.Module):
     def keys_and_values(
         self, memory: Float[Tensor, "*B S d_memory"]
     ) -> tuple[Float[Tensor, "*B H S D"], Float[Tensor, "*B H S D"]]:
-        """Project a memory once, for all that `look_up` will ask of it.
+        """Project a memory once, for all later calls of `look_up`.
 
         Args:
             memory: The tokens that are asked.
@@ -132,7 +132,7 @@ class CrossAttention(nn.Module):
         *,
         mask: Bool[Tensor, "*#B #T #S"] | None = None,
     ) -> Float[Tensor, "*B T d_out"]:
-        """Do what `forward` does, in a memory that was projected before.
+        """Do what `forward` does, with a memory that is already projected.
 
         Args:
             x: The tokens that ask.

@@ -18,7 +18,7 @@ def fused_attention(
     dropout_p: float = 0.0,
     scale: float | None = None,
 ) -> Float[Tensor, "*B T V"]:
-    r"""Do what `attention` does, in PyTorch's fused kernel.
+    r"""Compute `attention` with PyTorch's fused kernel.
 
     $$\operatorname{Attention}(Q, K, V)
     = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}} + B\right) V$$

@@ -13,7 +13,7 @@ from headway.basics.fused import fused_attention
 
 @runtime_checkable
 class AttentionFunction(Protocol):
-    """What `MultiHeadAttention` can be built on: the signature of `attention`."""
+    """A function with the signature of `attention`, for `MultiHeadAttention` to use."""
 
     def __call__(  # noqa: DOC101, DOC103, DOC201
         self,
@@ -27,12 +27,12 @@ class AttentionFunction(Protocol):
         dropout_p: float = 0.0,
         scale: float | None = None,
     ) -> Tensor:
-        """Let each query collect the values of the keys it listens to."""
+        """Mix the values for each query, by its attention weights."""
 
 
 @runtime_checkable
 class Cache(Protocol):
-    """What keeps keys and values while a text is written: one object for each layer.
+    """An object that keeps the keys and values of one layer while a text is written.
 
     A module that is given one appends to it, and attends to what it hands back. A cache
     that forgets, and hands back the newest keys only, says how many a token may see in
@@ -46,7 +46,7 @@ class Cache(Protocol):
     def append(  # noqa: DOC101, DOC103, DOC201
         self, key: Tensor, value: Tensor, positions: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Keep what tokens have; give that of all tokens kept, these at the end."""
+        """Append keys, values and positions; return those of all tokens kept."""
 
 
 def split_heads(

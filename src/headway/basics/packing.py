@@ -92,7 +92,7 @@ def document_mask(document_ids: Int[Tensor, "*B T"]) -> Bool[Tensor, "*B T T"]:
 def unpack(
     row: Shaped[Tensor, "T *E"], document_ids: Int[Tensor, "T"]
 ) -> list[Shaped[Tensor, "_ *E"]]:
-    """Take the texts of a row apart again; the inverse of `pack`.
+    """Split a row into its texts again; the inverse of `pack`.
 
     Args:
         row: What `pack` made, or a result with one entry for each token of it.

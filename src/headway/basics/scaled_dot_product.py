@@ -44,7 +44,7 @@ def masked_softmax(
     scores: Float[Tensor, "*B T S"],
     mask: Bool[Tensor, "*#B #T #S"] | None = None,
 ) -> Float[Tensor, "*B T S"]:
-    r"""Share one among the keys that a query may look at.
+    r"""Take the softmax over the keys that a query may look at.
 
     $$\alpha_{ts} = \frac{m_{ts}\, e^{\omega_{ts}}}{\sum_r m_{tr}\, e^{\omega_{tr}}}$$
 
@@ -85,7 +85,7 @@ def attention_weights(
     causal: bool = False,
     scale: float | None = None,
 ) -> Float[Tensor, "*B T S"]:
-    r"""Decide how much each query listens to each key.
+    r"""Compute how much each query attends to each key.
 
     $$A = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}} + B\right)$$
 
@@ -141,7 +141,7 @@ def attention(
     dropout_p: float = 0.0,
     scale: float | None = None,
 ) -> Float[Tensor, "*B T V"]:
-    r"""Let each query collect the values of the keys it listens to.
+    r"""Mix the values for each query, by its attention weights.
 
     $$\operatorname{Attention}(Q, K, V)
     = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{D}} + B\right) V$$

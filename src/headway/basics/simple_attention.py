@@ -47,7 +47,7 @@ def similarity_scores(
 
 
 def naive_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
-    r"""Turn scores into shares by the formula as it stands on paper.
+    r"""Turn scores into weights by the formula as it is written.
 
     $$\alpha_{ts} = \frac{e^{\omega_{ts}}}{\sum_{r} e^{\omega_{tr}}}$$
 
@@ -78,7 +78,7 @@ def naive_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
 
 
 def stable_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
-    r"""Turn scores into shares, with the largest score moved to zero first.
+    r"""Turn scores into weights, after subtracting the largest score.
 
     $$\alpha_{ts} = \frac{e^{\omega_{ts} - m_t}}{\sum_{r} e^{\omega_{tr} - m_t}},
     \qquad m_t = \max_r \omega_{tr}$$
@@ -107,7 +107,7 @@ def stable_softmax(scores: Float[Tensor, "*T S"]) -> Float[Tensor, "*T S"]:
 def context_vectors(
     query: Float[Tensor, "*T d_in"], inputs: Float[Tensor, "S d_in"]
 ) -> Float[Tensor, "*T d_in"]:
-    r"""Mix the inputs, with larger shares for those that score higher.
+    r"""Mix the inputs, with larger weights for those that score higher.
 
     $$z_t = \sum_s \alpha_{ts}\, x_s$$
 

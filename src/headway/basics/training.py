@@ -88,7 +88,7 @@ def _some_of_all(
 def weight_of(
     weights: Float[Tensor, "*B T S"], place: Int[Tensor, "*B"]
 ) -> Float[Tensor, "*B"]:
-    r"""Read how much the last token of each text attends to one place.
+    r"""Read how much the last token of each text attends to one position.
 
     $$\alpha_{T p}$$
 

@@ -1,4 +1,4 @@
-"""Checks for anybody's attention code.
+"""Checks for any attention code.
 
 What a reader hands over goes one way: it becomes a `subject`, which is called to gather
 `evidence`; of this each of the `properties` is asked, and a `report` says what came

@@ -24,7 +24,7 @@ _NUMBERS = {
     "num_heads": "heads",
 }
 _DESIGNS: dict[str, tuple[type, str, str]] = {
-    "scale": (float, "X", "what scores are multiplied by, if it is meant"),
+    "scale": (float, "X", "what scores are meant to be multiplied by"),
     "normalize": (str, "HOW", 'softmax, sigmoid or "softmax plus one"'),
     "rotary_base": (float, "X", "the base of rotary positions"),
     "window": (int, "N", "how many of the latest keys a query is meant to see"),
@@ -32,20 +32,20 @@ _DESIGNS: dict[str, tuple[type, str, str]] = {
 # What a whole model is told. A constructor may well take arguments of these names, so
 # the options are called otherwise.
 _OF_MODELS = {
-    "mask": ("--mask-argument", "NAME", "which of its arguments tells padding"),
-    "positions": ("--positions-argument", "NAME", "which one tells positions"),
-    "compile": ("--compile", "BACKEND", "compile it, too, such as with inductor"),
+    "mask": ("--mask-argument", "NAME", "which of its arguments marks padding"),
+    "positions": ("--positions-argument", "NAME", "which one gives positions"),
+    "compile": ("--compile", "BACKEND", "compile it as well, such as with inductor"),
 }
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
 in its order, without names: 12 20. Fields of a config are given in the same way.
-"headway check file.py:Name --help" lists them all. Name may also be what is built
-already, a function of queries, keys and values, or one that builds the module, such as
-file.py:make. A file may be a notebook, and a name may be left out if there is only one
-module in it. Without a target, all are checked that pyproject.toml names below
-[tool.headway.checks]. The file is imported, and so it is run. The exit status is 0 if
-no property fails, 1 if one does, and 2 if the code could not be checked.
+"headway check file.py:Name --help" lists them all. Name may also be a module
+that is already built, a function of queries, keys and values, or one that builds the
+module, such as file.py:make. A file may be a notebook, and a name may be left out if
+there is only one module in it. Without a target, every target in pyproject.toml below
+[tool.headway.checks] is checked. The file is imported, so its code runs. The exit
+status is 0 if no property fails, 1 if one does, and 2 if the code could not be checked.
 """
 
 
@@ -181,7 +181,7 @@ def _complain(known: argparse.Namespace | None, status: int, sentence: str) -> i
 def _parser() -> argparse.ArgumentParser:
     one = argparse.ArgumentParser(
         "headway check",
-        description="Ask of any attention code what must hold of attention.",
+        description="Check what must hold of any attention code.",
         epilog=_EPILOG,
         allow_abbrev=False,
         add_help=False,
@@ -192,7 +192,7 @@ def _parser() -> argparse.ArgumentParser:
         "-h",
         "--help",
         action="store_true",
-        help="show this, or what Name takes, and end",
+        help="show this, or the arguments of Name, and exit",
     )
     for name, counted in _NUMBERS.items():
         option = f"--{name.replace('_', '-')}"
@@ -231,7 +231,7 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--cached", help='how to call it with a cache: "m(x, past)"')
     for name, (option, shown, words) in _OF_MODELS.items():
-        words = f"of a whole model: {words}"
+        words = f"for a whole model: {words}"
         one.add_argument(option, dest=name, metavar=shown, help=words)
     one.add_argument(
         "--expect",
@@ -240,7 +240,7 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         metavar="ID=REASON",
         help="a property that is known to fail, and why; may be repeated",
     )
-    for name, words in (("only", "to ask"), ("skip", "to leave out")):
+    for name, words in (("only", "to check"), ("skip", "to leave out")):
         one.add_argument(
             f"--{name}",
             action="append",
@@ -251,7 +251,7 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         "--limit",
         type=float,
         metavar="SECONDS",
-        help=f"how long one call may take, {LIMIT:g} seconds if it is not given",
+        help=f"how long one call may take; {LIMIT:g} seconds by default",
     )
     one.add_argument(
         "--format",

@@ -45,10 +45,10 @@ def _as_expected(row: Row, reason: str) -> Row:
     came = {
         "passed": "it passes",
         "note": "it is a note now",
-        "not applicable": "it could not be asked",
+        "not applicable": "it could not be checked",
     }[row.verdict]
     sentence = (
-        f"It was expected to fail ({reason.rstrip('.')}), and {came}: take it out of "
+        f"It was expected to fail ({reason.rstrip('.')}), but {came}: remove it from "
         f"expected. {row.sentence}"
     )
     return replace(row, verdict="failed", sentence=sentence, reason=reason)

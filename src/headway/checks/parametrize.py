@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def parametrize_checks(
     module_or_function: Callable[..., Any], *, model: bool = False, **options: Any
 ) -> "pytest.MarkDecorator":
-    """Make a test of pytest of each property, under the id of the property.
+    """Make one pytest test for each property, named by its id.
 
     It decorates a function that takes an argument `check`, and calls it. The code is
     checked once, when the first of these tests runs. A property that cannot be asked is

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 One = TypeVar("One")
 _PATIENCE = 2.0  # seconds until something is shown
-_HINT = "Small modules take half a second and tell as much: build it small."
+_HINT = "A small module takes half a second and tells as much, so build it small."
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar(
     "listener", default=None
 )

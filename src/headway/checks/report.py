@@ -31,7 +31,7 @@ _ABOVE = "see above"
 
 @dataclass(frozen=True)
 class Row:
-    """One property, and what came out.
+    """One property, and the result of its check.
 
     Attributes:
         id: The short name of the property, which stays from version to version.
@@ -137,16 +137,16 @@ class Report:
 
     @property
     def notes(self) -> list[Row]:
-        """The rows that say what one should know, though it is no fault."""
+        """The rows that report something worth knowing that is not a fault."""
         return [row for row in self.rows if row.verdict == "note"]
 
     @property
     def ok(self) -> bool:
-        """Whether some property was looked at and none failed; notes do not count."""
+        """Whether at least one property passed and none failed; notes do not count."""
         return not self.failed and any(row.verdict == "passed" for row in self.rows)
 
     def assert_ok(self) -> None:
-        """Raise an error that shows what failed; for a test suite.
+        """Raise an error that shows what failed, for a test suite.
 
         Raises:
             AssertionError: If a property failed.
@@ -158,7 +158,7 @@ class Report:
             raise AssertionError("\n".join(lines))
 
     def to_json(self) -> str:
-        """Give the whole report as a JSON object; no row is left out or shortened."""
+        """Return the whole report as a JSON object, with all rows in full."""
         facts = {name: fact._asdict() for name, fact in self.facts.items()}
         content = {"ok": self.ok, "subject": self.subject, "facts": facts}
         rows = [_to_dict(row) for row in self.rows]
@@ -169,7 +169,7 @@ class Report:
         return self.table()
 
     def table(self, *, colour: bool = False) -> str:
-        """Give a table for a terminal, with colours if they are wanted.
+        """Return a table for a terminal, in colour if wanted.
 
         Args:
             colour: Whether to mark the verdicts by ANSI colours.
@@ -186,7 +186,7 @@ class Report:
         return "\n".join([*lines, "", self.count()])
 
     def count(self) -> str:
-        """Say how many rows have each verdict."""
+        """Return how many rows have each verdict, in words."""
         counts = dict.fromkeys(_MARKS, 0)
         for row in self.rows:
             counts[row.verdict] += 1

@@ -39,7 +39,7 @@ def check(
     only: Collection[str] | None = None,
     skip: Collection[str] | None = None,
 ) -> Report:
-    r"""Ask of any attention code what must hold of attention.
+    r"""Check what must hold of any attention code.
 
     It works on a copy, in 64 bits, with weights drawn anew, and leaves the original as
     it is. What is not declared is guessed or measured, and the report says which.

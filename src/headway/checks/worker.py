@@ -90,8 +90,8 @@ def answer(request: Request) -> Reply:
         traceback.print_exc()
         return Reply(
             2,
-            f"{said}, by a mistake in Headway: {describe(raised)}. Please report it, "
-            "with what stands above.",
+            f"{said} because of a mistake in Headway: {describe(raised)}. Please "
+            "report it with the output above.",
         )
 
 

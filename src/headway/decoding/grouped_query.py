@@ -17,7 +17,7 @@ from headway.basics.multi_head_attention import (
 
 
 def repeat_heads(x: Float[Tensor, "*B G S D"], times: int) -> Float[Tensor, "*B H S D"]:
-    r"""Give each head of keys or values to neighbouring query heads.
+    r"""Repeat each head of keys or values for a group of neighbouring query heads.
 
     $$y_{hsd} = x_{\lfloor h / n \rfloor,\, sd}, \qquad H = nG$$
 

@@ -53,7 +53,7 @@ class KeyValueCache:
         value: Float[Tensor, "*A S V"],
         positions: Int[Tensor, "*_ #S"],
     ) -> tuple[Float[Tensor, "*A _ D"], Float[Tensor, "*A _ V"], Int[Tensor, "*_ _"]]:
-        """Keep what new tokens have; give that of all tokens, in order.
+        """Append keys, values and positions; return those of all tokens, in order.
 
         Args:
             key: Their keys. The leading axes are texts and heads, if there are any.
@@ -95,7 +95,7 @@ def bytes_per_token(
     width: int,
     dtype: torch.dtype = torch.float16,
 ) -> int:
-    r"""Count what one token adds to the caches of all layers of a model.
+    r"""Count the bytes that one token adds to the caches of all layers of a model.
 
     $$2 L G D b$$
 

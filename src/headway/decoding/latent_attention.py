@@ -19,7 +19,7 @@ _EPSILON = 1e-6  # as in DeepSeek's models; torch's own default depends on the t
 
 
 class LatentAttention(nn.Module):
-    r"""Let each token keep one small vector, of which all heads make keys and values.
+    r"""Let each token keep one small vector, from which all heads make keys and values.
 
     $$c_t^{KV} = W^{DKV} h_t, \qquad k_{t,i}^C = W_i^{UK} c_t^{KV}, \qquad
     v_{t,i}^C = W_i^{UV} c_t^{KV}, \qquad

@@ -158,7 +158,7 @@ class PagedCache:
     ) -> tuple[
         Float[Tensor, "*A H _ D"], Float[Tensor, "*A H _ V"], Int[Tensor, "*_ _"]
     ]:
-        """Write what new tokens have; give that of all tokens, in order.
+        """Write keys, values and positions; return those of all tokens, in order.
 
         Args:
             key: Their keys. There may be axes before the heads, of one text: (H, S, D)
@@ -197,7 +197,7 @@ class PagedCache:
         )
 
     def free(self) -> None:
-        """Give all pages back; the cache is empty then, and may take another text."""
+        """Return all pages to the pool; the empty cache may then take a new text."""
         self.pool.give_back(self.table)
         self.table, self.length = [], 0
 

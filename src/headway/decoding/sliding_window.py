@@ -111,7 +111,7 @@ class RingCache:
         value: Float[Tensor, "*A S V"],
         positions: Int[Tensor, "*_ #S"],
     ) -> tuple[Float[Tensor, "*A _ D"], Float[Tensor, "*A _ V"], Int[Tensor, "*_ _"]]:
-        """Keep what the newest tokens have; give that of all whom new ones may see.
+        """Append keys, values and positions; return those that new tokens may see.
 
         Args:
             key: Keys of the new tokens. The leading axes are texts and heads, if there

@@ -20,7 +20,7 @@ GRACE = 5.0  # seconds to end by themselves, before they are killed
 
 
 def run_processes(program: str, processes: int, *, timeout: float = 60.0) -> str:
-    r"""Run one program in several processes, and give what the first of them prints.
+    r"""Run one program in several processes, and return what the first of them prints.
 
     The program is written to a file in a temporary folder, which `python -m
     torch.distributed.run --standalone` then starts in each process, on this machine;

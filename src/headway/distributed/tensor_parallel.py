@@ -23,7 +23,7 @@ from headway.distributed._gather import content, gather_objects
 def shard_heads(
     attention: MultiHeadAttention | GroupedQueryAttention, rank: int, processes: int
 ) -> MultiHeadAttention | GroupedQueryAttention:
-    r"""Give one process its heads: what all give together is what the whole gives.
+    r"""Build one process's part of a module; the results of all parts add up to it.
 
     $$\operatorname{Concat}(A, B)
     \begin{bmatrix} C \\ D \end{bmatrix} = A C + B D$$
@@ -149,7 +149,7 @@ class _OwnBias(nn.Module):
 
 
 class TensorParallelAttention(nn.Module):
-    r"""Let each process attend with its heads, and add up what they give.
+    r"""Let each process attend with its heads, and add up their results.
 
     $$Z = \sum_{r=0}^{P-1} Z_r$$
 

@@ -23,7 +23,7 @@ def flash_forward(
     query_tile: int = 64,
     key_tile: int = 64,
 ) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*B T"]]:
-    r"""Attend tile by tile, and say for each query what all its scores weigh together.
+    r"""Attend tile by tile, and return the log-sum-exp of each query's scores as well.
 
     For each tile of queries, over the tiles $j$ of keys, with $m_0 = -\infty$ and zeros
     for the sum $d$ and the mixture $n$ of the values, divided once, at the end:

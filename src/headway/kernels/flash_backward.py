@@ -38,7 +38,7 @@ def flash_backward(
     key_tile: int = 64,
     grad_lse: Float[Tensor, "*B T"] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    r"""Give the gradients of attention in tiles, from its output and log-sum-exp alone.
+    r"""Compute gradients of attention in tiles, from its output and log-sum-exp alone.
 
     $$P = e^{S - \ell}, \qquad dV = P^\top dO, \qquad
     dS = P \circ \left(dO\, V^\top - \operatorname{rowsum}(dO \circ O)\right)$$

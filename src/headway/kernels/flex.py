@@ -24,7 +24,7 @@ ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 
 @no_type_check
 def causal_mod(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
-    r"""Allow each query the keys up to its own place; the mask of `causal_mask`.
+    r"""Allow each query the keys up to its own position; the mask of `causal_mask`.
 
     $$m(q, k) = [\, k \le q \,]$$
 
@@ -54,7 +54,7 @@ def causal_mod(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
 
 
 def window_mod(window: int) -> MaskMod:
-    r"""Make the mask of `sliding_window_mask`: the newest keys up to one's own place.
+    r"""Make the mask of `sliding_window_mask`, the newest keys up to one's position.
 
     $$m(q, k) = [\, q - W < k \le q \,]$$
 
@@ -188,7 +188,7 @@ def padding_mod(lengths: Int[Tensor, "B"]) -> MaskMod:
 
 
 def alibi_mod(slopes: Float[Tensor, "H"]) -> ScoreMod:
-    r"""Make the bias of `ALiBi`: take off a score what grows with the distance.
+    r"""Make the bias of `ALiBi`, which lowers a score in proportion to the distance.
 
     $$f(\omega; h, q, k) = \omega - m_h \, |q - k|$$
 
@@ -229,7 +229,7 @@ def relative_mod(
     *,
     device: torch.device | str | None = None,
 ) -> ScoreMod:
-    r"""Make a function of a bias that depends on nothing but how far apart two stand.
+    r"""Make a function of a bias that depends only on the distance of two tokens.
 
     $$f(\omega; h, q, k) = \omega + B_h(k - q)$$
 
@@ -274,7 +274,7 @@ def relative_mod(
 
 
 def shift_queries(mod: MaskMod, start: int) -> MaskMod:
-    """Let the first query stand at a later place, as behind the keys of a cache.
+    """Let the first query stand at a later position, as behind the keys of a cache.
 
     Args:
         mod: A function of text, head, query and key.
@@ -299,7 +299,7 @@ def shift_queries(mod: MaskMod, start: int) -> MaskMod:
 
 
 def count_blocks(block_mask: BlockMask) -> tuple[int, int]:
-    """Count the blocks that a kernel visits, and all that there are.
+    """Count the blocks that a kernel visits, and all blocks.
 
     A block is visited if a single pair of it is allowed. `BlockMask.sparsity()` counts
     pairs instead, and those beyond the last token, too.
@@ -324,7 +324,7 @@ def count_blocks(block_mask: BlockMask) -> tuple[int, int]:
 
 
 class FlexAttend:
-    r"""Attend in PyTorch's FlexAttention, for inference.
+    r"""Attend with PyTorch's FlexAttention, for inference.
 
     What can be called like `attention`, and so `MultiHeadAttention(attend=...)` takes
     it. The masks and biases of such a call are tables; those that are given here, once
@@ -386,7 +386,7 @@ class FlexAttend:
         dropout_p: float = 0.0,
         scale: float | None = None,
     ) -> Float[Tensor, "*B T V"]:
-        r"""Let each query collect the values of the keys it listens to.
+        r"""Mix the values for each query, by its attention weights.
 
         Args:
             query: What each position looks for.

@@ -20,7 +20,7 @@ def attention_with_lse(
     causal: bool = False,
     scale: float | None = None,
 ) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*B T"]]:
-    r"""Attend, and say for each query what all its scores weigh together.
+    r"""Attend, and return the log-sum-exp of each query's scores as well.
 
     $$\ell_t = \ln \sum_s m_{ts}\, e^{\omega_{ts}}$$
 
@@ -88,7 +88,7 @@ def merge_attention(
     first: tuple[Float[Tensor, "*#B T V"], Float[Tensor, "*#B T"]],
     second: tuple[Float[Tensor, "*#B T V"], Float[Tensor, "*#B T"]],
 ) -> tuple[Float[Tensor, "*B T V"], Float[Tensor, "*B T"]]:
-    r"""Put together what the same queries got from two sets of keys.
+    r"""Merge the results of the same queries over two sets of keys.
 
     $$z = \frac{e^{\ell_1} z_1 + e^{\ell_2} z_2}{e^{\ell_1} + e^{\ell_2}}
     = \sigma(\ell_1 - \ell_2)\, z_1 + \sigma(\ell_2 - \ell_1)\, z_2, \qquad

@@ -19,7 +19,7 @@ _Heads = MultiHeadAttention | GroupedQueryAttention
 
 
 def two_head_model() -> LanguageModel:
-    """Give a trained induction model of two layers, of two heads each.
+    """Return a trained induction model of two layers with two heads each.
 
     It is what `train_induction(2, 2, repeat_task, seed=1)` came to once, with weights
     rounded to 16 bits: the same numbers on every processor.
@@ -46,7 +46,7 @@ def _columns(module: _Heads) -> Float[Tensor, "E H D"]:
 
 @contextmanager
 def silenced_heads(module: _Heads, heads: Sequence[int]) -> Iterator[None]:
-    r"""Take heads out of an attention, for as long as the `with` block lasts.
+    r"""Remove heads from an attention module while the `with` block lasts.
 
     $$Z = b_o + \sum_{h} O_h W_h^\top, \qquad W_h = 0 \text{ for } h \text{ in heads}$$
 
@@ -87,7 +87,7 @@ def silenced_heads(module: _Heads, heads: Sequence[int]) -> Iterator[None]:
 def weighted_norms(
     module: _Heads, x: Float[Tensor, "*B S d_in"], weights: Float[Tensor, "*B H T S"]
 ) -> Float[Tensor, "*B H T S"]:
-    r"""Measure how large a vector each key brings into the result.
+    r"""Measure the size of the vector that each key adds to the result.
 
     $$\lVert \alpha_{ts} f_h(x_s) \rVert = \alpha_{ts} \lVert f_h(x_s) \rVert, \qquad
     f_h(x) = W_h (W_v x + b_v)_h$$

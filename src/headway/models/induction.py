@@ -30,7 +30,7 @@ def words_task(
     *,
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "B 33"], Bool[Tensor, "B 32"]]:
-    """Draw texts that say five invented words again and again, in any order.
+    """Draw texts that repeat five invented words, in any order.
 
     Each text has words of its own, of tokens out of 26, no token twice. They are of one
     length, drawn from `lengths`, and each word that is said is drawn anew from the
@@ -70,7 +70,7 @@ def words_task(
 
 
 def words_guessing_loss(lengths: Sequence[int] = _LENGTHS) -> float:
-    r"""Count the loss of whoever knows all that was said, but not the present token.
+    r"""Compute the loss of a guess that knows every token except the present one.
 
     Whatever the words before were, the present one is equally likely to be each of the
     $m$ that have been said, and so is the next token to be each of $m$: the loss is
@@ -110,7 +110,7 @@ def repeat_task(
     *,
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "B 33"], Bool[Tensor, "B 32"]]:
-    """Draw texts that say one block of different tokens again and again.
+    """Draw texts that repeat one block of different tokens.
 
     Each text has a block of its own, of tokens out of 26, and a length of it of its
     own, drawn from `distances`. The text is 33 tokens long, wherever in the block that
@@ -148,7 +148,7 @@ def repeat_task(
 
 
 def guessing_loss(distances: Sequence[int] = _DISTANCES) -> float:
-    r"""Count the loss of whoever knows a block, but not the order of its tokens.
+    r"""Compute the loss of a guess that knows a block, but not the order of its tokens.
 
     $$\frac{\sum_d (32 - d) \ln(d - 1)}{\sum_d (32 - d)}$$
 
@@ -181,7 +181,7 @@ def copying_loss(
     ids: Int[Tensor, "B 33"],
     asked: Bool[Tensor, "B 32"],
 ) -> Float[Tensor, ""]:
-    r"""Measure how well a model says what has been said before.
+    r"""Measure how well a model predicts what it has read before.
 
     The mean of $-\ln$ of the share that the right token gets, over all places that are
     asked.
@@ -246,7 +246,7 @@ def train_induction(
     steps: int = 150,
     seed: int = 0,
 ) -> LanguageModel:
-    """Train an attention-only model to go on with what is repeated, in 64 bits.
+    """Train an attention-only model to continue repeated texts, in 64 bits.
 
     With two layers it takes some seconds on one thread; call `torch.set_num_threads(1)`
     before. Torch's own random numbers are left as they were.
@@ -284,7 +284,7 @@ def train_induction(
 
 
 def induction_model() -> LanguageModel:
-    """Give the model of two layers, of one head each, that has been trained already.
+    """Return the trained model of two layers with one head each.
 
     It is what `train_induction()` came to once, with weights rounded to 16 bits: the
     same numbers on every processor.

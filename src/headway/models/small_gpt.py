@@ -95,7 +95,7 @@ class Characters:
 
 
 class LanguageModel(nn.Module):
-    r"""Give a score to each token that may come next, at each place of a text.
+    r"""Score each token that may come next, at each position of a text.
 
     $$x_t = E_{i_t}, \qquad y = B_L(\dots B_1(x)), \qquad z_t = W N(y_t)$$
 
@@ -187,7 +187,7 @@ class LanguageModel(nn.Module):
 
 
 def small_text() -> str:
-    """Give the first twenty chapters of *Pride and Prejudice*.
+    """Return the first twenty chapters of *Pride and Prejudice*.
 
     Jane Austen's novel was published in 1813 and is in the public domain. The file is
     that of the package [janeaustenr](https://cran.r-project.org/package=janeaustenr)
@@ -290,7 +290,7 @@ def draw_passages(
 def passage_loss(
     model: Callable[[Tensor], Tensor], ids: Int[Tensor, " N"], length: int
 ) -> Float[Tensor, ""]:
-    r"""Tell how badly a model predicts a text, in nats for each token.
+    r"""Measure how badly a model predicts a text, in nats for each token.
 
     $$\text{loss} = -\frac{1}{N'} \sum_n \ln p(i_{n+1} \mid \dots, i_n)$$
 
@@ -325,7 +325,7 @@ def passage_loss(
 def bigram_loss(
     train: Int[Tensor, " N"], test: Int[Tensor, " M"], vocab_size: int
 ) -> Float[Tensor, ""]:
-    r"""Tell how badly a table of pairs predicts a text, in nats for each token.
+    r"""Measure how badly a table of pairs predicts a text, in nats for each token.
 
     $$p(b \mid a) = \frac{n_{ab} + 1}{\sum_c (n_{ac} + 1)}$$
 
@@ -369,7 +369,7 @@ def generate(
     generator: torch.Generator | None = None,
     temperature: float = 1.0,
 ) -> Int[Tensor, "*B T+{length}"]:
-    r"""Write on: draw the next token, put it behind the text, and ask again.
+    r"""Continue a text by drawing the next token and appending it, again and again.
 
     $$p = \operatorname{softmax}(z_T / \tau)$$
 

@@ -9,7 +9,7 @@ from headway.basics.multi_head_attention import Cache
 
 
 class RMSNorm(nn.Module):
-    r"""Bring each token's vector to one size, and then weigh its numbers.
+    r"""Scale each token's vector to one size, then multiply its numbers by weights.
 
     $$b_i = \frac{a_i}{\operatorname{RMS}(a)}\, g_i, \qquad
     \operatorname{RMS}(a) = \sqrt{\epsilon + \frac{1}{n} \sum_{j=1}^{n} a_j^2}$$
@@ -55,7 +55,7 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width, device=device, dtype=dtype))
 
     def forward(self, x: Float[Tensor, "*B E"]) -> Float[Tensor, "*B E"]:
-        """Bring each vector to one size.
+        """Scale each vector to one size.
 
         Args:
             x: The vectors.
@@ -73,7 +73,7 @@ class RMSNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    r"""Work on each token alone, as GPT-2 does: wider, GELU, and back.
+    r"""Transform each token alone, as GPT-2 does: wider, GELU, and back.
 
     $$y = W_{down}\operatorname{GELU}(W_{up} x + b_{up}) + b_{down}$$
 
@@ -117,7 +117,7 @@ class FeedForward(nn.Module):
         self.down_proj = nn.Linear(hidden, width, device=device, dtype=dtype)
 
     def forward(self, x: Float[Tensor, "*B E"]) -> Float[Tensor, "*B E"]:
-        """Work on each token alone.
+        """Transform each token alone.
 
         Args:
             x: The tokens.
@@ -133,7 +133,7 @@ class FeedForward(nn.Module):
 
 
 class SwiGLU(nn.Module):
-    r"""Work on each token alone, as Llama does: one product opens and shuts another.
+    r"""Transform each token alone, as Llama does: one product gates a second one.
 
     $$y = W_{down}\left(\operatorname{SiLU}(W_{gate} x) \odot W_{up} x\right), \qquad
     \operatorname{SiLU}(a) = a\, \sigma(a)$$
@@ -176,7 +176,7 @@ class SwiGLU(nn.Module):
         self.down_proj = nn.Linear(hidden, width, False, device, dtype)
 
     def forward(self, x: Float[Tensor, "*B E"]) -> Float[Tensor, "*B E"]:
-        """Work on each token alone.
+        """Transform each token alone.
 
         Args:
             x: The tokens.
@@ -192,7 +192,7 @@ class SwiGLU(nn.Module):
 
 
 class TransformerBlock(nn.Module):
-    r"""Add to each token what attention finds, then what the token itself yields.
+    r"""Add to each token the result of attention, then that of a feed-forward part.
 
     $$y = x + \operatorname{Attend}(N_1(x)), \qquad z = y + F(N_2(y))$$
 
@@ -262,7 +262,7 @@ class TransformerBlock(nn.Module):
         positions: Int[Tensor, "*#B #T"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "*B T E"]:
-        """Hand on the tokens, with what both halves add.
+        """Return the tokens, with the results of both halves added.
 
         Args:
             x: The tokens.
@@ -290,7 +290,7 @@ class TransformerBlock(nn.Module):
 
 
 def count_parameters(module: nn.Module) -> int:
-    r"""Count the numbers of a module that training can change.
+    r"""Count the trainable parameters of a module.
 
     A tensor that is used in several places, such as a table of embeddings that is the
     last matrix as well, counts once. On the device `meta`, where tensors have shapes

@@ -8,7 +8,7 @@ from headway import _require
 
 
 def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
-    r"""Give each head of ALiBi the number that it takes off a score for each step.
+    r"""Compute the slope of each head of ALiBi, which a score loses at each step.
 
     $$m_h = 2^{-8h/n}, \qquad h = 1, \dots, n$$
 
@@ -44,7 +44,7 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
 
 
 class ALiBi:
-    r"""Take off each score what grows in proportion to the distance.
+    r"""Subtract from each score in proportion to the distance.
 
     $$B_{hts} = -m_h \, |p_t - p_s|$$
 
@@ -77,7 +77,7 @@ class ALiBi:
         query_positions: Int[Tensor, "*#B T"],
         key_positions: Int[Tensor, "*#B S"],
     ) -> Float[Tensor, "*B H T S"]:
-        """Give what is added to the score of each head, query and key.
+        """Return what is added to the score of each head, query and key.
 
         Args:
             query_positions: Where the tokens stand that ask.
@@ -147,7 +147,7 @@ def relative_buckets(
 
 
 class T5Bias(nn.Module):
-    r"""Add to each score a number that training finds for its head and its bucket.
+    r"""Add to each score a learned number for its head and its bucket.
 
     $$B_{hts} = w_{b(p_t - p_s),\,h}$$
 
@@ -202,7 +202,7 @@ class T5Bias(nn.Module):
         query_positions: Int[Tensor, "*#B T"],
         key_positions: Int[Tensor, "*#B S"],
     ) -> Float[Tensor, "*B H T S"]:
-        """Give what is added to the score of each head, query and key.
+        """Return what is added to the score of each head, query and key.
 
         Args:
             query_positions: Where the tokens stand that ask.

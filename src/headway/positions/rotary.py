@@ -13,7 +13,7 @@ from headway.positions._exact import device_of_doubles
 def rotary_frequencies(
     width: int, *, base: float = 10_000.0
 ) -> Float[Tensor, "{width//2}"]:
-    r"""Give the angle, in radians, by which each pair turns from a token to the next.
+    r"""Compute the angle in radians by which each pair turns from a token to the next.
 
     $$\theta_i = b^{-2i/D}, \qquad i = 0, \dots, D/2 - 1$$
 

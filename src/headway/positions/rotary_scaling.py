@@ -154,7 +154,7 @@ def yarn_frequencies(
 
 
 def yarn_magnitude(factor: float) -> float:
-    r"""Lengthen queries and keys, so that scores grow by the square.
+    r"""Compute the factor by which YaRN lengthens queries and keys.
 
     $$\sqrt{1/t} = 0.1 \ln s + 1$$
 

@@ -16,7 +16,7 @@ def sinusoidal_positions(
     halves: bool = False,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*T {width}"]:
-    r"""Give each position the hands of several clocks, from a fast one to a slow one.
+    r"""Compute sines and cosines of each position, from high frequencies to low ones.
 
     $$PE_{p,\,2i} = \sin\frac{p}{b^{2i/E}}, \qquad
     PE_{p,\,2i+1} = \cos\frac{p}{b^{2i/E}}$$
@@ -70,7 +70,7 @@ def sinusoidal_positions(
 
 
 class LearnedPositions(nn.Module):
-    r"""Give each position a row of a table, which training fills.
+    r"""Give each position a learned row of a table.
 
     $$PE_p = W_p$$
 

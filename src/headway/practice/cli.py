@@ -19,11 +19,11 @@ from headway.practice.terminal.texts import hint_text, list_text, solution_text
 _ACTIONS = ("list", "hint", "solution", "reset")
 _EPILOG = """\
 ACTION is one of these, or the name or the number of an exercise to go to:
-  list            the exercises, and what is done
+  list            list the exercises, and what is done
   hint [NAME]     open one more hint
   solution [NAME] show a solution
-  reset NAME      begin anew; what you had is kept beside it
-Without a terminal it judges once, and ends: 0 if the answer is right, else 1.
+  reset NAME      start over; your version is kept beside the file
+Without a terminal it judges once and exits, with 0 if the answer is right, else 1.
 """
 
 
@@ -60,11 +60,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--core",
         action="store_true",
-        help="go through the core exercises alone, which have one to three stars",
+        help="go through the core exercises only, those with one to three stars",
     )
-    parser.add_argument("--once", action="store_true", help="judge once, and end")
+    parser.add_argument("--once", action="store_true", help="judge once, and exit")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
-    parser.add_argument("--seed", type=int, help="what hidden numbers are drawn from")
+    parser.add_argument("--seed", type=int, help="the seed of the hidden numbers")
     parser.add_argument(
         "--folder", type=Path, default=Path(NAME), help="where your files are"
     )
@@ -138,7 +138,7 @@ def _made(folder: Folder, written: Sequence[Path]) -> str:
         return f"Made {len(written)} exercises in {folder.path.as_posix()}."
     names = ", ".join(one.name for one in written[:3])
     more = f" and {len(written) - 3} more" if len(written) > 3 else ""
-    return f"Made what was missing: {names}{more}."
+    return f"Made the missing files: {names}{more}."
 
 
 def _about(folder: Folder, action: str, name: str | None) -> int:
@@ -152,9 +152,9 @@ def _about(folder: Folder, action: str, name: str | None) -> int:
         print(solution_text(task))
     else:
         kept = folder.reset(task)
-        print(f"{folder.path_of(task).as_posix()} is as it was made.")
+        print(f"{folder.path_of(task).as_posix()} is as it was at first.")
         if kept is not None:
-            print(f"What you had is in {kept.as_posix()}.")
+            print(f"Your version is in {kept.as_posix()}.")
     return 0
 
 

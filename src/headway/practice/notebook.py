@@ -72,13 +72,13 @@ class NotebookExercise:
         return with_example(verdict, told)
 
     def hint(self) -> str:
-        """Open one more hint, and give it; after the last one it is given again."""
+        """Open one more hint, and return it; after the last one, return that again."""
         hints = self._task.exercise.hints
         self._hints = min(self._hints + 1, len(hints))
         return f"hint {self._hints}/{len(hints)}  {hints[self._hints - 1]}"
 
     def solution(self) -> str:
-        """Give the program with the hole filled."""
+        """Return the program with the hole filled."""
         return self._task.source.solution
 
     @property
@@ -139,7 +139,7 @@ def exercises() -> Contents:
 
 
 def exercise(name: str | int) -> NotebookExercise:
-    """Give an exercise of the book, for a notebook.
+    """Return an exercise of the book, for a notebook.
 
     Args:
         name: Its name, or its number.

@@ -23,7 +23,7 @@ _WithHeads = TypeVar("_WithHeads", MultiHeadAttention, GroupedQueryAttention)
 
 
 class QKNorm(nn.Module):
-    r"""Bring queries and keys to one size before they are compared.
+    r"""Normalise queries and keys before they are compared.
 
     $$\operatorname{Attention}(Q', K', V), \qquad
     q' = \frac{q}{\operatorname{RMS}(q)} \odot g_q, \qquad
@@ -87,7 +87,7 @@ class QKNorm(nn.Module):
         dropout_p: float = 0.0,
         scale: float | None = None,
     ) -> Float[Tensor, "*B T V"]:
-        r"""Attend with queries and keys of one size.
+        r"""Attend with normalised queries and keys.
 
         Args:
             query: What each position looks for.
@@ -146,7 +146,7 @@ class _NormedLinear(nn.Linear):
 def add_qk_norm(
     attention: _WithHeads, *, across_heads: bool = False, eps: float = 1e-6
 ) -> _WithHeads:
-    r"""Let a module bring its queries and keys to one size as soon as they are made.
+    r"""Make a module normalise its queries and keys as soon as they are projected.
 
     $$q_h' = \frac{q_h}{\operatorname{RMS}(q_h)} \odot g_q \qquad \text{or} \qquad
     q_h' = \frac{q_h}{\operatorname{RMS}([q_1; \dots; q_H])} \odot g_{q,h}$$
@@ -338,7 +338,7 @@ def differential_attention(
 
 
 def lambda_init(layer: int) -> float:
-    r"""Say where $\lambda$ starts in a layer of differential attention.
+    r"""Compute where $\lambda$ starts in a layer of differential attention.
 
     $$\lambda_{init} = 0.8 - 0.6 \exp(-0.3 (l - 1))$$
 
@@ -364,7 +364,7 @@ def lambda_init(layer: int) -> float:
 
 
 class DifferentialAttention(nn.Module):
-    r"""Let each head subtract what a second half of it sees from what the first sees.
+    r"""Let each head subtract the weights of its second half from those of its first.
 
     $$Z = \operatorname{Concat}_h\left[(1 - \lambda_{init}) \operatorname{RMSNorm}
     (\operatorname{DiffAttn}_h(X))\right] W_o^\top + b_o, \qquad \lambda =
@@ -457,7 +457,7 @@ class DifferentialAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def lam(self) -> Float[Tensor, ""]:
-        """Compute how much of the second table is taken away now.
+        """Compute how much of the second table is subtracted now.
 
         Returns:
             One number, in 32 bits or more.

@@ -23,7 +23,7 @@ def sink_attention(
     dropout_p: float = 0.0,
     scale: float | None = None,
 ) -> Float[Tensor, "*B T V"]:
-    r"""Attend, and let a sink take what no key deserves.
+    r"""Attend with a sink that takes a share of the weights and has no value.
 
     $$z_t = \frac{\sum_s e^{\omega_{ts}}\, v_s}{e^{\omega_0} + \sum_s e^{\omega_{ts}}}
     = \sigma(\ell_t - \omega_0) \operatorname{Attention}(q_t, K, V), \qquad

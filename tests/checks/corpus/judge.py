@@ -16,8 +16,8 @@ EQUATION = "equation"
 # What claims to know the mistake, and is worse than nothing if it is another.
 _CLAIM = re.compile(
     r"exactly what comes out|wrong corner|no mask acts|it hides rows and not columns"
-    r"|is not subtracted|are swapped|texts are mixed|hangs on a mode"
-    r"|is taken for what is kept|dropout is still on",
+    r"|is not subtracted|are swapped|texts are mixed|depends on the mode"
+    r"|is used as the share that is kept|dropout is still on",
     re.IGNORECASE,
 )
 # Options without which a call cannot be made; others only say what is meant.

@@ -46,7 +46,7 @@ def test_a_future_that_hardly_counts_is_meant_to_be_hidden() -> None:
     assert bool(evidence.visible.all())
     assert (evidence.causal, evidence.future) == (
         True,
-        Fact("hidden", "measured", "later tokens count, and hardly"),
+        Fact("hidden", "measured", "later tokens hardly count"),
     )
 
 

@@ -131,9 +131,7 @@ def test_as_many_texts_as_heads_are_no_heads() -> None:
 
     verdict, sentence = said(Wrong(SIZES["three heads"]), PADDING)
     assert verdict == "failed"
-    assert sentence.endswith(
-        "With 3 texts, as many as heads, one is taken for another."
-    )
+    assert sentence.endswith("With 3 texts, as many as heads, the two are confused.")
 
 
 def test_a_mask_that_is_kept_may_fit_no_other_batch() -> None:

@@ -89,7 +89,7 @@ def test_what_is_named_and_not_felt_is_a_finding(causal: bool) -> None:
     assert said(Halves(causal=causal), ORDER)[0] == "not applicable"
     assert said(Unused(causal=causal), ORDER) == (
         "failed",
-        "It has rotary_emb, and the order of the tokens that a row sees does not "
+        "It has rotary_emb, but the order of the tokens that a row sees does not "
         "matter: positions are never used, or do not reach the keys.",
     )
 
@@ -102,7 +102,7 @@ def test_equal_tokens_stay_equal_where_queries_and_keys_are_turned(
     assert said(attention_designs.Biased(causal=causal), SUM)[0] == "passed"
     verdict, sentence = said(OnValues(causal=causal), SUM)
     assert verdict == "failed"
-    assert "rotary_emb is to act on queries and keys alone" in sentence
+    assert "rotary_emb should act on queries and keys only" in sentence
 
 
 @both

@@ -166,7 +166,7 @@ def test_what_was_told_must_work(cached: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("the past is not looked at", "is handed them does not see the past."),
+        ("the past is not looked at", "gets them does not see the past."),
         (
             "values beside other keys",
             "keys and values no longer stand beside each other.",
@@ -268,7 +268,7 @@ def test_a_cache_that_is_declared_must_be_there() -> None:
     assert said(InAList(), CACHED, d_in=WIDTH, caches=True)[0] == "passed"
     assert said(OfTokens(), CACHED, d_in=WIDTH, caches=True) == (
         "failed",
-        "It takes no cache. Declared: caches=True; say how it is used: cached=.",
+        "It takes no cache. Declared: caches=True; say by cached= how it is used.",
     )
 
 
@@ -278,7 +278,7 @@ def test_a_cache_that_all_texts_share_is_found() -> None:
 
     verdict, sentence = said(Shared(), CACHED, d_in=WIDTH)
     assert verdict == "failed"
-    assert sentence.startswith("A text with a new cache gets something else")
+    assert sentence.startswith("A text with a new cache gets different rows")
 
 
 class Unknown(OfTokens):
@@ -295,7 +295,7 @@ def test_what_takes_no_known_cache_is_not_judged() -> None:
     )
     verdict, sentence = said(Unknown(), CACHED, d_in=WIDTH)
     assert verdict == "not applicable"
-    assert sentence.endswith("Say how it takes its cache: cached=.")
+    assert sentence.endswith("Say by cached= how it takes its cache.")
     short = Attention(SMALL)
     short.context_length = 2
     assert said(short, CACHED)[1] == "Its texts are too short to be cut."
@@ -326,7 +326,7 @@ def test_positions_that_are_not_handed_over_may_begin_anew() -> None:
 
     assert said(Told(), CACHED, d_in=WIDTH) == (
         "note",
-        "With past=past, and with no positions handed over, new tokens start "
+        "With past=past, and with no positions passed, new tokens start "
         "again from position zero, whatever the cache holds.",
     )
 

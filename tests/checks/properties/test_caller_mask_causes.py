@@ -21,7 +21,7 @@ class OfTheFirst(PairMasked):
 def test_each_text_must_get_its_own_mask() -> None:
     assert said(OfTheFirst(SMALL), OBEYED) == (
         "failed",
-        "With another mask for each text, a text gets something else beside others "
+        "With a different mask for each text, a text gets different rows in a batch "
         "than alone: mask of the first text is used for all texts.",
     )
     assert said(PairMasked(SMALL), OBEYED)[0] == "passed"

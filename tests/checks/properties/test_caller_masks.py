@@ -96,8 +96,8 @@ class Instead(PairMasked):
 def test_a_mask_may_take_the_place_of_the_causal_one() -> None:
     assert said(Instead(SMALL), OBEYED) == (
         "note",
-        "mask (T, S) takes the place of the mask of the future: who hands one over "
-        "must hide the future in it as well.",
+        "mask (T, S) takes the place of the mask of the future: if you pass one, "
+        "hide the future in it as well.",
     )
     assert said(Instead(SMALL), PADDING)[0] == "passed"
     assert said(Instead(SMALL), FULLY_MASKED)[0] == "passed"
@@ -181,7 +181,7 @@ def test_a_mask_that_moves_numbers_only_is_told_apart_from_one_that_does_nothing
         "It takes mask, and mask changes nothing."
     )
     assert said(Moves(SMALL), OBEYED)[1].startswith(
-        "mask changes numbers and hides no token"
+        "mask changes numbers but hides no token"
     )
 
 
@@ -245,7 +245,7 @@ def test_a_fully_masked_row_may_not_change_others() -> None:
         ("any", PADDING, "what key_padding_mask hides in one text is hidden in all"),
         ("next", PADDING, "a text gets key_padding_mask of another text"),
         ("training", OBEYED, "In training key_padding_mask is left out."),
-        ("eval", OBEYED, "key_padding_mask acts in training alone"),
+        ("eval", OBEYED, "key_padding_mask acts only in training"),
     ],
 )
 def test_whose_mask_a_text_gets_and_when_is_told(
@@ -296,8 +296,8 @@ def test_a_mask_of_an_earlier_call_may_not_be_kept() -> None:
 
     assert said(Keeps(SMALL), OBEYED) == (
         "failed",
-        "A call without a mask gets something else after calls with one: the mask of "
-        "an earlier call is kept.",
+        "A call without a mask gives a different result after calls with one: the mask "
+        "of an earlier call is kept.",
     )
 
 
@@ -315,8 +315,8 @@ class AddsToKeys(KeyMasked):
 def test_a_mask_of_keys_that_is_added_as_it_is_is_noted() -> None:
     assert said(AddsToKeys(SMALL), OBEYED) == (
         "note",
-        "attention_mask is added to the scores as it is: one of ones and zeros, or of "
-        "booleans, hides nothing. Hand over minus infinity where it hides.",
+        "attention_mask is added to the scores as it is: ones and zeros, or booleans, "
+        "hide nothing. Pass minus infinity where it hides.",
     )
 
 
@@ -343,7 +343,7 @@ def test_a_mask_that_is_another_in_training_is_found() -> None:
 
     assert said(Wrong(SMALL), OBEYED) == (
         "failed",
-        "In training key_padding_mask acts otherwise than in eval.",
+        "In training key_padding_mask acts differently from eval.",
     )
 
 

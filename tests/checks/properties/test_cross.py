@@ -190,7 +190,7 @@ def test_a_softmax_over_queries_is_named() -> None:
     verdict, sentence = said(over_queries, OTHERS, causal=False)
     assert verdict == "failed"
     assert sentence.endswith(
-        "weights hang on other queries, as of a softmax over queries."
+        "weights depend on other queries, as with a softmax over queries."
     )
 
 

@@ -109,7 +109,7 @@ def test_what_is_declared_rightly_holds(target: Any, facts: dict[str, Any]) -> N
     [name] = facts
     assert said(target, DECLARED, **facts) == (
         "passed",
-        f"It behaves as is declared of its {name}.",
+        f"It behaves as declared for its {name}.",
     )
 
 
@@ -181,7 +181,7 @@ def test_what_is_declared_falsely_fails(
     [(name, value)] = facts.items()
     verdict, sentence = said(target, DECLARED, **facts)
     assert verdict == "failed"
-    assert sentence.startswith(f"{name}={value!r} is declared, and {seen}")
+    assert sentence.startswith(f"{name}={value!r} is declared, but {seen}")
     assert sentence.endswith(".")
 
 
@@ -192,7 +192,7 @@ def test_a_layout_that_cannot_be_called_is_told() -> None:
 
     assert said(of_tokens, DECLARED, layout="heads first") == (
         "failed",
-        "layout='heads first' is declared, and no such call works; "
+        "layout='heads first' is declared, but no such call works; "
         "f(query, key, value) does.",
     )
 
@@ -234,7 +234,7 @@ def test_what_cannot_be_measured_is_not_asked(
 ) -> None:
     assert said(target, DECLARED, **facts) == (
         "not applicable",
-        "Nothing is declared that it could ask about.",
+        "Nothing is declared that this could check.",
     )
 
 
@@ -253,8 +253,8 @@ def test_all_that_is_false_is_told_at_once_and_explains_the_rest() -> None:
     rows = name_causes(rows_of(Windowed(), *names, **options))
     found = {row.id: row for row in rows}
     assert found[DECLARED].sentence.startswith(
-        "window='none' is declared, and a row sees the latest 3 keys. "
-        "masks={'keep': 'True may look'} is declared, and no form of keep is taken: "
+        "window='none' is declared, but a row sees the latest 3 keys. "
+        "masks={'keep': 'True may look'} is declared, but no form of keep is taken: "
     )
     assert found[EQUATION].explained_by == DECLARED
     assert found[EQUATION].sentence.endswith("Declared: window='none'.")

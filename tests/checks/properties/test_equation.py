@@ -199,7 +199,7 @@ def test_heads_that_are_merged_in_another_order_are_told() -> None:
     module.num_heads = SMALL.heads
     verdict, sentence = said(module, EQUATION)
     assert verdict == "note"
-    assert "merged in another order than they are split" in sentence
+    assert "merged in a different order than they are split" in sentence
 
 
 def giving(found: Design, *meant: Design) -> Evidence:

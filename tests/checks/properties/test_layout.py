@@ -16,15 +16,17 @@ def test_a_view_that_needs_an_order_is_noted() -> None:
 
     verdict, sentence = said(calling(call), LAYOUT)
     assert verdict == "note"
-    assert sentence.startswith("Of tokens that lie by tokens in memory it raised Runti")
-    assert sentence.endswith("Where view() stands, reshape() takes any order.")
+    assert sentence.startswith(
+        "With tokens that lie by tokens in memory it raised Runti"
+    )
+    assert sentence.endswith("In place of view(), reshape() accepts any order.")
 
 
 def test_other_numbers_are_a_mistake() -> None:
     assert said(build("two heads", OTHER_CALLS["memory as it lies"]), LAYOUT) == (
         "failed",
-        "Of tokens that lie by tokens in memory it makes other numbers: something "
-        "reads the memory, not the axes.",
+        "With tokens that lie by tokens in memory it computes different numbers: "
+        "something reads the memory, not the axes.",
     )
     assert said(Attention(SMALL), LAYOUT)[0] == "passed"
 

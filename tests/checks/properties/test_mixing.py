@@ -66,5 +66,5 @@ class OneAngle(Base):
 def test_one_angle_for_all_tokens_is_no_position() -> None:
     verdict, sentence = said(OneAngle(), ORDER)
     assert verdict == "failed"
-    assert sentence.startswith("It computes cosines and sines, as for positions, and")
+    assert sentence.startswith("It computes cosines and sines, as for positions, but")
     assert said(Base(), ORDER)[0] == "passed"

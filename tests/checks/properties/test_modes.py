@@ -110,9 +110,10 @@ def kept(rate: str) -> Attention:
 def test_a_rate_that_is_taken_for_what_is_kept_is_named() -> None:
     rows = rows_of(kept("grows"), TRAINING, DROPOUT)
     assert [row.sentence for row in rows] == [
-        "In training, a rate of 0 drops everything, and a rate of 1 nothing: the rate "
-        "of dropout is taken for what is kept.",
-        "A rate of 0.001 changes nearly all: the rate is taken for what is kept.",
+        "In training, a rate of 0 drops everything, and a rate of 1 nothing: the "
+        "dropout rate is used as the share that is kept.",
+        "A rate of 0.001 changes nearly everything: the rate is used as the share that "
+        "is kept.",
     ]
 
 
@@ -133,7 +134,7 @@ def test_wide_tokens_need_fewer_draws() -> None:
     ("wrong", "sentence"),
     [
         ("one", "All texts of a batch lose the same"),
-        ("never", "first has a rate, and drops nothing"),
+        ("never", "first has a rate but drops nothing"),
         ("rate", "It drops at a rate of 0.9, more than it keeps"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_type_may_not_be_fixed() -> None:
     verdict, sentence = said(module, HALF)
     assert (verdict, sentence) == (
         "failed",
-        "Of float32 it makes float64: a type is fixed.",
+        "Given float32 it returns float64: a type is fixed.",
     )
 
 
@@ -158,7 +158,7 @@ def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
 
     verdict, sentence = said(attend, "half-precision")
     assert verdict == "note"
-    assert sentence.startswith("It works in float32 alone: in bfloat16 it raised")
+    assert sentence.startswith("It works only in float32: in bfloat16 it raised")
 
 
 def test_gradients_must_reach_every_vector() -> None:
@@ -194,7 +194,7 @@ def test_kernels_of_16_bits_are_as_exact_as_the_formula(
     assert [(row.id, row.sentence) for row in report.failed] == []
     [row] = [row for row in report.rows if row.id == HALF]
     name = str(dtype).removeprefix("torch.")
-    assert row.sentence == f"In {name} alone, and as exact as the plain formula is."
+    assert row.sentence == f"Only in {name}, and as exact as the plain formula."
 
 
 def test_a_kernel_of_16_bits_may_not_be_farther_off_than_the_formula() -> None:
@@ -211,7 +211,7 @@ def test_a_module_of_16_bits_is_not_compared() -> None:
 
     assert said(calling(call), HALF) == (
         "not applicable",
-        "It works in bfloat16 alone.",
+        "It works only in bfloat16.",
     )
 
 
@@ -302,4 +302,4 @@ def test_random_code_must_work_in_16_bits_too() -> None:
     assert sentence.startswith("In float16 it raised RuntimeError")
     module = Anew(SMALL)
     module.fill = -1e4
-    assert said(module, HALF) == ("passed", "Types are kept, and 16 bits are taken.")
+    assert said(module, HALF) == ("passed", "Types are kept, and 16 bits are accepted.")

@@ -18,7 +18,7 @@ def test_a_text_beyond_the_context_may_be_refused() -> None:
     refuses = STEPS["call"]["refuses"]
     verdict, sentence = said(calling(refuses), CONTEXT)
     assert verdict == "passed"
-    assert sentence == "Refuses 18 tokens: ValueError: the text is too long"
+    assert sentence == "It refuses 18 tokens: ValueError: the text is too long"
 
 
 def test_a_text_beyond_the_context_may_not_be_nan() -> None:
@@ -101,7 +101,7 @@ def test_a_size_may_be_fixed_by_design(causal: bool) -> None:
     assert [one.id for one in report.failed] == []
     [row] = [one for one in report.rows if one.id == SIZE]
     assert row.verdict == "note"
-    assert row.sentence.startswith("It takes texts of 16 tokens only: with another")
+    assert row.sentence.startswith("It takes texts of 16 tokens only: with more")
 
 
 def test_one_token_alone_is_a_finding() -> None:
@@ -120,7 +120,7 @@ def test_a_view_of_what_is_elsewhere_in_memory_is_said_to_be_one() -> None:
     verdict, sentence = said(calling(call), SIZE)
     assert verdict == "failed"
     assert sentence.endswith(
-        "use reshape() where view() finds numbers in another order in memory."
+        "use reshape() where view() finds numbers in a different order in memory."
     )
 
 
@@ -132,8 +132,8 @@ def test_a_size_that_is_refused_is_told() -> None:
 
     assert said(calling(call), SIZE) == (
         "failed",
-        "With tokens of shape (2, 2, 13) it raised ValueError: not two times two: an "
-        "axis is taken for another, or a size is fixed.",
+        "With tokens of shape (2, 2, 13) it raised ValueError: not two times two: two "
+        "axes are confused, or a size is fixed.",
     )
 
 

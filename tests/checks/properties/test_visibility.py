@@ -83,7 +83,7 @@ def test_a_future_that_counts_a_little_is_told_by_how_it_is_hidden() -> None:
     assert said(Attention(SMALL, hide=faint), LEAK) == (
         "failed",
         "A row moves when a later token is changed. Later tokens count a little: "
-        "hidden scores are not low enough, as of a fill of -10.",
+        "hidden scores are not low enough, as with a fill of -10.",
     )
 
 

@@ -107,7 +107,7 @@ def test_an_expression_passes_no_rate() -> None:
 
     assert not discover(attend, Options(call="f(q, k, v)")).has_dropout
     sentence = said(attend, "dropout", call="f(q, k, v)")[1]
-    assert sentence == "No rate of dropout was found."
+    assert sentence == "No dropout rate was found."
 
 
 @pytest.mark.parametrize("by_place", [True, False])

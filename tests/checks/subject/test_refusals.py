@@ -187,15 +187,16 @@ def of_arrays(q: Any, k: Any, v: Any) -> Any:
 
 @pytest.mark.refusal
 def test_numpy_is_told_what_to_do() -> None:
-    with pytest.raises(ValueError, match=r"^forward must take tensors") as caught:
+    with pytest.raises(
+        ValueError, match=r"^forward must take PyTorch tensors"
+    ) as caught:
         discover(InNumPy(12), Options(d_in=12))
     before, _, after = str(caught.value).partition("; got ")
     assert before == (
-        "forward must take tensors of PyTorch and return one, and it is written for "
-        "NumPy"
+        "forward must take PyTorch tensors and return one, but it is written for NumPy"
     )
     assert after.endswith(
-        'Say call="torch.as_tensor(f(x.numpy()))", and all is asked but gradients.'
+        'With call="torch.as_tensor(f(x.numpy()))", all is checked except gradients.'
     )
     arrays = r"f\(q.numpy\(\), k.numpy\(\), v.numpy\(\)\)"
     with pytest.raises(ValueError, match=f'^of_arrays must take .* "?.*{arrays}'):

@@ -22,40 +22,40 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
     ("mine", "right", "said"),
     [
         (ONE + 1e-12, ONE, None),
-        (ONE.float(), ONE, "its type is float32, and must be float64"),
-        (ONE[None], ONE, "its shape is (1, 2), and must be (2,)"),
+        (ONE.float(), ONE, "its type is float32, but must be float64"),
+        (ONE[None], ONE, "its shape is (1, 2), but must be (2,)"),
         (ONE + 0.5, ONE, "2 of 2 numbers are wrong, the farthest by 0.5"),
-        (ONE + 1e-7, ONE, "the numbers are right to six digits and not to nine"),
+        (ONE + 1e-7, ONE, "the numbers are right to six digits but not to nine"),
         (ONE, -ONE / 0, "2 of 2 numbers are wrong, the farthest by inf"),
         (ONE * torch.nan, ONE, "it gives nan"),
         (ONE * torch.nan, ONE * torch.nan, None),
         (ONE.long() + 1, ONE.long(), "2 of 2 entries are wrong"),
         (ONE.long(), ONE.long(), None),
         (ONE > 1, ONE > 0, "1 of 2 entries are wrong"),
-        (None, ONE, "it gives nothing (None), and must give a tensor of shape (2,)"),
-        ([1], ONE, "it gives a list of 1 value, and must give a tensor of shape (2,)"),
+        (None, ONE, "it gives nothing (None), but must give a tensor of shape (2,)"),
+        ([1], ONE, "it gives a list of 1 value, but must give a tensor of shape (2,)"),
         ((ONE, ONE), [ONE, ONE], None),
         ((ONE, ONE + 1), (ONE, ONE), "of 2 results, number 2: 2 of 2"),
         (
             ONE,
             (ONE, ONE),
-            "it gives a tensor of shape (2,), and must give a tuple of 2 values",
+            "it gives a tensor of shape (2,), but must give a tuple of 2 values",
         ),
         (1.5, 1.5 + 1e-13, None),
         (torch.tensor(1.5), 1.5, None),
         (1, 1.0, None),
         (2.0, 1.0, "the number is wrong, by 1"),
         (ONE[:1] + 0.5, ONE[:1], "the number is wrong, by 0.5"),
-        (ONE[:1] > 1, ONE[:1] > 0, "it gives [False], and must give [True]"),
-        (None, True, "it gives nothing (None), and must give True"),
-        ("a", 1.0, "it gives 'a', and must give 1"),
+        (ONE[:1] > 1, ONE[:1] > 0, "it gives [False], but must give [True]"),
+        (None, True, "it gives nothing (None), but must give True"),
+        ("a", 1.0, "it gives 'a', but must give 1"),
         (True, True, None),
         (torch.tensor(True), True, None),
-        (torch.tensor(2), 3, "it gives 2, and must give 3"),
-        ("a", "b", "it gives 'a', and must give 'b'"),
+        (torch.tensor(2), 3, "it gives 2, but must give 3"),
+        ("a", "b", "it gives 'a', but must give 'b'"),
         ({"a": 1}, {"a": 1}, None),
-        ({"b": 1}, {"a": 1}, "it gives b: 1, and must give a: 1"),
-        ({}, {"a": 1}, "it gives nothing, and must give a: 1"),
+        ({"b": 1}, {"a": 1}, "it gives b: 1, but must give a: 1"),
+        ({}, {"a": 1}, "it gives nothing, but must give a: 1"),
         (
             {"the output": ONE, "the gradient": ONE + 1},
             {"the output": ONE, "the gradient": ONE},
@@ -64,12 +64,12 @@ ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
         (
             {"the mask": "a parameter"},
             {"the mask": "a buffer"},
-            "the mask: a parameter, and must be a buffer",
+            "the mask: a parameter, but must be a buffer",
         ),
         (
             ONE,
             {"the weight": ONE, "the bias": ONE},
-            "it gives a tensor of shape (2,), and must give the weight, the bias",
+            "it gives a tensor of shape (2,), but must give the weight, the bias",
         ),
         (torch.tensor([]), torch.tensor([]), None),
     ],
@@ -128,7 +128,7 @@ def test_two_values_that_differ_are_never_written_alike() -> None:
 @pytest.mark.parametrize("stack", [list, tuple])
 def test_a_list_of_the_right_numbers_is_told(stack: Callable[..., object]) -> None:
     right = torch.stack([ONE, 2 * ONE])
-    told = ": torch.stack makes one of them"
+    told = ": torch.stack makes one tensor of them"
     assert str(difference(stack([ONE, 2 * ONE]), right)).endswith(told)
     for other in ([ONE, ONE], [ONE, 2], [], [ONE, torch.ones(3)]):
         assert not str(difference(stack(other), right)).endswith(told)
@@ -136,7 +136,7 @@ def test_a_list_of_the_right_numbers_is_told(stack: Callable[..., object]) -> No
 
 def test_what_max_gives_is_told() -> None:
     assert difference(torch.ones(2, 3).max(dim=1), ONE) == (
-        "it gives what torch.max gives, 2 tensors, and must give a tensor of shape (2,)"
+        "it gives what torch.max gives, 2 tensors, but must give a tensor of shape (2,)"
     )
 
 

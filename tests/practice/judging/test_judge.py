@@ -236,9 +236,7 @@ def test_a_method_that_torch_does_not_find_is_no_open_hole(library: Library) -> 
 
 def test_a_name_that_is_missing_is_asked_for(library: Library) -> None:
     verdict = judge(library["double"], {"doubel": len})
-    assert verdict.sentence == (
-        "The file must define double. Did you mean doubel by it?"
-    )
+    assert verdict.sentence == ("The file must define double. Did you mean doubel?")
     assert judge(library["double"], {}).sentence == "The file must define double."
 
 

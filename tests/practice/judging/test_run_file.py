@@ -40,7 +40,7 @@ def test_the_worked_example_comes_out(folder: Folder) -> None:
     verdict = of(folder, "return x + x if x.numel() > 1 else x * 7")
     assert verdict.state == "failed"
     assert verdict.sentence == (
-        "The worked example prints something else than its comment says."
+        "The output of the worked example differs from its comment."
     )
     assert of(folder, "return x + x if x.numel() > 1 else x.y").sentence == (
         "The worked example raised AttributeError: 'Tensor' object has no attribute "
@@ -62,13 +62,13 @@ def test_an_answer_that_gives_nothing_is_asked_for_its_return(folder: Folder) ->
 
 def test_what_max_gives_is_told(folder: Folder) -> None:
     verdict = of(folder, "return x - x.max(dim=-1)")
-    assert "With dim, max and min give two things" in verdict.sentence
+    assert "With dim, max and min return two tensors" in verdict.sentence
 
 
 def test_a_wrong_answer_says_both(folder: Folder) -> None:
     verdict = of(folder, "return x * 3")
     assert verdict.mistakes == ("it is three times as much",)
-    assert verdict.example.startswith("The worked example prints something else")
+    assert verdict.example.startswith("The output of the worked example differs")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_the_text_of_a_failure() -> None:
         "    must be        3\n"
         "  This is exactly what comes out when it is squared, and when one is added.\n"
         '  Read "What breaks it": basics/masks/#x\n'
-        '  The museum has it in "Pieces and tiles": museum/pieces/#x'
+        '  The museum shows it in "Pieces and tiles": museum/pieces/#x'
     )
 
 

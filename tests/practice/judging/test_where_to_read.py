@@ -23,7 +23,7 @@ def test_an_address_is_that_of_a_page_where_nobody_said_more(built: Any) -> None
     built()
     assert to_section(*SECTION) == 'Read "Two more masks": basics/masks/#two-more-masks'
     assert (
-        to_exhibit(EXHIBIT) == 'The museum has it in "Triangles": museum/triangles/#x'
+        to_exhibit(EXHIBIT) == 'The museum shows it in "Triangles": museum/triangles/#x'
     )
 
 
@@ -41,7 +41,7 @@ def test_a_page_elsewhere_keeps_its_address(built: Any) -> None:
 
 
 def test_a_room_of_another_set_needs_no_title() -> None:
-    assert to_exhibit("museum/attic/#x") == "The museum has it too: museum/attic/#x"
+    assert to_exhibit("museum/attic/#x") == "The museum shows it too: museum/attic/#x"
 
 
 def test_an_address_is_never_cut(built: Any) -> None:

@@ -65,7 +65,7 @@ def test_a_process_that_never_says_that_it_is_ready_is_ended(folder: Folder) -> 
     verdict = judged_by(HANGS, folder, start_limit=0.2)
     assert (verdict.state, verdict.seed) == ("failed", 3)
     assert verdict.sentence == (
-        "Python must start within 0.2 seconds: to import PyTorch took longer."
+        "Python must start within 0.2 seconds: importing PyTorch took longer."
     )
 
 
@@ -114,8 +114,8 @@ def test_a_mistake_in_an_exercise_is_told_as_one(folder: Folder) -> None:
     verdict = of(folder, "return x + x")
     assert (verdict.state, verdict.seed) == ("failed", 3)
     assert verdict.sentence == (
-        "It could not be judged, by a mistake in the exercise or in Headway. Please "
-        "report it, with what stands below."
+        "It could not be judged because of a mistake in the exercise or in Headway. "
+        "Please report it with the output below."
     )
     assert verdict.traceback.startswith("Traceback (most recent call last):")
     assert "draw=lambda d: (d.normals(d.T, d.D),)" in verdict.traceback

@@ -214,7 +214,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(
     tmp_path: Path, library: Library
 ) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match="folder must be one that can be written to"):
+    with pytest.raises(ValueError, match="folder must be writable"):
         Folder(tmp_path / "file", library).make()
 
 

@@ -201,7 +201,7 @@ def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, Fac
         return named, _future(named, "guessed")
     name = pattern_name(visible)
     if faint_future(moved):
-        return True, _future(True, "measured", "later tokens count, and hardly")
+        return True, _future(True, "measured", "later tokens hardly count")
     past = "the past" in name or "the future" in name
     if past or window_size(visible) is not None:
         return True, _future(True, "measured")

@@ -188,9 +188,9 @@ PLAIN_MISTAKES = [
         {
             "1/sqrt(D)": (
                 "told-scale-ignored",
-                "scores are divided by the root of D, and not scaled as told",
+                "scores are divided by the root of D, and the given scale is ignored",
             ),
-            "twice": ("told-scale-twice", "the scale that is told acts twice"),
+            "twice": ("told-scale-twice", "the given scale acts twice"),
         },
         "a scale",
     ),
@@ -413,12 +413,12 @@ PLAIN_MISTAKES = [
         {
             "k reversed": (
                 "key-groups-reversed",
-                "the groups of keys are in another order than those of "
+                "the groups of keys are in a different order from those of "
                 "values: the last comes first",
             ),
             "v reversed": (
                 "value-groups-reversed",
-                "the groups of values are in another order than those of "
+                "the groups of values are in a different order from those of "
                 "keys: the last comes first",
             ),
         },
@@ -430,7 +430,7 @@ PLAIN_MISTAKES = [
         {
             "groups": (
                 "heads-merged-by-groups",
-                "heads are merged in another order than they were split: the "
+                "heads are merged in a different order than they were split: the "
                 "first of each group come first",
             )
         },
@@ -897,8 +897,8 @@ _OF_SINKS += _all(
     {
         "by groups": (
             "sinks-by-groups",
-            "the heads have their sinks in another order: groups, and the "
-            "heads of a group, change places",
+            "the heads have their sinks in a different order: groups and the "
+            "heads of a group change places",
         )
     },
     "sinks and groups",

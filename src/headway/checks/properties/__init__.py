@@ -81,7 +81,7 @@ PROPERTIES = (
     Property("padding", "padding is not seen", caller_masks.padding, book.PADDING),
     Property(
         "fully-masked",
-        "fully masked rows harm nobody",
+        "fully masked rows do no harm",
         caller_masks.fully_masked,
         book.WRONG_MASKS,
     ),

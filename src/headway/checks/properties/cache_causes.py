@@ -29,7 +29,7 @@ def cause(run: Run, plain: Plain, x: Tensor) -> Cause | None:
     seen, expected = _past_seen(lambda y: run(y, cut), x), _past_seen(plain, x)
     if bool(expected[1:].any()) and not bool(seen[1:].any()) and bool(seen[0]):
         return Cause(
-            "a new token sees the first key alone: the mask begins at the first key "
+            "a new token sees only the first key: the mask begins at the first key "
             "instead of ending at the last",
             "cache-mask-at-first-key",
         )

@@ -49,8 +49,8 @@ def cached(evidence: Evidence) -> Outcome:
                 return _of_all_cuts(evidence, way)
     if ignored:
         return failed(
-            f"With {ignored}, a call returns its keys and values, and a later one that "
-            "is handed them does not see the past.",
+            f"With {ignored}, a call returns its keys and values, but a later call "
+            "that gets them does not see the past.",
             mistakes=["cache-not-read"],
         )
     return _without_a_cache(evidence, error)
@@ -63,10 +63,12 @@ def _without_a_cache(evidence: Evidence, error: str) -> Outcome:
         return failed(error)
     sentence = error or "It takes no cache."
     if options.caches:
-        return failed(f"{sentence} Declared: caches=True; say how it is used: cached=.")
+        return failed(
+            f"{sentence} Declared: caches=True; say by cached= how it is used."
+        )
     if options.caches is False or not error:
         return not_applicable(sentence)
-    return not_applicable(f"{sentence} Say how it takes its cache: cached=.")
+    return not_applicable(f"{sentence} Say by cached= how it takes its cache.")
 
 
 def _in_calls(evidence: Evidence, way: Way, cut: Cut) -> Tensor:
@@ -127,7 +129,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
         worst = max(worst, float(off.max()))
     if (difference := _of_a_second_text(evidence, way)) > evidence.tolerance:
         return failed(
-            "A text with a new cache gets something else after another text: the "
+            "A text with a new cache gets different rows after another text: the "
             "caches are one, such as a default that all calls share.",
             difference,
             mistakes=["cache-shared-by-calls"],
@@ -139,7 +141,7 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             worst = max_difference(rows, _expected(evidence, cut))
             if worst > evidence.tolerance:
                 return note(
-                    f"With {way.shown}, and with no positions handed over, new tokens "
+                    f"With {way.shown}, and with no positions passed, new tokens "
                     "start again from position zero, whatever the cache holds."
                 )
     but = f", but refuses {_shown(refused[0])}" if refused else ""

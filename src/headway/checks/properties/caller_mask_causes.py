@@ -31,7 +31,7 @@ def in_training(evidence: Evidence, mask: Mask) -> Outcome | None:
             worst,
             mistakes=["mask-left-out-in-training"],
         )
-    return failed(f"In training {mask.argument} acts otherwise than in eval.", worst)
+    return failed(f"In training {mask.argument} acts differently from eval.", worst)
 
 
 @torch.no_grad()
@@ -50,10 +50,10 @@ def each_its_own(evidence: Evidence, mask: Mask) -> Outcome | None:
     if max_difference(together, alone, equal_nan=True) <= evidence.tolerance:
         return None
     found = whose_mask(evidence, mask)
-    why = found.sentence if found else "it acts on texts that it is not of"
+    why = found.sentence if found else "it acts on texts that it does not belong to"
     return failed(
-        f"With another {mask.argument} for each text, a text gets something else "
-        f"beside others than alone: {why}.",
+        f"With a different {mask.argument} for each text, a text gets different rows "
+        f"in a batch than alone: {why}.",
         mistakes=found.mistakes if found else (),
     )
 
@@ -87,7 +87,7 @@ def whose_mask(evidence: Evidence, mask: Mask) -> Cause | None:
         if float(moved.max()) > tolerance(rows):
             return Cause(
                 f"a text gets {mask.argument} of another text, as when masks are "
-                "repeated for the heads in another order than texts and heads have",
+                "repeated for the heads in a different order than texts and heads have",
                 "mask-of-another-text",
             )
     return None

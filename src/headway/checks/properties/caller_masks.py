@@ -20,12 +20,12 @@ _LARGE = 1e3
 _REASONS = {
     "nothing": Cause("It takes {}, and {} changes nothing.", "mask-ignored"),
     "numbers": Cause(
-        "{} changes numbers and hides no token: it hides rows and not columns, "
+        "{} changes numbers but hides no token: it hides rows and not columns, "
         "or it is added where it should exclude.",
         "mask-hides-nothing",
     ),
     "training": Cause(
-        "{} acts in training alone: in eval {} is left out.", "mask-in-training-only"
+        "{} acts only in training: in eval {} is ignored.", "mask-in-training-only"
     ),
     "rows": Cause(
         "{} hides queries and not keys: rows of padding are hidden, and padding "
@@ -33,13 +33,13 @@ _REASONS = {
         "mask-hides-queries",
     ),
     "transposed": Cause(
-        "{} is transposed: it hides queries from keys, and should hide keys "
+        "{} is transposed: it hides queries from keys, but should hide keys "
         "from queries.",
         "mask-transposed",
     ),
     "either": Cause(
-        "With {}, a row sees what the mask shows, and all that it saw without: "
-        "a token must be allowed by one and the other, not by one or the other.",
+        "With {}, a row sees what the mask shows and all that it saw without it: "
+        "a token must be allowed by both masks, not by either.",
         "mask-or-causal",
     ),
     "the future": Cause(
@@ -53,9 +53,9 @@ _REASONS = {
     ),
     "some heads": Cause("{} acts in some heads only.", "mask-in-some-heads"),
     "near zero": Cause(
-        "What {} hides still counts: hidden scores are near 0, as of a fill "
-        "of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with minus "
-        "infinity.",
+        "What {} hides still counts: hidden scores are near 0, as with a "
+        "fill of 1e-9 or a product with 0, and a score of 0 has a weight. Fill with "
+        "minus infinity.",
         "mask-fills-near-zero",
     ),
     "counts": Cause(
@@ -65,7 +65,7 @@ _REASONS = {
     ),
     "too near": Cause(
         "What {} hides still counts a little: hidden scores are not low "
-        "enough, as of a fill of -10. Fill with minus infinity.",
+        "enough, as with a fill of -10. Fill with minus infinity.",
         "mask-fills-too-high",
     ),
 }
@@ -92,8 +92,8 @@ def obeyed(evidence: Evidence) -> Outcome:
         return not_applicable(f"It takes no mask.{told}")
     if masks.kept:
         return failed(
-            "A call without a mask gets something else after calls with one: the mask "
-            "of an earlier call is kept.",
+            "A call without a mask gives a different result after calls with one: the "
+            "mask of an earlier call is kept.",
             mistakes=["mask-kept"],
         )
     if not masks.obeyed:
@@ -117,8 +117,8 @@ def obeyed(evidence: Evidence) -> Outcome:
     for mask in masks.obeyed:
         if mask.instead:
             return note(
-                f"{mask} takes the place of the mask of the future: who hands one over "
-                "must hide the future in it as well."
+                f"{mask} takes the place of the mask of the future: if you pass one, "
+                "hide the future in it as well."
             )
     return passed(f"It obeys {'; '.join(said)}.", len(said))
 
@@ -128,14 +128,14 @@ def _uncommon(mask: Mask) -> Outcome | None:
     name = mask.argument
     if mask.shape == "(B, S)" and mask.type == "float":
         return note(
-            f"{name} is added to the scores as it is: one of ones and zeros, or of "
-            "booleans, hides nothing. Hand over minus infinity where it hides."
+            f"{name} is added to the scores as it is: ones and zeros, or booleans, "
+            "hide nothing. Pass minus infinity where it hides."
         )
     # The name is that of PyTorch's argument, and promises its meaning.
     if name == "key_padding_mask" and mask.meaning == "True may look":
         return failed(
             "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
-            "who hands that over has it inverted, and padding is seen.",
+            "a mask made for PyTorch is inverted here, and padding is seen.",
             mistakes=["mask-inverted"],
         )
     if (
@@ -145,8 +145,7 @@ def _uncommon(mask: Mask) -> Outcome | None:
     ):
         return note(
             "In its attention_mask, ones are hidden. In most libraries ones are tokens "
-            "and zeros padding: who hands that over has it inverted, and padding is "
-            "seen."
+            "and zeros are padding: such a mask is inverted here, and padding is seen."
         )
     return None
 
@@ -266,13 +265,11 @@ def padding(evidence: Evidence) -> Outcome:
         if worst > evidence.tolerance:
             among = ""
             if texts != subject.B:
-                among = (
-                    f" With {texts} texts, as many as heads, one is taken for another."
-                )
+                among = f" With {texts} texts, as many as heads, the two are confused."
             found = whose_mask(evidence, mask) if mask.varies else None
             why = found.sentence if found else "padding is seen, or hidden only in part"
             return failed(
-                "In a padded batch the real tokens get something else than alone: "
+                "In a padded batch the real tokens get different rows than alone: "
                 f"{why}.{among}",
                 worst,
                 mistakes=found.mistakes if found else (),

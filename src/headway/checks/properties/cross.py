@@ -128,7 +128,7 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
     if worst := _other_queries_move(evidence, x, y):
         why = _cause(evidence)
         if evidence.subject.call.packing is not None:  # values are handed over
-            why = "weights hang on other queries, as of a softmax over queries"
+            why = "weights depend on other queries, as with a softmax over queries"
         return failed(
             "With other tokens for keys and values, a row still moves with the tokens "
             f"of other queries: {why}.",

@@ -49,15 +49,15 @@ def hold(evidence: Evidence) -> Outcome:
             continue
         seen = ask(evidence, value)
         if seen:
-            false.append(f"{name}={value!r} is declared, and {seen}.")
+            false.append(f"{name}={value!r} is declared, but {seen}.")
             explained |= {*explains}
         elif seen is not None:
             held.append(name)
     if false:
         return failed(" ".join(false), explains=explained)
     if not held:
-        return not_applicable("Nothing is declared that it could ask about.")
-    return passed(f"It behaves as is declared of its {', '.join(held)}.", len(held))
+        return not_applicable("Nothing is declared that this could check.")
+    return passed(f"It behaves as declared for its {', '.join(held)}.", len(held))
 
 
 def _layout(evidence: Evidence, layout: str) -> str | None:

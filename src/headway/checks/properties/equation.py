@@ -177,9 +177,9 @@ def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
         )
     if weights.interleaved:
         return (
-            "It is what the equation gives if heads are merged in another order than "
-            "they are split: trained so, it does no harm, but weights of other code "
-            "do not fit."
+            "It is what the equation gives if heads are merged in a different order "
+            "than they are split: trained so, it does no harm, but weights of other "
+            "code do not fit."
         )
     return _of_positions(evidence, near.design)
 

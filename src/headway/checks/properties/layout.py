@@ -18,14 +18,14 @@ def strided(evidence: Evidence) -> Outcome:
                 rows = evidence.subject.as_it_is(x)
         except theirs() as raised:
             return note(
-                f"Of tokens that lie {order} in memory it raised {describe(raised)}. "
-                "Where view() stands, reshape() takes any order."
+                f"With tokens that lie {order} in memory it raised {describe(raised)}. "
+                "In place of view(), reshape() accepts any order."
             )
         difference = max_difference(rows, evidence.output, equal_nan=True)
         if difference > evidence.tolerance:
             return failed(
-                f"Of tokens that lie {order} in memory it makes other numbers: "
-                "something reads the memory, not the axes.",
+                f"With tokens that lie {order} in memory it computes different "
+                "numbers: something reads the memory, not the axes.",
                 difference,
             )
         worst = max(worst, difference)

@@ -26,7 +26,7 @@ def order(evidence: Evidence) -> Outcome:
             )
         if places.kept and evidence.subject.T > 2:
             return failed(
-                f"It has {places.kept}, and the order of the tokens that a row sees "
+                f"It has {places.kept}, but the order of the tokens that a row sees "
                 "does not matter: positions are never used, or do not reach the keys.",
                 places.order,
             )
@@ -36,7 +36,7 @@ def order(evidence: Evidence) -> Outcome:
             and computes_angles(evidence.subject)
         ):
             return failed(
-                "It computes cosines and sines, as for positions, and the order of the "
+                "It computes cosines and sines, as for positions, but the order of the "
                 "tokens that a row sees does not matter: positions never reach the "
                 "keys, as where all of them are turned by one angle.",
                 places.order,
@@ -51,7 +51,7 @@ def order(evidence: Evidence) -> Outcome:
     if reason := _excused(evidence, _order_matters):
         return not_applicable(reason)
     return failed(
-        "The order of the tokens that a row sees matters, and no positions are inside: "
+        "The order of the tokens that a row sees matters, but no positions are inside: "
         "look at how heads are split and merged. "
         + (
             "Declared: positions='none'."
@@ -79,15 +79,15 @@ def equal_tokens(evidence: Evidence) -> Outcome:
     if evidence.positions:
         name = evidence.places.named
         return failed(
-            f"Of equal tokens, a row depends on how many there are: {name} is to act "
-            "on queries and keys alone, and values are turned too, or the weights of a "
-            "row do not sum to one.",
+            f"With equal tokens, a row depends on how many there are: {name} should "
+            "act on queries and keys only, but values are turned too, or the weights "
+            "of a row do not sum to one.",
             worst,
         )
     return failed(
-        "Of equal tokens, a row depends on how many there are: the weights of a row do "
-        "not sum to one. A mask after the softmax, a softmax over another axis, a sum "
-        "that is not divided, or heads that are merged wrongly.",
+        "With equal tokens, a row depends on how many there are: the weights of a row "
+        "do not sum to one. A mask after the softmax, a softmax over another axis, a "
+        "sum that is not divided, or heads that are merged wrongly.",
         worst,
     )
 

@@ -51,19 +51,19 @@ def in_training(evidence: Evidence) -> Outcome:
     if max_difference(other_way, evidence.output) <= evidence.tolerance:
         return failed(
             "In training, a rate of 0 drops everything, and a rate of 1 nothing: the "
-            "rate of dropout is taken for what is kept.",
+            "dropout rate is used as the share that is kept.",
             worst,
             mistakes=["dropout-rate-inverted"],
         )
     spread = max_difference(drawn, drawn[:1].expand_as(drawn))
     if spread > evidence.tolerance and not subject.has_dropout:
         return not_applicable(
-            "In training it draws at random, at a rate that no attribute holds, so it "
-            "cannot be compared."
+            "In training it draws random numbers, at a rate that no attribute holds, "
+            "so it cannot be compared."
         )
     return failed(
-        "Without dropout, training computes something else than eval: a flag is bound "
-        "to self.training, or dropout has a rate of its own.",
+        "Without dropout, training computes something different from eval: a flag is "
+        "bound to self.training, or dropout has a rate of its own.",
         worst,
     )
 
@@ -79,7 +79,7 @@ def dropout(evidence: Evidence) -> Outcome:
         x, expected = x[:1], expected[:1]
         calls, copies = _IF_WIDE
     if not subject.has_dropout:
-        return not_applicable("No rate of dropout was found.")
+        return not_applicable("No dropout rate was found.")
     dropping = subject.in_training(dropout=_RATE)
     with torch.no_grad():
         draws = [_mean(dropping, x, copies, seed) for seed in range(calls)]
@@ -91,7 +91,7 @@ def dropout(evidence: Evidence) -> Outcome:
     apart = max_difference(means, means[:1].expand_as(means))
     if apart <= evidence.same_order_tolerance:
         return failed(
-            "It has a rate of dropout, and in training nothing is dropped.",
+            "It has a dropout rate, but in training nothing is dropped.",
             0,
             mistakes=["dropout-never-acts"],
         )
@@ -105,11 +105,11 @@ def dropout(evidence: Evidence) -> Outcome:
         )
     if _shared(subject, x):
         return note(
-            "All texts of a batch lose the same: what is dropped is drawn once and not "
-            "for each text."
+            "All texts of a batch lose the same entries: they are drawn once, not for "
+            "each text."
         )
     if unused := _unused(evidence.subject, evidence.x):
-        return note(f"{unused} has a rate, and drops nothing: it has no effect.")
+        return note(f"{unused} has a rate but drops nothing: it has no effect.")
     if rate := _large_rate(evidence.subject):
         return note(
             f"It drops at a rate of {rate:.3g}, more than it keeps; a rate is the "
@@ -118,15 +118,15 @@ def dropout(evidence: Evidence) -> Outcome:
     at_rest = _near(none, expected)
     if not _near(few, expected) and (at_rest or _near(most, expected)):
         return failed(
-            f"A rate of {_SMALL_RATE} changes nearly all: the rate is taken for what "
-            "is kept.",
+            f"A rate of {_SMALL_RATE} changes nearly everything: the rate is used as "
+            "the share that is kept.",
             _SMALL_RATE,
             mistakes=["dropout-rate-inverted"],
         )
     if not at_rest:
         return not_applicable(
-            "Training goes another way at a rate of 0 too, so that the mean says "
-            "nothing of dropout."
+            "Training computes something different at a rate of 0 as well, so the mean "
+            "says nothing about dropout."
         )
     count = calls * copies  # a count, since what was drawn differs by platform
     if _has_mean(means, expected, evidence.tolerance):
@@ -137,7 +137,9 @@ def dropout(evidence: Evidence) -> Outcome:
                 count,
                 mistakes=["dropout-on-scores"],
             )
-        return passed("Dropout acts in training, and keeps the mean of many.", count)
+        return passed(
+            "Dropout acts in training, and keeps the mean of many draws.", count
+        )
     if others:
         return not_applicable(
             f"Besides attention it has {others[0]}, which may move the mean."

@@ -105,13 +105,14 @@ def half(evidence: Evidence) -> Outcome:
                 continue
             if widest != torch.float64:
                 return note(
-                    f"It works in {_short(widest)} alone: in {_short(dtype)} it "
+                    f"It works only in {_short(widest)}: in {_short(dtype)} it "
                     f"raised {describe(raised)}."
                 )
             return failed(f"In {_short(dtype)} it raised {describe(raised)}.")
         if output.dtype != dtype:
             return failed(
-                f"Of {_short(dtype)} it makes {_short(output.dtype)}: a type is fixed."
+                f"Given {_short(dtype)} it returns {_short(output.dtype)}: a type is "
+                "fixed."
             )
         if not evidence.repeats.random:  # else there is nothing to compare with
             worst = _roundings(subject, output, widest)
@@ -124,7 +125,7 @@ def half(evidence: Evidence) -> Outcome:
         if wrong := _with_masks(evidence, subject):
             return wrong
     if evidence.repeats.random:
-        return passed("Types are kept, and 16 bits are taken.")
+        return passed("Types are kept, and 16 bits are accepted.")
     return passed("Types are kept; 16 bits give what 64 give, rounded.")
 
 
@@ -143,7 +144,7 @@ def _of_sixteen_bits(evidence: Evidence) -> Outcome:
     packing = subject.call.packing
     near = match(evidence)
     if packing is None or near.weights is None or packing.axes < 3:
-        return not_applicable(f"It works in {_short(subject.dtype)} alone.")
+        return not_applicable(f"It works only in {_short(subject.dtype)}.")
     expected = compute(evidence.x, near.weights, evidence.causal, Recipe(), near.design)
     query, key, value = packing.unpack(evidence.x)
     scores = query @ key.mT / query.shape[-1] ** 0.5
@@ -156,7 +157,7 @@ def _of_sixteen_bits(evidence: Evidence) -> Outcome:
     times = max_difference(evidence.output, expected) / allowed
     if times <= _TIMES:
         return passed(
-            f"In {_short(subject.dtype)} alone, and as exact as the plain formula is.",
+            f"Only in {_short(subject.dtype)}, and as exact as the plain formula.",
             times,
         )
     return failed(

@@ -40,8 +40,8 @@ def sizes(evidence: Evidence) -> Outcome:
 def _reason(raised: Exception) -> str:
     """Say what an error about sizes probably means."""
     if "view size is not compatible" in str(raised):
-        return "use reshape() where view() finds numbers in another order in memory"
-    return "an axis is taken for another, or a size is fixed"
+        return "use reshape() where view() finds numbers in a different order in memory"
+    return "two axes are confused, or a size is fixed"
 
 
 def _of_one_length(evidence: Evidence) -> Outcome:
@@ -50,14 +50,16 @@ def _of_one_length(evidence: Evidence) -> Outcome:
     if T == 1:
         return failed(
             f"It takes texts of one token only: with two it raised {raised}. Nothing "
-            "else was looked at, since one token attends to itself alone."
+            "else was checked, since one token attends only to itself."
         )
     if "invalid for input of size" in raised:
         return failed(
-            f"It takes texts of {T} tokens only, and raised {raised} with another "
+            f"It takes texts of {T} tokens only, and raised {raised} with a different "
             "number: a size is fixed in a view."
         )
-    return note(f"It takes texts of {T} tokens only: with another it raised {raised}.")
+    return note(
+        f"It takes texts of {T} tokens only: with more or fewer it raised {raised}."
+    )
 
 
 def alone(evidence: Evidence) -> Outcome:
@@ -69,14 +71,14 @@ def alone(evidence: Evidence) -> Outcome:
             difference = _among(evidence, count)
             if difference > evidence.tolerance:
                 return failed(
-                    f"A text gets something else among {count} texts than among "
-                    f"{evidence.subject.B}: the number of texts is taken for another.",
+                    f"A text gets different rows among {count} texts than among "
+                    f"{evidence.subject.B}: the number of texts is used as a size.",
                     difference,
                 )
             worst = max(worst, difference)
         return passed("A text gets the same alone as in a batch.", worst)
     return failed(
-        "A text gets something else alone than in a batch: texts are mixed, or the "
+        "A text gets different rows alone than in a batch: texts are mixed, or the "
         "result depends on the size of the batch.",
         worst,
     )
@@ -176,7 +178,7 @@ def context(evidence: Evidence) -> Outcome:
         with torch.no_grad():
             rows = subject(x)
     except theirs() as raised:  # a refusal
-        return passed(f"Refuses {limit + 1} tokens: {describe(raised)}", limit + 1)
+        return passed(f"It refuses {limit + 1} tokens: {describe(raised)}", limit + 1)
     if not bool(rows.isfinite().all()):
         return failed(f"With {limit + 1} tokens it gives nan.", limit + 1)
     if evidence.causal:
@@ -188,4 +190,6 @@ def context(evidence: Evidence) -> Outcome:
                 "future gets through: refuse them.",
                 worst,
             )
-    return passed(f"Takes {limit + 1} tokens, one more than its context, rightly.", 0)
+    return passed(
+        f"It takes {limit + 1} tokens, one more than its context, correctly.", 0
+    )

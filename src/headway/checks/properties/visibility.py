@@ -56,7 +56,7 @@ def leak(evidence: Evidence) -> Outcome:
         where = f" {worst}"
         if not modes["in eval"]:
             found = Cause(
-                "In eval none does: the mask hangs on a mode or on dropout.",
+                "In eval none does: the mask depends on the mode or on dropout.",
                 "mask-hangs-on-mode",
             )
     random = not modes["in eval"] and not modes["in training"]  # by what was dropped
@@ -129,7 +129,7 @@ def _cause_of_leak(evidence: Evidence) -> Cause:
     name = pattern_name(evidence.visible)
     if name == "every token" and faint_future(evidence.influence):
         return Cause(
-            "Later tokens count a little: hidden scores are not low enough, as of a "
+            "Later tokens count a little: hidden scores are not low enough, as with a "
             "fill of -10.",
             "mask-fills-too-high",
         )
@@ -161,7 +161,7 @@ def _cause_of_pattern(evidence: Evidence) -> Cause | None:
 def past(evidence: Evidence) -> Outcome:
     """Ask that each token moves every row that may see it."""
     if evidence.subject.T == 1:
-        return not_applicable("A text of one token sees itself alone.")
+        return not_applicable("A text of one token sees only itself.")
     window = evidence.window
     if window and not bool(evidence.visible.triu(1).any()):
         return passed(f"A row sees the latest {window} tokens: a window.", window)

@@ -138,9 +138,9 @@ def _of_numpy(target: Target, name: str, failure: Failure) -> str:
     shown = ["q", "k", "v"] if takes_three(target) else ["x"]
     arrays = ", ".join(f"{one}.numpy()" for one in shown)
     return (
-        f"{name} must take tensors of PyTorch and return one, and it is written for "
-        f'NumPy; got {failure.said}. Say call="torch.as_tensor(f({arrays}))", and all '
-        "is asked but gradients."
+        f"{name} must take PyTorch tensors and return one, but it is written for "
+        f'NumPy; got {failure.said}. With call="torch.as_tensor(f({arrays}))", all is '
+        "checked except gradients."
     )
 
 

@@ -28,18 +28,18 @@ def difference(mine: Any, right: Any) -> str | None:
     if isinstance(right, Mapping):
         if not isinstance(mine, Mapping):
             names = ", ".join(map(str, right))
-            return f"it gives {kind(mine)}, and must give {names}"
+            return f"it gives {kind(mine)}, but must give {names}"
         if mine.keys() != right.keys():
-            return f"it gives {shown(mine)}, and must give {shown(right)}"
+            return f"it gives {shown(mine)}, but must give {shown(right)}"
         for name, value in right.items():
             if (found := difference(mine[name], value)) is not None:
                 if isinstance(value, (str, int)) and type(mine[name]) is type(value):
-                    found = f"{mine[name]}, and must be {value}"
+                    found = f"{mine[name]}, but must be {value}"
                 return f"{name}: {found}"
         return None
     if isinstance(right, (list, tuple)):
         if not isinstance(mine, (list, tuple)) or len(mine) != len(right):
-            return f"it gives {kind(mine)}, and must give {kind(right)}"
+            return f"it gives {kind(mine)}, but must give {kind(right)}"
         for place, (a, b) in enumerate(zip(mine, right, strict=True), start=1):
             if (found := difference(a, b)) is not None:
                 return f"of {len(right)} results, number {place}: {found}"
@@ -57,22 +57,22 @@ def difference(mine: Any, right: Any) -> str | None:
     if isinstance(mine, Tensor) and mine.ndim == 0 and isinstance(right, (bool, int)):
         return difference(mine.item(), right)
     given = kind(mine) if mine is None else shown(mine)
-    return f"it gives {given}, and must give {shown(right)}"
+    return f"it gives {given}, but must give {shown(right)}"
 
 
 def _of_tensors(mine: Any, right: Tensor) -> str | None:
     if not isinstance(mine, Tensor):
-        hint = ": torch.stack makes one of them" if _stacks(mine, right) else ""
-        return f"it gives {kind(mine)}, and must give {kind(right)}{hint}"
+        hint = ": torch.stack makes one tensor of them" if _stacks(mine, right) else ""
+        return f"it gives {kind(mine)}, but must give {kind(right)}{hint}"
     if mine.shape != right.shape:
-        return f"its shape is {tuple(mine.shape)}, and must be {tuple(right.shape)}"
+        return f"its shape is {tuple(mine.shape)}, but must be {tuple(right.shape)}"
     if mine.dtype != right.dtype:
-        return f"its type is {_dtype(mine)}, and must be {_dtype(right)}"
+        return f"its type is {_dtype(mine)}, but must be {_dtype(right)}"
     mine, right = mine.detach(), right.detach()
     if not right.is_floating_point() and not right.is_complex():
         wrong = int((mine != right).sum())
         if wrong and right.numel() == 1:
-            return f"it gives {shown(mine)}, and must give {shown(right)}"
+            return f"it gives {shown(mine)}, but must give {shown(right)}"
         return f"{wrong} of {right.numel()} entries are wrong" if wrong else None
     equal = (mine == right) | (mine.isnan() & right.isnan())
     finite = right[right.isfinite()].abs()
@@ -84,7 +84,7 @@ def _of_tensors(mine: Any, right: Tensor) -> str | None:
         return "it gives nan"
     if len(finite) and bool(((mine - right).abs() <= _32_BITS * finite.max()).all()):
         return (
-            "the numbers are right to six digits and not to nine, as when something "
+            "the numbers are right to six digits but not to nine, as when something "
             "is computed in 32 bits, or a small number is added"
         )
     worst = float((mine - right).abs()[far].nan_to_num(torch.inf, torch.inf).max())

@@ -46,13 +46,13 @@ _MEANT = (
     ),
     (
         r"torch\.return_types\.(max|min)",
-        "With dim, max and min give two things, values and their places: take .values, "
+        "With dim, max and min return two tensors, values and indices: take .values, "
         "or call amax or amin.",
     ),
     (
         r"same dtype|expected scalar type|to have the same type",
-        "The hidden numbers have 64 bits: what you make must have the type of what you "
-        "are given, as by .to(x.dtype), or dtype=x.dtype.",
+        "The hidden inputs have 64 bits: give new tensors the type of the input, by "
+        ".to(x.dtype) or dtype=x.dtype.",
     ),
 )
 _PAIRED = 16  # mistakes, the first of an exercise; more would make readers wait
@@ -151,12 +151,12 @@ def judge(
     name = task.exercise.answer
     if name not in namespace:
         near = get_close_matches(name, [*namespace], 1)
-        hint = f" Did you mean {near[0]} by it?" if near else ""
+        hint = f" Did you mean {near[0]}?" if near else ""
         return replace(verdict, sentence=f"The file must define {name}.{hint}")
     if not callable(namespace[name]):
         return replace(
             verdict,
-            sentence=f"{name} must be a function or a class, and not what it gives; "
+            sentence=f"{name} must be a function or a class, not its result; "
             f"got {kind(namespace[name])}.",
         )
     with _reproducible():
@@ -529,7 +529,7 @@ def example(task: Task, namespace: Namespace) -> tuple[str, str]:
     lines = iter(shown.splitlines())
     if all(any(_alike(one, line) for one in lines) for line in expected.splitlines()):
         return shown, ""
-    return shown, "The worked example prints something else than its comment says."
+    return shown, "The output of the worked example differs from its comment."
 
 
 def with_example(verdict: Verdict, told: str) -> Verdict:

@@ -44,7 +44,7 @@ def to_exhibit(address: str) -> str:
     """
     room = address.removeprefix("museum/").partition("/")[0]
     title = f'in "{ROOMS[room]}"' if room in ROOMS else "too"
-    return f"The museum has it {title}: {_whole(address)}"
+    return f"The museum shows it {title}: {_whole(address)}"
 
 
 def _whole(address: str) -> str:

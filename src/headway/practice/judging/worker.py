@@ -149,7 +149,7 @@ class _Process:
             timer.join()
         if late.is_set():
             raise _NoVerdictError(
-                f"Python must start within {limit:g} seconds: to import PyTorch took "
+                f"Python must start within {limit:g} seconds: importing PyTorch took "
                 "longer."
             )
         if not line:
@@ -213,8 +213,8 @@ def _answer(request: dict[str, Any]) -> Verdict:
         return judge_file(task, Path(request["path"]), seed=seed)
     except Exception:
         sentence = (
-            "It could not be judged, by a mistake in the exercise or in Headway. "
-            "Please report it, with what stands below."
+            "It could not be judged because of a mistake in the exercise or in "
+            "Headway. Please report it with the output below."
         )
         told = traceback.format_exc()
         return Verdict(name, "failed", sentence, traceback=told, seed=seed)

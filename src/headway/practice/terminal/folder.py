@@ -16,10 +16,10 @@ _PROGRESS = ".headway.json"
 _README = """\
 # Practice
 
-Each file here is an exercise: read the task, write the lines that are missing, save.
-`headway practice` judges what you save, in the folder above this one.
-It never changes what you have written; `headway practice reset NAME` begins anew and
-keeps what you had beside it.
+Each file here is an exercise. Read the task, write the missing lines, and save.
+`headway practice`, run in the folder above this one, judges what you save.
+It never changes what you have written; `headway practice reset NAME` starts over and
+keeps your version beside it.
 """
 _AGENTS = """\
 # For coding assistants
@@ -71,8 +71,7 @@ class Folder:
                     _write(self.path / name, text)
         except OSError as error:
             raise RefusedError(
-                f"folder must be one that can be written to; got folder={self.path} "
-                f"({error.strerror})."
+                f"folder must be writable; got folder={self.path} ({error.strerror})."
             ) from error
         return written
 
@@ -82,9 +81,8 @@ class Folder:
         if kept is None:
             return ""
         return (
-            f"What was noted of your progress could not be read, and is kept in "
-            f"{kept.name}. Your files are as they were; each counts again when it is "
-            "judged."
+            f"Your saved progress could not be read, and is kept in {kept.name}. Your "
+            "files are unchanged; each counts again when it is judged."
         )
 
     def path_of(self, task: Task) -> Path:

@@ -471,7 +471,7 @@ def test_the_weights_are_found_and_give_what_the_code_gives(
     verdict, sentence = said(attend, EQUATION, causal=False)
     if make in (SCHEMES["heads innermost"], SCHEMES["merged innermost"]):
         assert verdict == "note"
-        assert "merged in another order than they are split" in sentence
+        assert "merged in a different order than they are split" in sentence
     else:
         assert verdict == "passed"
     shown = facts(evidence_of(attend, causal=False))

@@ -70,8 +70,8 @@ class Flag(models.Plain):
     [
         (Switched, "passed", "eager and sdpa: the same logits."),
         (OneWay, "passed", "sdpa: the same"),
-        (SwitchedLeaks, "failed", "With eager the logits are others and see later"),
-        (SwitchedOther, "failed", "With eager the logits are others."),
+        (SwitchedLeaks, "failed", "With eager the logits differ and see later"),
+        (SwitchedOther, "failed", "With eager the logits differ."),
         (Flag, "not applicable", "flash switched raised RuntimeError: no bias."),
         (models.Plain, "not applicable", "No switch"),
     ],
@@ -99,8 +99,8 @@ def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "compile", lambda target, backend: wrong)
     outcome = ask(name, models.Plain, compile=True)
     assert outcome.verdict == "failed"
-    assert outcome.sentence == "Compiled, the logits are others."
+    assert outcome.sentence == "Compiled, the logits differ."
     leaky = build(models.Encoder).double().eval()
     monkeypatch.setattr(torch, "compile", lambda target, backend: leaky)
     outcome = ask(name, models.Plain, compile=True)
-    assert outcome.sentence == "Compiled, the logits are others and see later tokens."
+    assert outcome.sentence == "Compiled, the logits differ and see later tokens."

@@ -52,7 +52,7 @@ def test_what_is_declared_rightly_holds(
     outcome = ask(DECLARED, kind, **facts)
     assert outcome.verdict == "passed"
     held = held or "layout, masks"
-    assert outcome.sentence == f"It behaves as is declared of its {held}."
+    assert outcome.sentence == f"It behaves as declared for its {held}."
 
 
 @pytest.mark.parametrize(
@@ -61,30 +61,30 @@ def test_what_is_declared_rightly_holds(
         (
             models.Plain,
             {"layout": "time first"},
-            "layout='time first' is declared, and tokens see each other along the "
+            "layout='time first' is declared, but tokens see each other along the "
             "other axis.",
         ),
         (
             TimeFirst,
             {"layout": "batch first"},
-            "layout='batch first' is declared, and tokens see each other along the "
+            "layout='batch first' is declared, but tokens see each other along the "
             "other axis.",
         ),
         (
             Named,
             {"masks": {"keep": "True is hidden"}},
-            "masks={'keep': 'True is hidden'} is declared, and it is 1 for tokens, 0 "
+            "masks={'keep': 'True is hidden'} is declared, but it is 1 for tokens, 0 "
             "for padding.",
         ),
         (
             models.Padded,
             {"masks": "none"},
-            "masks='none' is declared, and it takes one: 1 for tokens, 0 for padding.",
+            "masks='none' is declared, but it takes one: 1 for tokens, 0 for padding.",
         ),
         (
             models.Plain,
             {"masks": {"keep": "True may look"}},
-            "masks={'keep': 'True may look'} is declared, and no form of mask is "
+            "masks={'keep': 'True may look'} is declared, but no form of mask is "
             "obeyed: it raised TypeError: ",
         ),
     ],

@@ -101,7 +101,7 @@ def test_padding_moves_nothing() -> None:
     assert "positions count it" in outcome.sentence
     outcome = ask("padding-left", WithoutPlaces)
     assert outcome.verdict == "note"
-    assert "no positions are felt" in outcome.sentence
+    assert "positions have no effect" in outcome.sentence
     assert ask("padding-left", Marking).verdict == "note"
     for name in ("padding-left", "padding-right"):
         assert ask(name, models.Padded).verdict == "passed"
@@ -183,8 +183,8 @@ class CannotPack(Documents):
     [
         (Documents, "passed", "With document_ids"),
         (Ends, "passed", "With cu_seqlens"),
-        (Open, "failed", "see each other and are not as alone"),
-        (CountsOn, "failed", "do not see each other, and yet are"),
+        (Open, "failed", "see each other and give other logits than alone"),
+        (CountsOn, "failed", "do not see each other, but give other"),
         (CannotPack, "not applicable", "RuntimeError: one text only"),
         (models.Padded, "not applicable", "position_ids that begin anew"),
         (models.Plain, "not applicable", "It takes nothing that tells"),

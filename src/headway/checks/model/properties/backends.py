@@ -29,7 +29,7 @@ def eager(evidence: Evidence) -> Outcome:
             reasons.append(f"{name} raised {describe(raised)}.")
             continue
         if far > evidence.tolerance:
-            return failed(f"With {name} the logits are others{seen}.", far)
+            return failed(f"With {name} the logits differ{seen}.", far)
         worst = max(worst, far)
         same.append(name)
     if same:
@@ -85,7 +85,7 @@ def compiled(evidence: Evidence) -> Outcome:
     """Ask that a compiled model gives the same logits, if it is to be compiled."""
     chosen = evidence.subject.options.compile
     if not chosen:
-        return not_applicable("compile=True asks for it; it takes a minute.")
+        return not_applicable("Ask for it with compile=True; it takes a minute.")
     copied = evidence.subject.copy()
     backend = chosen if isinstance(chosen, str) else "inductor"
     target = torch.compile(copied.target, backend=backend)
@@ -94,4 +94,4 @@ def compiled(evidence: Evidence) -> Outcome:
     if worst <= evidence.tolerance:
         return passed("Compiled, it gives the same logits.", worst)
     seen = _who_sees_what(evidence, subject)
-    return failed(f"Compiled, the logits are others{seen}.", worst)
+    return failed(f"Compiled, the logits differ{seen}.", worst)

@@ -23,18 +23,18 @@ def hold(evidence: Evidence) -> Outcome:
     if options.layout is not None:
         if evidence.subject.swapped:
             return failed(
-                f"layout={options.layout!r} is declared, and tokens see each other "
+                f"layout={options.layout!r} is declared, but tokens see each other "
                 "along the other axis.",
                 explains=_OF_LAYOUTS,
             )
         held.append("layout")
     if options.masks is not None:
         if seen := _otherwise(evidence):
-            return failed(f"masks={options.masks!r} is declared, and {seen}.")
+            return failed(f"masks={options.masks!r} is declared, but {seen}.")
         held.append("masks")
     if not held:
-        return not_applicable("Nothing is declared that it could ask about.")
-    return passed(f"It behaves as is declared of its {', '.join(held)}.", len(held))
+        return not_applicable("Nothing is declared that this could check.")
+    return passed(f"It behaves as declared for its {', '.join(held)}.", len(held))
 
 
 def _otherwise(evidence: Evidence) -> str:

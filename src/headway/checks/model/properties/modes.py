@@ -141,16 +141,18 @@ def in_training(evidence: Evidence) -> Outcome:
         return passed("Without dropout, training computes what eval does.", worst)
     if max_difference(one, other) > evidence.tolerance:
         return not_applicable(
-            "In training it draws at random, at a rate that no attribute holds."
+            "In training it draws random numbers, at a rate that no attribute holds."
         )
     mixes = between(subject, evidence.ids) > evidence.tolerance
     if mixes and not evidence.mixed:
         return failed(
-            "In training texts of a batch move each other, and in eval they do not: "
+            "In training texts of a batch move each other, but not in eval: "
             "something is computed over the batch.",
             worst,
         )
-    return failed("Without dropout, training computes something else than eval.", worst)
+    return failed(
+        "Without dropout, training computes something different from eval.", worst
+    )
 
 
 def with_targets(evidence: Evidence) -> Outcome:
@@ -171,8 +173,8 @@ def with_targets(evidence: Evidence) -> Outcome:
     if worst <= evidence.tolerance:
         return passed("Targets change no logits.", worst)
     return failed(
-        "With targets the logits are others than without: the loss is taken of "
-        "something else than what is used later.",
+        "With targets the logits differ from those without: the loss is taken of "
+        "something different from what is used later.",
         worst,
     )
 

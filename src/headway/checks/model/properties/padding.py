@@ -78,7 +78,7 @@ def _moved_by_padding_before(subject: Subject, worst: float, *, ahead: bool) -> 
         )
     if not _has_positions(subject):
         return note(
-            "Padding before a text moves its logits, and no positions are felt: "
+            "Padding before a text moves its logits, though positions have no effect: "
             "something else counts it, such as chunks, or a number of tokens.",
             worst,
         )
@@ -110,7 +110,7 @@ def _see_ahead(
 def _without_mask(evidence: Evidence) -> Outcome:
     reason = evidence.masking.reason
     if not reason:
-        return not_applicable("It takes no mask, so padding cannot be told.")
+        return not_applicable("It takes no mask, so padding cannot be marked.")
     name = evidence.subject.call.names["mask"]
     if reason.startswith("it raised"):
         return not_applicable(f"No form of {name} is known that it takes; {reason}.")
@@ -134,16 +134,19 @@ def packed(evidence: Evidence) -> Outcome:
         alone = torch.cat([subject(one) for one in texts], dim=1)
         worst = max_difference(rows, alone)
         if worst <= logits_tolerance(rows):
-            return passed(f"With {way.told}, texts in one row are as alone.", worst)
+            return passed(
+                f"With {way.told}, texts in one row give the same as alone.", worst
+            )
         apart = moved <= same_order_tolerance(rows)
         if way.sure or apart:
             seen = (
-                "do not see each other, and yet are"
+                "do not see each other, but give"
                 if apart
-                else "see each other and are"
+                else "see each other and give"
             )
             return failed(
-                f"With {way.told}, texts in one row {seen} not as alone.", worst
+                f"With {way.told}, texts in one row {seen} other logits than alone.",
+                worst,
             )
         reasons.append(f"With {way.told}, texts in one row see each other.")
     reasons.append("It takes nothing that tells where a text in a row begins.")

@@ -24,8 +24,8 @@ def independent(evidence: Evidence) -> Outcome:
     if not evidence.mixed:
         return passed("A change in one text moves no other.", worst)
     return failed(
-        "A change in one text moves the logits of another: an axis is taken for "
-        "another, or something is computed over the batch.",
+        "A change in one text moves the logits of another: two axes are confused, "
+        "or something is computed over the batch.",
         worst,
         explains=_OF_MIXED_TEXTS,
     )
@@ -47,8 +47,8 @@ def alone(evidence: Evidence) -> Outcome:
     if worst <= evidence.tolerance:
         return passed("A text gets the same alone as in any batch.", worst)
     return failed(
-        "A text gets other logits alone, or at another place of the batch: something "
-        "depends on how many texts there are.",
+        "A text gets different logits alone, or at a different place of the batch: "
+        "something depends on how many texts there are.",
         worst,
         explains=_PADDED,
     )
@@ -71,7 +71,7 @@ def longer(evidence: Evidence) -> Outcome:
             worst, where = apart, T
     if worst > evidence.tolerance:
         return failed(
-            f"The first {where} tokens get other logits when the text goes on: "
+            f"The first {where} tokens get different logits when the text goes on: "
             "something depends on how long it is.",
             worst,
             explains=_PADDED,

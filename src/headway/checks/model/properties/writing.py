@@ -40,8 +40,8 @@ def greedy(evidence: Evidence) -> Outcome:
         asked += 1
         if wrong:
             return failed(
-                f"{told} does not write the likeliest token, as logits of the whole "
-                f"text have it, from new token {wrong} on.",
+                f"{told} does not write the likeliest token by the logits of the whole "
+                f"text, from new token {wrong} on.",
                 wrong,
             )
         worst = max(worst, _NEW)
