@@ -271,7 +271,7 @@ def test_every_program_of_every_page_can_be_copied(programs_shown):
 
 def test_chapters_and_notebooks_and_no_other_pages_can_be_taken_away(site, pages):
     offers = {
-        name: [a["href"] for a in soup.select("a[download]")]
+        name: [a["href"] for a in soup.select(".hw-takeaway a[download]")]
         for name, soup in pages.items()
     }
     paths = [Path(chapter) for chapter in chapters()]
