@@ -374,7 +374,7 @@ def test_a_call_that_is_refused_changes_nothing() -> None:
         cache.append(*draw_rows(B + 1, S=1), torch.tensor([4]))
     with pytest.raises(ValueError, match="value must be like the kept ones"):
         cache.append(key, value.float(), torch.arange(4))
-    with pytest.raises(ValueError, match="positions must be of the texts"):
+    with pytest.raises(ValueError, match="positions must belong to the texts"):
         cache.append(key, value, torch.arange(4).expand(3, 4))
     assert cache.length == 4
     for held, same in zip(cache._slots, before, strict=True):
