@@ -188,7 +188,7 @@ PLAIN_MISTAKES = [
         {
             "1/sqrt(D)": (
                 "told-scale-ignored",
-                "scores are divided by the root of D, and the given scale is ignored",
+                "scores are divided by the root of D, and the scale meant is ignored",
             ),
             "twice": ("told-scale-twice", "the given scale acts twice"),
         },

@@ -39,7 +39,7 @@ _REASONS = {
     ),
     "either": Cause(
         "With {}, a row sees what the mask shows and all that it saw without it: "
-        "a token must be allowed by both masks, not by either.",
+        "a token must be allowed by both masks, not by one or the other.",
         "mask-or-causal",
     ),
     "the future": Cause(
