@@ -21,6 +21,7 @@ from headway import (
     SelfAttentionV1,
     SelfAttentionV2,
     Vocabulary,
+    _heads,
     _require,
     attention,
     attention_scores,
@@ -61,6 +62,7 @@ from headway import (
     yarn_frequencies,
     yarn_magnitude,
 )
+from headway.decoding import paged_cache
 from tests.support.sizes import CONTEXT, D_IN, B, D, E, H, S, T, V
 
 Case = tuple[str, Callable[[], object], str]
@@ -1333,9 +1335,9 @@ def test_shapes_of_results_are_checked_in_this_run() -> None:
 
 def test_numbers_of_positions_are_not_looked_at_while_it_compiles(monkeypatch) -> None:
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
-    _require.positions(torch.tensor([-1, CONTEXT]), (2,), CONTEXT)
+    _heads._require_positions(torch.tensor([-1, CONTEXT]), (2,), CONTEXT)
     with pytest.raises(ValueError, match="positions must broadcast"):
-        _require.positions(torch.tensor([0, 1]), (3,), CONTEXT)
+        _heads._require_positions(torch.tensor([0, 1]), (3,), CONTEXT)
 
 
 def test_a_cache_may_keep_what_the_window_shows_and_no_more() -> None:
@@ -1345,7 +1347,7 @@ def test_a_cache_may_keep_what_the_window_shows_and_no_more() -> None:
 
 @pytest.mark.parametrize(("pages", "wrong"), [([1, 2, 1], 1), ([1, 0], 0), ([7], 7)])
 def test_a_page_is_given_back_by_whom_it_belongs_to_and_once(pages, wrong) -> None:
-    _require.taken_pages([1, 2], [0], 7)
+    paged_cache._require_taken_pages([1, 2], [0], 7)
     sentence = f"pages must be taken, each by one text; got pages with {wrong}."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        _require.taken_pages(pages, [0], 7)
+        paged_cache._require_taken_pages(pages, [0], 7)

@@ -26,9 +26,9 @@ def positions(
         ValueError: If a position is not an integer in [0, context_length).
     """
     if given is not None:
-        _require.positions(given, x.shape[:-1], context_length)
+        _require_positions(given, x.shape[:-1], context_length)
         return given
-    _require.room(x, kept, context_length)
+    _require_room(x, kept, context_length)
     return torch.arange(kept, kept + x.shape[-2], device=x.device)
 
 
@@ -72,3 +72,26 @@ def check_bias(
 def mask_of_newest(mask: Tensor | None, S: int) -> Tensor | None:
     """Cut a mask to the newest S keys, which are kept, and make an axis for heads."""
     return None if mask is None else mask[..., -S:].unsqueeze(-3)
+
+
+# ---- What is refused ----
+
+
+def _require_room(x: Tensor, kept: int, context_length: int) -> None:
+    """Check that there are positions for the tokens of x behind those in a cache."""
+    if kept + x.shape[-2] > context_length:
+        count, found = "", ""
+        if kept:
+            count, found = ", with those in cache", f", cache.length={kept}"
+        raise ValueError(
+            f"x must have at most context_length={context_length} tokens{count}; "
+            f"got x.shape={_require.shape(x)}{found}."
+        )
+
+
+def _require_positions(
+    positions: Tensor, tokens_shape: tuple[int, ...], context_length: int
+) -> None:
+    """Check integers in [0, context_length), one for each token or for each column."""
+    _require.fit_tokens(positions, tokens_shape)
+    _require.within_context(positions, context_length)

@@ -101,8 +101,8 @@ class CrossAttention(nn.Module):
                 width, they do not broadcast, or `mask` is not boolean or does not fit.
         """
         _require.tokens(x, self.W_query.in_features)
-        _require.memory(memory, self.W_key.in_features)
-        _require.leading_axes(x, memory)
+        _require_memory(memory, self.W_key.in_features)
+        _require_leading_axes(x, memory)
         return self.look_up(x, *self.keys_and_values(memory), mask=mask)
 
     def keys_and_values(
@@ -119,7 +119,7 @@ class CrossAttention(nn.Module):
         Raises:
             ValueError: If `memory` is not floating-point, empty or of another width.
         """
-        _require.memory(memory, self.W_key.in_features)
+        _require_memory(memory, self.W_key.in_features)
         key = split_heads(self.W_key(memory), self.num_heads)
         value = split_heads(self.W_value(memory), self.num_heads)
         return key, value
@@ -157,3 +157,29 @@ class CrossAttention(nn.Module):
         dropout_p = _dropout.probability(self.dropout)
         context = self.attend(query, key, value, mask=mask, dropout_p=dropout_p)
         return self.out_proj(merge_heads(context))
+
+
+# ---- What is refused ----
+
+
+def _require_memory(memory: Tensor, d_memory: int) -> None:
+    """Check what is asked in cross-attention: float, (*B, S, d_memory), 0 < S."""
+    _require.floating(memory=memory)
+    if memory.ndim < 2 or memory.shape[-1] != d_memory:
+        raise ValueError(
+            f"memory must have shape (..., tokens, d_memory={d_memory}); "
+            f"got memory.shape={_require.shape(memory)}."
+        )
+    if memory.shape[-2] == 0:
+        raise ValueError(
+            "memory must have at least one token; got "
+            f"memory.shape={_require.shape(memory)}."
+        )
+
+
+def _require_leading_axes(x: Tensor, memory: Tensor) -> None:
+    if not _require.leading_axes_broadcast(x, memory):
+        raise ValueError(
+            "memory must have leading axes that broadcast with those of x; "
+            f"got memory.shape={_require.shape(memory)}, x.shape={_require.shape(x)}."
+        )

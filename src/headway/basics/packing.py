@@ -38,7 +38,7 @@ def pack(
         Krell et al. (2021), [arXiv:2107.02027](https://arxiv.org/abs/2107.02027), who
         also ask which texts to put together.
     """
-    _require.texts(texts)
+    _require_texts(texts)
     lengths = [len(text) for text in texts]
     length = sum(lengths) if length is None else length
     if length < sum(lengths):
@@ -109,6 +109,36 @@ def unpack(
         [tensor([5]), tensor([6, 7])]
     """
     _require.document_ids(document_ids)
-    _require.one_number_per_token(row, document_ids)
+    _require_one_number_per_token(row, document_ids)
     numbers = document_ids[document_ids >= 0].unique()
     return [row[document_ids == number] for number in numbers]
+
+
+# ---- What is refused ----
+
+
+def _require_texts(texts: Sequence[Tensor]) -> None:
+    if len(texts) == 0:
+        raise ValueError("texts must hold at least one text; got texts=[].")
+    first = texts[0]
+    for number, text in enumerate(texts):
+        if text.ndim == 0 or len(text) == 0:
+            raise ValueError(
+                "texts must have at least one token each; "
+                f"got texts[{number}].shape={_require.shape(text)}."
+            )
+        if (text.shape[1:], text.dtype) != (first.shape[1:], first.dtype):
+            raise ValueError(
+                "texts must be alike in all but their length; "
+                f"got texts[0] of {_require.shape(first)}, {first.dtype}, "
+                f"texts[{number}] of {_require.shape(text)}, {text.dtype}."
+            )
+
+
+def _require_one_number_per_token(row: Tensor, document_ids: Tensor) -> None:
+    if document_ids.shape != row.shape[:1]:
+        raise ValueError(
+            "document_ids must have one number for each token of row; "
+            f"got document_ids.shape={_require.shape(document_ids)}, "
+            f"row.shape={_require.shape(row)}."
+        )

@@ -120,7 +120,7 @@ class GroupedQueryAttention(nn.Module):
         _require.positive(num_heads=num_heads, num_kv_heads=num_kv_heads)
         _require.divides(num_heads=num_heads, d_out=d_out)
         _require.groups(num_kv_heads=num_kv_heads, num_heads=num_heads)
-        _require.window(window, causal=causal)
+        _require_window(window, causal=causal)
         _require.probability(dropout=dropout)
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads
@@ -210,3 +210,16 @@ class GroupedQueryAttention(nn.Module):
     ) -> Float[Tensor, "*B {self.num_kv_heads} n T N"]:
         """Split the axis of query heads: the group, and the place in it."""
         return x.unflatten(-3, (self.num_kv_heads, -1))
+
+
+# ---- What is refused ----
+
+
+def _require_window(window: int | None, *, causal: bool) -> None:
+    if window is not None:
+        _require.positive(window=window)
+        if not causal:
+            raise ValueError(
+                "window must be None without causal; "
+                f"got window={window}, causal={causal}."
+            )

@@ -1,5 +1,6 @@
 """A cache in pages: texts of any length share one memory."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -91,7 +92,7 @@ class PagePool:
         Raises:
             ValueError: If fewer are free; then none is taken.
         """
-        _require.enough_pages(len(self.free_pages), count, self.num_pages)
+        _require_enough_pages(len(self.free_pages), count, self.num_pages)
         taken, self.free_pages = self.free_pages[:count], self.free_pages[count:]
         return taken
 
@@ -105,7 +106,7 @@ class PagePool:
             ValueError: If one of them is free, or there is no such page; then none is
                 given back.
         """
-        _require.taken_pages(pages, self.free_pages, self.num_pages)
+        _require_taken_pages(pages, self.free_pages, self.num_pages)
         self.free_pages = [*self.free_pages, *pages]
 
 
@@ -177,10 +178,10 @@ class PagedCache:
         """
         pool, new = self.pool, key.shape[-2] if key.ndim > 1 else 0
         _require.one_each(key, value, positions)
-        _require.like_pages(pool.keys, key=key)
-        _require.like_pages(pool.values, value=value)
-        _require.no_gradient(key=key, value=value)
-        _require.of_one_text(positions)
+        _require_like_pages(pool.keys, key=key)
+        _require_like_pages(pool.values, value=value)
+        _require_no_gradient(key=key, value=value)
+        _require_of_one_text(positions)
         end = self.length + new
         needed = -(-end // pool.page_size)  # rounded up
         self.table = [*self.table, *pool.take(needed - len(self.table))]
@@ -207,3 +208,59 @@ class PagedCache:
         tokens = torch.arange(start, end, device=device)
         table = torch.tensor(self.table, dtype=torch.int64, device=device)
         return table[tokens // self.pool.page_size], tokens % self.pool.page_size
+
+
+# ---- What is refused ----
+
+
+def _require_like_pages(pages: Tensor, **new: Tensor) -> None:
+    """Check that rows of one text, (*1, H, S, D), fit on pages, (N, P, H, D)."""
+    for name, tensor in new.items():
+        *texts, heads = tensor.shape[:-2] or (0,)
+        one = (math.prod(texts), heads, tensor.shape[-1], tensor.dtype, tensor.device)
+        if one != (1, *pages.shape[-2:], pages.dtype, pages.device):
+            raise ValueError(
+                f"{name} must be of one text, and like what is on the pages; "
+                f"got {name} of {_require.shape(tensor)}, {tensor.dtype}, "
+                f"{tensor.device}, "
+                f"pages of {_require.shape(pages)}, {pages.dtype}, {pages.device}."
+            )
+
+
+def _require_of_one_text(positions: Tensor) -> None:
+    if math.prod(positions.shape[:-1]) != 1:
+        raise ValueError(
+            "positions must be of one text; got "
+            f"positions.shape={_require.shape(positions)}."
+        )
+
+
+def _require_no_gradient(**tensors: Tensor) -> None:
+    """Check that no gradient gets lost in memory that is written in place."""
+    for name, tensor in tensors.items():
+        if tensor.requires_grad and torch.is_grad_enabled():
+            raise ValueError(
+                f"{name} must not require a gradient, which pages do not keep; "
+                f"got {name}.requires_grad=True."
+            )
+
+
+def _require_enough_pages(free: int, count: int, num_pages: int) -> None:
+    if count > free:
+        raise ValueError(
+            "num_pages must be enough for all texts; "
+            f"got num_pages={num_pages}, of which {free} free, {count} more needed."
+        )
+
+
+def _require_taken_pages(
+    pages: Sequence[int], free: Sequence[int], num_pages: int
+) -> None:
+    """Check that pages can be given back, each once."""
+    taken = {*range(num_pages)}.difference(free)
+    for page in pages:
+        if page not in taken:
+            raise ValueError(
+                f"pages must be taken, each by one text; got pages with {page}."
+            )
+        taken.remove(page)

@@ -120,7 +120,7 @@ def count_pairs(rows: Sequence[Int[Tensor, " _"]]) -> list[int]:
         >>> count_pairs([torch.tensor([0, 1]), torch.tensor([2, 3])])
         [3, 7]
     """
-    _require.rows(rows)
+    _require_rows(rows)
     keys = torch.cat([*rows]).sort().values
     return [
         int(torch.searchsorted(keys, row.contiguous(), right=True).sum())
@@ -273,8 +273,8 @@ def _refusal(
     try:
         _require.matching(query, key)
         _require.one_value_per_key(query, key, value)
-        _require.one_type(query=query, key=key, value=value)
-        _require.one_position_each(positions, query, key)
+        _require_one_type(query=query, key=key, value=value)
+        _require_one_position_each(positions, query, key)
         _require.scale(scale)
     except ValueError as error:
         return error
@@ -294,9 +294,9 @@ def _agree(
     told = gather_objects((own, None if refusal is None else str(refusal)), group)
     if refusal is not None:
         raise refusal
-    _require.no_refusal([said for _, said in told])
+    _require_no_refusal([said for _, said in told])
     of_all = [of_one for of_one, _ in told]
-    _require.alike_but_for_length(of_all)
+    _require_alike_but_for_length(of_all)
     return [(key, value, (key[-2], 1)) for key, value, _ in of_all]
 
 
@@ -402,3 +402,72 @@ class _RingAttention(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         kept = _Kept(*ctx.saved_tensors)
         return *_backward(kept, grad, ctx.look, ctx.ring), None, None, None
+
+
+# ---- What is refused ----
+
+
+def _require_rows(rows: Sequence[Tensor]) -> None:
+    """Check the positions of each process's tokens."""
+    if len(rows) == 0:
+        raise ValueError("rows must be of at least one process; got rows=[].")
+    for number, row in enumerate(rows):
+        if row.ndim != 1 or row.is_floating_point() or row.dtype == torch.bool:
+            raise ValueError(
+                "rows must hold one list of integers for each process; "
+                f"got rows[{number}] of {_require.shape(row)}, {row.dtype}."
+            )
+
+
+def _require_one_type(**tensors: Tensor) -> None:
+    if len({x.dtype for x in tensors.values()}) > 1:
+        *names, last = tensors
+        types = ", ".join(f"{name}.dtype={x.dtype}" for name, x in tensors.items())
+        raise ValueError(
+            f"{', '.join(names)} and {last} must have one type; got {types}."
+        )
+
+
+def _require_no_refusal(sentences: Sequence[str | None]) -> None:
+    """Raise what another process has found wrong with what it was given."""
+    for number, sentence in enumerate(sentences):
+        if sentence is not None:
+            raise ValueError(
+                "query, key, value, positions and scale must fit in all processes; "
+                f"got in process {number}: {sentence}"
+            )
+
+
+def _require_one_position_each(positions: Tensor, query: Tensor, key: Tensor) -> None:
+    """Check that queries and keys are of the same tokens, each with its position."""
+    _require.integers(positions=positions)
+    if key.shape[-2] != query.shape[-2]:
+        raise ValueError(
+            "key must have the length of query; "
+            f"got key.shape={_require.shape(key)}, query.shape={_require.shape(query)}."
+        )
+    if positions.shape != query.shape[-2:-1]:
+        raise ValueError(
+            "positions must have one number for each query; "
+            f"got positions.shape={_require.shape(positions)}, "
+            f"query.shape={_require.shape(query)}."
+        )
+
+
+def _require_alike_but_for_length(
+    of_all: Sequence[tuple[tuple[int, ...], tuple[int, ...], str]],
+) -> None:
+    """Check what each process says of its keys, its values and its options."""
+
+    def but_for_length(of_one: tuple[tuple[int, ...], tuple[int, ...], str]) -> object:
+        key, value, options = of_one
+        return key[:-2], key[-1], value[:-2], value[-1], options
+
+    for number, of_one in enumerate(of_all):
+        if but_for_length(of_one) != but_for_length(of_all[0]):
+            raise ValueError(
+                "key and value must be alike in all processes but for their length; "
+                f"got key of {of_all[0][0]}, value of {of_all[0][1]}, {of_all[0][2]} "
+                f"in process 0, and key of {of_one[0]}, value of {of_one[1]}, "
+                f"{of_one[2]} in process {number}."
+            )

@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -63,9 +63,9 @@ def shard_heads(
     """
     _require.has_heads((MultiHeadAttention, GroupedQueryAttention), attention)
     _require.positive(processes=processes)
-    _require.rank(rank, processes)
+    _require_rank(rank, processes)
     H, G = attention.num_heads, _groups(attention)
-    _require.parts(processes=processes, num_heads=H, num_kv_heads=G)
+    _require_parts(processes=processes, num_heads=H, num_kv_heads=G)
     D = attention.W_query.out_features // H
     first, heads = rank * H // processes, H // processes
     group, groups = rank * G // processes, max(G // processes, 1)
@@ -202,7 +202,7 @@ class TensorParallelAttention(nn.Module):
         self.rank = distributed.get_rank(group)
         processes = distributed.get_world_size(group)
         self.part = shard_heads(attention, self.rank, processes)
-        _require.alike(_differ(attention, group))
+        _require_alike(_differ(attention, group))
         self.copies = processes // _groups(attention)
         if self.copies > 1:
             _with_the_same_head(self.copies, group)  # made once, by all of them
@@ -333,3 +333,36 @@ def _digest(parameter: Tensor) -> str:
     bits = hashlib.sha256(f"{parameter.shape} {parameter.dtype}".encode())
     bits.update(content(parameter))
     return bits.hexdigest()
+
+
+# ---- What is refused ----
+
+
+def _require_rank(rank: int, processes: int) -> None:
+    if not 0 <= rank < processes:
+        raise ValueError(
+            f"rank must be in [0, processes); got rank={rank}, processes={processes}."
+        )
+
+
+def _require_parts(*, processes: int, num_heads: int, num_kv_heads: int) -> None:
+    """Check that each process has as many heads, and those of queries their keys."""
+    if num_heads % processes:
+        raise ValueError(
+            "processes must divide num_heads; "
+            f"got processes={processes}, num_heads={num_heads}."
+        )
+    if num_kv_heads % processes and processes % num_kv_heads:
+        raise ValueError(
+            "processes must divide num_kv_heads, or be a multiple of it; "
+            f"got processes={processes}, num_kv_heads={num_kv_heads}."
+        )
+
+
+def _require_alike(differ: Sequence[str]) -> None:
+    """Check that the weights of a module are the same in all processes."""
+    if differ:
+        raise ValueError(
+            "attention must have the same weights in all processes; "
+            f"got different ones for {', '.join(differ)}."
+        )

@@ -90,7 +90,7 @@ def flash_backward(
     _require.positive(query_tile=query_tile, key_tile=key_tile)
     _require.probability(dropout_p=dropout_p)
     scale = checked(query, key, value, mask, bias, scale)
-    _require.result_fits(query, key, value, context=context, lse=lse, grad=grad)
+    _require_result_fits(query, key, value, context=context, lse=lse, grad=grad)
     T, S = query.shape[-2], key.shape[-2]
     shift = S - T if causal else None
     d_query, d_key, d_value = (_zeros(x) for x in (query, key, value))
@@ -245,3 +245,29 @@ def _zeros(x: Tensor) -> Tensor:
 def _add(part: Tensor, gradient: Tensor) -> None:
     """Add to a part of a sum, in place, what all that share it get."""
     part += gradient.sum_to_size(part.shape)
+
+
+# ---- What is refused ----
+
+
+def _require_result_fits(
+    query: Tensor, key: Tensor, value: Tensor, *, lse: Tensor, **contexts: Tensor
+) -> None:
+    """Check what attention gave: one vector and one number for each query."""
+    shape = (
+        *_require.leading_axes(query, key, value),
+        query.shape[-2],
+        value.shape[-1],
+    )
+    _require.floating(lse=lse, **contexts)
+    for name, context in contexts.items():
+        if context.shape != shape:
+            raise ValueError(
+                f"{name} must have shape {shape}, one row for each query; "
+                f"got {name}.shape={_require.shape(context)}."
+            )
+    if lse.shape != shape[:-1]:
+        raise ValueError(
+            f"lse must have shape {shape[:-1]}, one number for each query; "
+            f"got lse.shape={_require.shape(lse)}."
+        )

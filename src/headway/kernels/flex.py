@@ -110,7 +110,7 @@ def prefix_mod(prefix_lengths: Int[Tensor, "B"]) -> MaskMod:
         Raffel et al. (2020), section 3.2.1,
         [arXiv:1910.10683](https://arxiv.org/abs/1910.10683).
     """
-    _require.one_length_per_text(prefix_lengths=prefix_lengths)
+    _require_one_length_per_text(prefix_lengths=prefix_lengths)
 
     @no_type_check
     def mod(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def document_mod(document_ids: Int[Tensor, "*#B S"]) -> MaskMod:
                 [0, 0, 0, 0]], dtype=torch.int32)
     """
     _require.document_ids(document_ids)
-    _require.at_most_two_axes(document_ids=document_ids)
+    _require_at_most_two_axes(document_ids=document_ids)
 
     def number(b: Tensor, place: Tensor) -> Tensor:
         one_row = document_ids.ndim == 1
@@ -178,7 +178,7 @@ def padding_mod(lengths: Int[Tensor, "B"]) -> MaskMod:
         >>> padding_mod(torch.tensor([3]))(k * 0, k, k, k)
         tensor([ True,  True,  True, False])
     """
-    _require.one_length_per_text(lengths=lengths)
+    _require_one_length_per_text(lengths=lengths)
 
     @no_type_check
     def mod(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
@@ -212,7 +212,7 @@ def alibi_mod(slopes: Float[Tensor, "H"]) -> ScoreMod:
         Press et al. (2022), section 3,
         [arXiv:2108.12409](https://arxiv.org/abs/2108.12409).
     """
-    _require.one_slope_per_head(slopes)
+    _require_one_slope_per_head(slopes)
 
     @no_type_check
     def mod(
@@ -409,9 +409,9 @@ class FlexAttend:
         _require.matching(query, key)
         _require.one_value_per_key(query, key, value)
         _require.scale(scale)
-        _require.no_dropout(dropout_p)
+        _require_no_dropout(dropout_p)
         if self.mask_mod is not None or self.score_mod is not None:
-            _require.texts_and_heads(query, key)
+            _require_texts_and_heads(query, key)
         shape = _require.scores_shape(query, key)
         if mask is not None:
             _require.mask_fits(mask, shape)
@@ -423,7 +423,7 @@ class FlexAttend:
             None if x is None else _table(x, leading, shape) for x in (mask, bias)
         ]
         if query.device.type == "cpu":
-            _require.inference(query=query, key=key, value=value, bias=bias)
+            _require_inference(query=query, key=key, value=value, bias=bias)
             tensors = [x.detach() for x in tensors]
         if 0 in shape:
             return query.new_zeros((*leading, query.shape[-2], value.shape[-1]))
@@ -505,3 +505,63 @@ def _table(table: Tensor, leading: tuple[int, ...], shape: tuple[int, ...]) -> T
     With at most two leading axes, what is shared is not copied.
     """
     return _four_axes(table.expand(*table.shape[:-2], *shape[-2:]), leading)
+
+
+# ---- What is refused ----
+
+
+def _require_one_length_per_text(**lengths: Tensor) -> None:
+    _require.integers(**lengths)
+    for name, numbers in lengths.items():
+        if numbers.ndim != 1:
+            raise ValueError(
+                f"{name} must have one number for each text; "
+                f"got {name}.shape={_require.shape(numbers)}."
+            )
+
+
+def _require_one_slope_per_head(slopes: Tensor) -> None:
+    _require.floating(slopes=slopes)
+    if slopes.ndim != 1:
+        raise ValueError(
+            "slopes must have one number for each head; "
+            f"got slopes.shape={_require.shape(slopes)}."
+        )
+
+
+def _require_at_most_two_axes(**tensors: Tensor) -> None:
+    for name, tensor in tensors.items():
+        if tensor.ndim > 2:
+            raise ValueError(
+                f"{name} must have at most two axes, rows and tokens; "
+                f"got {name}.shape={_require.shape(tensor)}."
+            )
+
+
+def _require_no_dropout(dropout_p: float) -> None:
+    if dropout_p != 0.0:
+        raise ValueError(
+            "dropout_p must be zero, because FlexAttention has no dropout; "
+            f"got dropout_p={dropout_p!r}."
+        )
+
+
+def _require_inference(**tensors: Tensor | None) -> None:
+    for name, tensor in tensors.items():
+        if tensor is None or not torch.is_grad_enabled():
+            continue
+        if tensor.requires_grad:
+            raise ValueError(
+                f"{name} must not require a gradient, which FlexAttention does not "
+                f"compute on a CPU; got {name}.requires_grad=True."
+            )
+
+
+def _require_texts_and_heads(query: Tensor, key: Tensor) -> None:
+    """Check that a function of text and head can be asked: (B, H, T, D) or less."""
+    if query.ndim > 4 or query.shape[:-2][-1:] != key.shape[:-2][-1:]:
+        raise ValueError(
+            "query must have the heads of key, and be (texts, heads, tokens, width), "
+            "where a function is asked for a text and a head; "
+            f"got query.shape={_require.shape(query)}, key.shape={_require.shape(key)}."
+        )

@@ -124,7 +124,7 @@ def merge_attention(
         Staats (2021), sections 2 and 3,
         [arXiv:2112.05682](https://arxiv.org/abs/2112.05682), with the values.
     """
-    _require.pieces(first, second)
+    _require_pieces(first, second)
     (first_context, first_lse), (second_context, second_lse) = first, second
     # Where neither saw a key, minus infinity minus itself would be nan, and so would
     # the gradient of the sum: let both weigh one, then say that they weigh nothing.
@@ -136,3 +136,33 @@ def merge_attention(
     context = ahead.sigmoid() * first_context + (-ahead).sigmoid() * second_context
     context = context.to(torch.promote_types(first_context.dtype, second_context.dtype))
     return context, lse.expand(context.shape[:-1])
+
+
+# ---- What is refused ----
+
+
+def _require_pieces(
+    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
+) -> None:
+    """Check two pairs of context and log-sum-exp, of the same queries."""
+    for name, (context, lse) in {"first": first, "second": second}.items():
+        if not (context.is_floating_point() and lse.is_floating_point()):
+            raise ValueError(
+                f"{name} must hold floating-point numbers; "
+                f"got {name} of {context.dtype} and {lse.dtype}."
+            )
+        if context.ndim < 2 or lse.ndim < 1 or lse.shape[-1] != context.shape[-2]:
+            raise ValueError(
+                f"{name} must have one log-sum-exp for each row of its context; "
+                f"got {name} of {_require.shape(context)} and {_require.shape(lse)}."
+            )
+    (one, one_lse), (other, other_lse) = first, second
+    same = one.shape[-2:] == other.shape[-2:]
+    columns = (one_lse.unsqueeze(-1), other_lse.unsqueeze(-1))
+    if not same or not _require.leading_axes_broadcast(one, other, *columns):
+        raise ValueError(
+            "second must have the queries and the width of first, and leading axes "
+            f"that broadcast; got second of {_require.shape(other)} and "
+            f"{_require.shape(other_lse)}, "
+            f"first of {_require.shape(one)} and {_require.shape(one_lse)}."
+        )

@@ -74,7 +74,7 @@ def silenced_heads(module: _Heads, heads: Sequence[int]) -> Iterator[None]:
         Michel, Levy and Neubig (2019),
         [arXiv:1905.10650](https://arxiv.org/abs/1905.10650).
     """
-    _require.numbers_of_heads(heads, module.num_heads)
+    _require_numbers_of_heads(heads, module.num_heads)
     columns = _columns(module).detach()  # a view: what is written goes to the weight
     kept = columns.clone()
     try:
@@ -117,7 +117,7 @@ def weighted_norms(
         our $f_h$ is their $f$ for one head, with weights that multiply from the left.
     """
     _require.tokens(x, module.W_value.in_features)
-    _require.weights_of_heads(weights, module.num_heads, x.shape[-2])
+    _require_weights_of_heads(weights, module.num_heads, x.shape[-2])
     columns = _columns(module)
     shared = module.num_heads * columns.shape[-1] // module.W_value.out_features
     value = split_heads(module.W_value(x), module.num_heads // shared)
@@ -161,8 +161,8 @@ def rollout(
         Abnar and Zuidema (2020), [arXiv:2005.00928](https://arxiv.org/abs/2005.00928),
         with $r = 0.5$.
     """
-    _require.share(residual=residual)
-    _require.layers_of_weights(weights)
+    _require_share(residual=residual)
+    _require_layers_of_weights(weights)
     tokens = weights[0].shape[-1]
     same = torch.eye(tokens, dtype=weights[0].dtype, device=weights[0].device)
     result = same
@@ -170,3 +170,44 @@ def rollout(
         step = residual * same + (1.0 - residual) * layer.mean(dim=-3)
         result = step @ result
     return result
+
+
+# ---- What is refused ----
+
+
+def _require_share(**shares: float) -> None:
+    for name, part in shares.items():
+        if not 0.0 <= part <= 1.0:
+            raise ValueError(f"{name} must be in [0, 1]; got {name}={part!r}.")
+
+
+def _require_numbers_of_heads(heads: Sequence[int], num_heads: int) -> None:
+    if any(not 0 <= head < num_heads for head in heads):
+        raise ValueError(
+            "heads must hold numbers from 0 to num_heads - 1; "
+            f"got heads={heads}, num_heads={num_heads}."
+        )
+
+
+def _require_weights_of_heads(weights: Tensor, num_heads: int, keys: int) -> None:
+    _require.floating(weights=weights)
+    if weights.ndim < 3 or weights.shape[-3::2] != (num_heads, keys):
+        raise ValueError(
+            f"weights must have shape (..., {num_heads}, queries, {keys}); "
+            f"got weights.shape={_require.shape(weights)}."
+        )
+
+
+def _require_layers_of_weights(weights: Sequence[Tensor]) -> None:
+    if not len(weights):
+        raise ValueError("weights must be of at least one layer; got weights=[].")
+    for layer in weights:
+        _require.floating(weights=layer)
+        tokens = layer.shape[-1:]
+        fits = layer.ndim >= 3 and layer.shape[-2:] == tokens + tokens
+        first = weights[0].shape
+        if not fits or layer.shape[:-3] != first[:-3] or tokens != first[-1:]:
+            raise ValueError(
+                "weights must have shape (..., heads, tokens, tokens) in each layer; "
+                f"got {', '.join(_require.shape(layer) for layer in weights)}."
+            )

@@ -55,7 +55,7 @@ def words_task(
         (torch.Size([7, 33]), torch.Size([7, 32]))
     """
     _require.positive(texts=texts)
-    _require.from_two(_TOKENS // _WORDS, lengths=lengths)
+    _require_from_two(_TOKENS // _WORDS, lengths=lengths)
     drawn = torch.randint(len(lengths), (texts, 1), generator=generator)
     length = torch.tensor(lengths)[drawn]
     # Stable, so that two equal numbers have one order on every processor.
@@ -90,7 +90,7 @@ def words_guessing_loss(lengths: Sequence[int] = _LENGTHS) -> float:
         >>> words_guessing_loss([2]) > words_guessing_loss([4])  # more words are said
         True
     """
-    _require.from_two(_TOKENS // _WORDS, lengths=lengths)
+    _require_from_two(_TOKENS // _WORDS, lengths=lengths)
     total = places = 0.0
     for length in lengths:
         said = [1.0] + [0.0] * _WORDS  # how likely each number of different words is
@@ -137,7 +137,7 @@ def repeat_task(
         True
     """
     _require.positive(texts=texts)
-    _require.from_two(_TOKENS, distances=distances)
+    _require_from_two(_TOKENS, distances=distances)
     drawn = torch.randint(len(distances), (texts,), generator=generator)
     distance = torch.tensor(distances)[drawn]
     # Stable, so that two equal numbers have one order on every processor.
@@ -169,7 +169,7 @@ def guessing_loss(distances: Sequence[int] = _DISTANCES) -> float:
         >>> round(guessing_loss([5]), 4) == round(math.log(4), 4)
         True
     """
-    _require.from_two(_TOKENS, distances=distances)
+    _require_from_two(_TOKENS, distances=distances)
     places = [_LENGTH - 1 - d for d in distances]
     losses = [math.log(d - 1) for d in distances]
     total = sum(n * loss for n, loss in zip(places, losses, strict=True))
@@ -332,7 +332,7 @@ def recorded_weights(
     """
     modules: list[Any] = [block.attention for block in model.blocks]
     own = [module.attend for module in modules]
-    _require.plain_attention(own, (attention, fused_attention))
+    _require_plain_attention(own, (attention, fused_attention))
     recorded = []
 
     def attend(
@@ -383,7 +383,7 @@ def previous_token_score(weights: Float[Tensor, "*B H T T"]) -> Float[Tensor, " 
         >>> previous_token_score(weights[None])
         tensor([0.7500])
     """
-    _require.weights_of_one_text(weights)
+    _require_weights_of_one_text(weights)
     back = weights.diagonal(offset=-1, dim1=-2, dim2=-1)
     return back.mean(dim=-1).reshape(-1, weights.shape[-3]).mean(dim=0)
 
@@ -415,11 +415,65 @@ def induction_score(
         >>> induction_score(weights, ids)
         tensor([0.7500])
     """
-    _require.weights_of_one_text(weights)
-    _require.one_id_per_token(ids, weights)
+    _require_weights_of_one_text(weights)
+    _require_one_id_per_token(ids, weights)
     same = ids[..., :, None] == ids[..., None, :-1]
     follows = nn.functional.pad(same, (1, 0)).tril()  # none stands before the first
     found = (weights * follows.unsqueeze(-3)).sum(dim=-1)  # (*B, H, T)
     rows = follows.any(dim=-1)
-    _require.a_copy(rows)
+    _require_a_copy(rows)
     return found.movedim(-2, -1)[rows].mean(dim=0)
+
+
+# ---- What is refused ----
+
+
+def _require_from_two(most: int, **numbers: Sequence[int]) -> None:
+    for name, given in numbers.items():
+        if not len(given) or any(not 2 <= one <= most for one in given):
+            raise ValueError(
+                f"{name} must be numbers from 2 to {most}, at least one; "
+                f"got {name}={given}."
+            )
+
+
+def _require_plain_attention(
+    functions: Sequence[object], plain: Sequence[object]
+) -> None:
+    for attend in functions:
+        if attend not in plain:
+            raise ValueError(
+                "model must attend with attention or fused_attention; "
+                f"got attend={attend}."
+            )
+
+
+def _require_weights_of_one_text(weights: Tensor) -> None:
+    _require.floating(weights=weights)
+    if weights.ndim < 3 or weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(
+            "weights must have shape (..., heads, tokens, tokens); "
+            f"got weights.shape={_require.shape(weights)}."
+        )
+    if weights.shape[-1] < 2:
+        raise ValueError(
+            "weights must be of at least two tokens; "
+            f"got weights.shape={_require.shape(weights)}."
+        )
+
+
+def _require_one_id_per_token(ids: Tensor, weights: Tensor) -> None:
+    _require.integers(ids=ids)
+    if ids.shape != (*weights.shape[:-3], weights.shape[-1]):
+        raise ValueError(
+            "ids must have one number for each token; "
+            f"got ids.shape={_require.shape(ids)}, "
+            f"weights.shape={_require.shape(weights)}."
+        )
+
+
+def _require_a_copy(repeated: Tensor) -> None:
+    if not repeated.any():
+        raise ValueError(
+            "ids must hold a token that has been said before; got ids without one."
+        )

@@ -1,5 +1,6 @@
 """A language model small enough to read in one sitting, and trained."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 
@@ -170,10 +171,10 @@ class LanguageModel(nn.Module):
             ValueError: If `ids` are not integers, one of them is no token, or there is
                 not one cache for each block.
         """
-        _require.ids(ids, self.embedding.num_embeddings)
+        _require_ids(ids, self.embedding.num_embeddings)
         kept: Sequence[Cache | None] = [None] * len(self.blocks)
         if caches is not None:
-            _require.one_cache_each(caches, len(self.blocks))
+            _require_one_cache_each(caches, len(self.blocks))
             kept = caches
         if positions is None:
             start = caches[0].length if caches else 0
@@ -280,7 +281,7 @@ def draw_passages(
         (tensor([[0, 1, 2, 3, 4, 5, 6, 7]]), tensor([[1, 2, 3, 4, 5, 6, 7, 8]]))
     """
     _require.positive(passages=passages, length=length)
-    _require.one_text(ids, length + 1)
+    _require_one_text(ids, length + 1)
     start = torch.randint(len(ids) - length, (passages, 1), generator=generator)
     window = ids[start.to(ids.device) + torch.arange(length + 1, device=ids.device)]
     return window[:, :-1], window[:, 1:]
@@ -316,7 +317,7 @@ def passage_loss(
         tensor(1.3863)
     """
     _require.positive(length=length)
-    _require.one_text(ids, length + 1)
+    _require_one_text(ids, length + 1)
     whole = (len(ids) - 1) // length * length
     logits = model(ids[:whole].view(-1, length))
     return nn.functional.cross_entropy(logits.flatten(0, 1), ids[1 : whole + 1])
@@ -351,8 +352,8 @@ def bigram_loss(
     """
     _require.positive(vocab_size=vocab_size)
     for text in (train, test):
-        _require.one_text(text, 2)
-        _require.ids(text, vocab_size)
+        _require_one_text(text, 2)
+        _require_ids(text, vocab_size)
     pairs = train[:-1] * vocab_size + train[1:]
     counts = pairs.bincount(minlength=vocab_size**2).view(vocab_size, vocab_size) + 1.0
     share = counts / counts.sum(dim=1, keepdim=True)
@@ -400,8 +401,8 @@ def generate(
         torch.Size([2, 7])
     """
     _require.positive(length=length)
-    _require.zero_or_more_and_finite(temperature=temperature)
-    _require.ids(ids, model.embedding.num_embeddings)
+    _require_zero_or_more_and_finite(temperature=temperature)
+    _require_ids(ids, model.embedding.num_embeddings)
     if ids.ndim == 0 or ids.shape[-1] == 0:
         raise ValueError(
             f"ids must have at least one token; got ids.shape={tuple(ids.shape)}."
@@ -431,3 +432,44 @@ def _draw(
     rows = share.reshape(-1, share.shape[-1])  # `multinomial` knows one axis of texts
     drawn = torch.multinomial(rows, 1, generator=generator)
     return drawn.view(logits.shape[:-1])
+
+
+# ---- What is refused ----
+
+
+def _require_ids(ids: Tensor, vocab_size: int) -> None:
+    """Check the numbers of tokens: integers in [0, vocab_size)."""
+    _require.integers(ids=ids)
+    if torch.compiler.is_compiling():  # numbers are not known while it compiles
+        return
+    outside = ids[(ids < 0) | (ids >= vocab_size)]
+    if outside.numel():
+        raise ValueError(
+            f"ids must be in [0, {vocab_size}); got ids with {int(outside[0])}."
+        )
+
+
+def _require_one_text(ids: Tensor, least: int) -> None:
+    """Check a text without batch axes, of some length."""
+    _require.integers(ids=ids)
+    if ids.ndim != 1 or len(ids) < least:
+        raise ValueError(
+            f"ids must have shape (tokens,), with at least {least} tokens; "
+            f"got ids.shape={_require.shape(ids)}."
+        )
+
+
+def _require_one_cache_each(caches: Sequence[object], blocks: int) -> None:
+    if len(caches) != blocks:
+        raise ValueError(
+            f"caches must be one for each of {blocks} blocks; "
+            f"got len(caches)={len(caches)}."
+        )
+
+
+def _require_zero_or_more_and_finite(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0.0 <= number < math.inf:
+            raise ValueError(
+                f"{name} must be zero or more, and finite; got {name}={number!r}."
+            )

@@ -66,7 +66,7 @@ class RMSNorm(nn.Module):
         Raises:
             ValueError: If `x` is not floating-point or not `width` wide.
         """
-        _require.as_wide(x, width=self.weight.shape[0])
+        _require_as_wide(x, width=self.weight.shape[0])
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         mean = wide.square().mean(dim=-1, keepdim=True)
         return (wide * (mean + self.eps).rsqrt()).to(x.dtype) * self.weight
@@ -128,7 +128,7 @@ class FeedForward(nn.Module):
         Raises:
             ValueError: If `x` is not floating-point or not `width` wide.
         """
-        _require.as_wide(x, width=self.up_proj.in_features)
+        _require_as_wide(x, width=self.up_proj.in_features)
         return self.down_proj(nn.functional.gelu(self.up_proj(x), approximate="tanh"))
 
 
@@ -187,7 +187,7 @@ class SwiGLU(nn.Module):
         Raises:
             ValueError: If `x` is not floating-point or not `width` wide.
         """
-        _require.as_wide(x, width=self.up_proj.in_features)
+        _require_as_wide(x, width=self.up_proj.in_features)
         return self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
@@ -280,12 +280,12 @@ class TransformerBlock(nn.Module):
         found = self.attention(
             self.attention_norm(x), mask=mask, positions=positions, cache=cache
         )
-        _require.addable(x, attention=found)
+        _require_addable(x, attention=found)
         x = x + found
         if self.feed_forward is None:
             return x
         yielded = self.feed_forward(self.feed_forward_norm(x))
-        _require.addable(x, feed_forward=yielded)
+        _require_addable(x, feed_forward=yielded)
         return x + yielded
 
 
@@ -311,3 +311,26 @@ def count_parameters(module: nn.Module) -> int:
     """
     _require.module_is(nn.Module, module=module)
     return sum(parameter.numel() for parameter in module.parameters())
+
+
+# ---- What is refused ----
+
+
+def _require_as_wide(x: Tensor, *, width: int) -> None:
+    """Check what works on each vector alone: float, (*B, width)."""
+    _require.floating(x=x)
+    if x.ndim == 0 or x.shape[-1] != width:
+        raise ValueError(
+            f"x must have shape (..., width={width}); got x.shape={_require.shape(x)}."
+        )
+
+
+def _require_addable(x: Tensor, **results: Tensor) -> None:
+    """Check that what a half of a block yields has the shape of what it is added to."""
+    for name, result in results.items():
+        if result.shape != x.shape:
+            raise ValueError(
+                f"{name} must yield the shape of x, to be added to it; "
+                f"got a result of {_require.shape(result)}, "
+                f"x.shape={_require.shape(x)}."
+            )

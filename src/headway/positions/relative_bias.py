@@ -137,7 +137,7 @@ def relative_buckets(
         Raffel et al. (2020), section 2.1,
         [arXiv:1910.10683](https://arxiv.org/abs/1910.10683).
     """
-    _require.buckets(num_buckets, max_distance, bidirectional)
+    _require_buckets(num_buckets, max_distance, bidirectional)
     offsets = _offsets(query_positions, key_positions)
     one_way = num_buckets // 2 if bidirectional else num_buckets
     distance = offsets.abs() if bidirectional else (-offsets).clamp(min=0)
@@ -191,7 +191,7 @@ class T5Bias(nn.Module):
     ) -> None:
         super().__init__()
         _require.positive(num_heads=num_heads)
-        _require.buckets(num_buckets, max_distance, bidirectional)
+        _require_buckets(num_buckets, max_distance, bidirectional)
         self.max_distance = max_distance
         self.bidirectional = bidirectional
         zeros = torch.zeros(num_buckets, num_heads, device=device, dtype=dtype)
@@ -226,7 +226,7 @@ class T5Bias(nn.Module):
 
 def _offsets(query_positions: Tensor, key_positions: Tensor) -> Tensor:
     """Give key position minus query position: negative in the past."""
-    _require.two_rows_of_positions(query_positions, key_positions)
+    _require_two_rows_of_positions(query_positions, key_positions)
     return key_positions.unsqueeze(-2) - query_positions.unsqueeze(-1)
 
 
@@ -244,3 +244,46 @@ def _starts(num_buckets: int, max_distance: int) -> Tensor:
             n += 1
         starts.append(n)
     return torch.tensor(starts)
+
+
+# ---- What is refused ----
+
+
+def _require_two_rows_of_positions(
+    query_positions: Tensor, key_positions: Tensor
+) -> None:
+    """Check integers, one for each query and key, with leading axes that broadcast."""
+    rows = {"query_positions": query_positions, "key_positions": key_positions}
+    _require.integers(**rows)
+    for name, row in rows.items():
+        if row.ndim == 0:
+            raise ValueError(
+                f"{name} must have shape (..., tokens); got {name}.shape=()."
+            )
+    try:
+        torch.broadcast_shapes(query_positions.shape[:-1], key_positions.shape[:-1])
+    except RuntimeError:
+        raise ValueError(
+            "key_positions must have leading axes that broadcast with those of "
+            "query_positions; got "
+            f"key_positions.shape={_require.shape(key_positions)}, "
+            f"query_positions.shape={_require.shape(query_positions)}."
+        ) from None
+
+
+def _require_buckets(num_buckets: int, max_distance: int, bidirectional: bool) -> None:
+    """Check that there are near and far buckets, in each direction as many."""
+    _require.positive(num_buckets=num_buckets, max_distance=max_distance)
+    directions = 2 if bidirectional else 1
+    if num_buckets < 2 * directions or num_buckets % directions:
+        must = "be an even number of at least 4" if bidirectional else "be at least 2"
+        raise ValueError(
+            f"num_buckets must {must} with bidirectional={bidirectional}; "
+            f"got num_buckets={num_buckets}."
+        )
+    exact = num_buckets // directions // 2
+    if max_distance <= exact:
+        raise ValueError(
+            f"max_distance must be more than {exact}, the number of near buckets; "
+            f"got max_distance={max_distance}."
+        )

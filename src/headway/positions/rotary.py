@@ -97,7 +97,7 @@ class Rotary:
         if frequencies is None:
             frequencies = rotary_frequencies(width, base=base)
         _require.even(width=width)
-        _require.one_per_pair(frequencies, width)
+        _require_one_per_pair(frequencies, width)
         _require.positive_and_finite(magnitude=magnitude)
         self.width = width
         exact = device_of_doubles(frequencies.device)
@@ -122,7 +122,7 @@ class Rotary:
             ValueError: If `x` is not floating-point or not `width` wide, or `positions`
                 are not integers or do not broadcast to the tokens.
         """
-        _require.vectors(x, self.width)
+        _require_vectors(x, self.width)
         _require.fit_tokens(positions, x.shape[:-1])
         exact = device_of_doubles(x.device)
         angles = positions.to(exact).unsqueeze(-1) * self.frequencies.to(exact)
@@ -160,7 +160,7 @@ def pairs_to_halves(x: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         >>> pairs_to_halves(torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]))
         tensor([0., 2., 4., 1., 3., 5.])
     """
-    _require.even_width(x)
+    _require_even_width(x)
     return torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1)
 
 
@@ -182,7 +182,7 @@ def halves_to_pairs(x: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         >>> halves_to_pairs(torch.tensor([0.0, 2.0, 4.0, 1.0, 3.0, 5.0]))
         tensor([0., 1., 2., 3., 4., 5.])
     """
-    _require.even_width(x)
+    _require_even_width(x)
     return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 
 
@@ -244,6 +244,42 @@ def _by_heads(
 ) -> Tensor:
     """Reorder the rows of each head by themselves."""
     _require.positive(num_heads=num_heads)
-    _require.pairs_of_rows(weight, num_heads)
+    _require_pairs_of_rows(weight, num_heads)
     heads = weight.unflatten(0, (num_heads, -1)).movedim(1, -1)
     return reorder(heads).movedim(-1, 1).flatten(0, 1)
+
+
+# ---- What is refused ----
+
+
+def _require_vectors(x: Tensor, width: int) -> None:
+    """Check what is turned: float, (*B, T, width)."""
+    _require.floating(x=x)
+    if x.ndim < 2 or x.shape[-1] != width:
+        raise ValueError(
+            f"x must have shape (..., tokens, width={width}); got "
+            f"x.shape={_require.shape(x)}."
+        )
+
+
+def _require_even_width(x: Tensor) -> None:
+    if x.ndim == 0 or x.shape[-1] % 2:
+        raise ValueError(f"x must have an even width; got x.shape={_require.shape(x)}.")
+
+
+def _require_one_per_pair(frequencies: Tensor, width: int) -> None:
+    _require.floating(frequencies=frequencies)
+    if frequencies.shape != (width // 2,):
+        raise ValueError(
+            f"frequencies must have shape ({width // 2},), one for each pair; "
+            f"got frequencies.shape={_require.shape(frequencies)}."
+        )
+
+
+def _require_pairs_of_rows(weight: Tensor, num_heads: int) -> None:
+    """Check the rows of a projection: heads of one even width."""
+    if weight.ndim == 0 or weight.shape[0] % (2 * num_heads):
+        raise ValueError(
+            f"weight must have {num_heads} heads of one even width as rows; "
+            f"got weight.shape={_require.shape(weight)}."
+        )

@@ -40,7 +40,7 @@ def linear_frequencies(
         Chen et al. (2023), section 2.3,
         [arXiv:2306.15595](https://arxiv.org/abs/2306.15595).
     """
-    _require.at_least_one(factor=factor)
+    _require_at_least_one(factor=factor)
     return rotary_frequencies(width, base=base) / factor
 
 
@@ -76,8 +76,8 @@ def ntk_frequencies(
         [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), who credit a post by
         bloc97.
     """
-    _require.at_least_one(factor=factor)
-    _require.two_pairs(width)
+    _require_at_least_one(factor=factor)
+    _require_two_pairs(width)
     return rotary_frequencies(width, base=base * factor ** (width / (width - 2)))
 
 
@@ -134,10 +134,10 @@ def yarn_frequencies(
         Peng et al. (2023), equations 17 to 20,
         [arXiv:2309.00071](https://arxiv.org/abs/2309.00071).
     """
-    _require.at_least_one(factor=factor)
+    _require_at_least_one(factor=factor)
     _require.positive(original_length=original_length)
-    _require.greater(fast=fast, slow=slow)
-    _require.more_than_one(base=base)
+    _require_greater(fast=fast, slow=slow)
+    _require_more_than_one(base=base)
     frequencies = rotary_frequencies(width, base=base)
     first, last = (
         width / 2 * math.log(original_length / (2 * math.pi * turns)) / math.log(base)
@@ -179,7 +179,7 @@ def yarn_magnitude(factor: float) -> float:
         Peng et al. (2023), equations 21 and 22,
         [arXiv:2309.00071](https://arxiv.org/abs/2309.00071).
     """
-    _require.at_least_one(factor=factor)
+    _require_at_least_one(factor=factor)
     return 0.1 * math.log(factor) + 1.0
 
 
@@ -229,9 +229,9 @@ def llama3_frequencies(
         (2023), equations 17 to 20,
         [arXiv:2309.00071](https://arxiv.org/abs/2309.00071).
     """
-    _require.at_least_one(factor=factor)
+    _require_at_least_one(factor=factor)
     _require.positive(original_length=original_length)
-    _require.greater(high=high, low=low)
+    _require_greater(high=high, low=low)
     frequencies = rotary_frequencies(width, base=base)
     turns = original_length * frequencies / (2 * math.pi)
     return _by_parts(frequencies, ((turns - low) / (high - low)).clamp(0, 1), factor)
@@ -242,3 +242,39 @@ def _by_parts(
 ) -> Float[Tensor, "N"]:
     """Keep a share of each frequency as it is, and divide the rest."""
     return kept * frequencies + (1 - kept) * frequencies / factor
+
+
+# ---- What is refused ----
+
+
+def _require_at_least_one(**factors: float) -> None:
+    for name, factor in factors.items():
+        if not 1.0 <= factor < math.inf:
+            raise ValueError(
+                f"{name} must be finite and at least 1; got {name}={factor!r}."
+            )
+
+
+def _require_more_than_one(**bases: float) -> None:
+    for name, base in bases.items():
+        if not 1.0 < base < math.inf:
+            raise ValueError(
+                f"{name} must be finite and greater than 1; got {name}={base!r}."
+            )
+
+
+def _require_two_pairs(width: int) -> None:
+    """Check that the fastest pair is not the slowest."""
+    _require.positive(width=width)
+    if width < 4:
+        raise ValueError(f"width must be at least 4; got width={width}.")
+
+
+def _require_greater(**limits: float) -> None:
+    """Check two limits, the greater first: finite, positive, and not the same."""
+    (above, more), (below, less) = limits.items()
+    if not 0.0 < less < more < math.inf:
+        raise ValueError(
+            f"{above} must be greater than {below}, and both positive and finite; "
+            f"got {above}={more!r}, {below}={less!r}."
+        )

@@ -70,7 +70,7 @@ def delta_rule(
     """
     _require.one_key_and_value_per_query(query, key, value)
     decay = torch.ones_like(beta) if decay is None else decay
-    _require.one_factor_per_key(key, beta=beta, decay=decay)
+    _require_one_factor_per_key(key, beta=beta, decay=decay)
     dtype, wide = query.dtype, torch.promote_types(query.dtype, torch.float32)
     chunk = query.shape[-2] if chunk is None else chunk
     _require.positive(chunk=chunk)
@@ -120,3 +120,18 @@ def _left_of_each_write(decay: Tensor) -> Tensor:
     C = decay.shape[-2]
     later = torch.ones(C, C, dtype=torch.bool, device=decay.device).tril(-1)
     return torch.where(later, decay, 1.0).cumprod(dim=-2).tril()
+
+
+# ---- What is refused ----
+
+
+def _require_one_factor_per_key(key: Tensor, **factors: Tensor) -> None:
+    _require.floating(**factors)
+    for name, factor in factors.items():
+        fits = factor.ndim >= 1 and factor.shape[-1] == key.shape[-2]
+        if not fits or not _require.leading_axes_broadcast(factor.unsqueeze(-1), key):
+            raise ValueError(
+                f"{name} must have one number for each key, and leading axes that "
+                f"broadcast; got {name}.shape={_require.shape(factor)}, "
+                f"key.shape={_require.shape(key)}."
+            )

@@ -107,7 +107,7 @@ class QKNorm(nn.Module):
                 function says so.
         """
         (width,) = self.query_norm.normalized_shape
-        _require.of_width(width, query=query, key=key)
+        _require_of_width(width, query=query, key=key)
         return self.attend(
             self.query_norm(query),
             self.key_norm(key),
@@ -186,7 +186,7 @@ def add_qk_norm(
     width = attention.W_query.out_features // attention.num_heads
     for name in ("W_query", "W_key"):
         linear = getattr(attention, name)
-        _require.plain_linear(**{f"attention.{name}": linear})
+        _require_plain_linear(**{f"attention.{name}": linear})
         measured = linear.out_features if across_heads else width
         setattr(attention, name, _NormedLinear(linear, measured, eps))
     return attention
@@ -229,7 +229,7 @@ class GatedAttention(nn.Module):
     ) -> None:
         super().__init__()
         _require.has_heads((MultiHeadAttention, GroupedQueryAttention), attention)
-        _require.plain_linear(**{"attention.out_proj": attention.out_proj})
+        _require_plain_linear(**{"attention.out_proj": attention.out_proj})
         weight, d_out = attention.W_query.weight, attention.out_proj.in_features
         gates = attention.num_heads if per_head else d_out
         self.attention = attention
@@ -320,7 +320,7 @@ def differential_attention(
         Ye et al. (2024), equation 1,
         [arXiv:2410.05258](https://arxiv.org/abs/2410.05258).
     """
-    _require.two_tables(query=query, key=key)
+    _require_two_tables(query=query, key=key)
     contexts = attend(
         query,
         key,
@@ -333,7 +333,7 @@ def differential_attention(
     )
     first, second = contexts.unbind(-3)
     factor = torch.as_tensor(lam, dtype=first.dtype, device=first.device)
-    _require.one_factor_each(factor, first.shape[:-2])
+    _require_one_factor_each(factor, first.shape[:-2])
     return first - factor[..., None, None] * second
 
 
@@ -434,7 +434,7 @@ class DifferentialAttention(nn.Module):
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         _require.positive(d_in=d_in, d_out=d_out, context_length=context_length)
         _require.positive(num_heads=num_heads, num_kv_heads=num_kv_heads)
-        _require.divides_twice(num_heads=num_heads, d_out=d_out)
+        _require_divides_twice(num_heads=num_heads, d_out=d_out)
         _require.groups(num_kv_heads=num_kv_heads, num_heads=num_heads)
         _require.probability(dropout=dropout)
         _require.positive_and_finite(eps=eps)
@@ -553,5 +553,62 @@ def halves_to_neighbours_weight(
         tensor([0., 1., 4., 5., 2., 3., 6., 7.])
     """
     _require.even(num_heads=num_heads)
-    _require.heads_of_rows(weight, num_heads)
+    _require_heads_of_rows(weight, num_heads)
     return weight.unflatten(0, (2, num_heads // 2, -1)).transpose(0, 1).flatten(0, 2)
+
+
+# ---- What is refused ----
+
+
+def _require_of_width(width: int, **vectors: Tensor) -> None:
+    """Check what is normalised: a broadcast over another width would be silent."""
+    for name, tensor in vectors.items():
+        if tensor.ndim == 0 or tensor.shape[-1] != width:
+            raise ValueError(
+                f"{name} must have shape (..., width={width}); "
+                f"got {name}.shape={_require.shape(tensor)}."
+            )
+
+
+def _require_plain_linear(**layers: nn.Module) -> None:
+    """Check that a layer is as it was made, and not changed already."""
+    for name, layer in layers.items():
+        if type(layer) is not nn.Linear:
+            raise ValueError(
+                f"{name} must be a plain Linear; got {name}={type(layer).__name__}."
+            )
+
+
+def _require_two_tables(**tensors: Tensor) -> None:
+    for name, tensor in tensors.items():
+        if tensor.ndim < 3 or tensor.shape[-3] != 2:
+            raise ValueError(
+                f"{name} must have shape (..., 2, tokens, width); "
+                f"got {name}.shape={_require.shape(tensor)}."
+            )
+
+
+def _require_one_factor_each(lam: Tensor, leading: tuple[int, ...]) -> None:
+    pairs = zip(reversed(lam.shape), reversed(leading), strict=False)
+    if lam.ndim > len(leading) or any(n not in (1, m) for n, m in pairs):
+        raise ValueError(
+            f"lam must broadcast to the leading axes {tuple(leading)}; "
+            f"got lam.shape={_require.shape(lam)}."
+        )
+
+
+def _require_divides_twice(*, num_heads: int, d_out: int) -> None:
+    """Check that two queries of one width fit into a head."""
+    if d_out % (2 * num_heads):
+        raise ValueError(
+            "2 * num_heads must divide d_out; "
+            f"got num_heads={num_heads}, d_out={d_out}."
+        )
+
+
+def _require_heads_of_rows(weight: Tensor, num_heads: int) -> None:
+    if weight.ndim == 0 or weight.shape[0] % num_heads:
+        raise ValueError(
+            "num_heads must divide the rows of weight; "
+            f"got num_heads={num_heads}, weight.shape={_require.shape(weight)}."
+        )

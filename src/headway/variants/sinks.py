@@ -1,6 +1,7 @@
 """A place for unused attention: sinks, learned or kept in sight, and capped scores."""
 
 import math
+from numbers import Integral
 
 import torch
 from jaxtyping import Bool, Float
@@ -71,7 +72,7 @@ def sink_attention(
     context, lse = attention_with_lse(
         query, key, value, mask=mask, bias=bias, causal=causal, scale=scale
     )
-    _require.one_sink_each(sinks, lse.shape[:-1])
+    _require_one_sink_each(sinks, lse.shape[:-1])
     if dropout_p > 0.0:
         context = attention(
             query,
@@ -171,7 +172,7 @@ class LearnedSinks(nn.Module):
         sinks = self.sinks
         if self.num_kv_heads is not None:
             sinks = sinks.unflatten(0, (self.num_kv_heads, -1))
-        _require.heads(query, tuple(sinks.shape))
+        _require_heads(query, tuple(sinks.shape))
         return sink_attention(
             query,
             key,
@@ -231,7 +232,7 @@ def sink_window_mask(
     """
     S = T if S is None else S
     _require.positive(T=T, S=S, window=window)
-    _require.not_negative(sinks=sinks)
+    _require_not_negative(sinks=sinks)
     first = torch.arange(S, device=device) < sinks
     past = _triangle.triangle(T, S, device)
     return _triangle.band(T, S, window, device) | (past & first)
@@ -304,3 +305,35 @@ def softcap_attention(
         mask = _triangle.and_past(mask, scores.shape, scores.device)
     weights = masked_softmax(scores, mask)
     return nn.functional.dropout(weights, dropout_p) @ value
+
+
+# ---- What is refused ----
+
+
+def _require_not_negative(**counts: int) -> None:
+    for name, count in counts.items():
+        whole = isinstance(count, Integral) and not isinstance(count, bool)
+        if not whole or count < 0:
+            raise ValueError(
+                f"{name} must be an integer of at least 0; got {name}={count!r}."
+            )
+
+
+def _require_one_sink_each(sinks: Tensor, leading: tuple[int, ...]) -> None:
+    """Check scores of sinks against the axes before the tokens."""
+    _require.floating(sinks=sinks)
+    pairs = zip(reversed(sinks.shape), reversed(leading), strict=False)
+    if sinks.ndim > len(leading) or any(n not in (1, axis) for n, axis in pairs):
+        raise ValueError(
+            f"sinks must broadcast to the axes before the tokens, {tuple(leading)}; "
+            f"got sinks.shape={_require.shape(sinks)}."
+        )
+
+
+def _require_heads(query: Tensor, heads: tuple[int, ...]) -> None:
+    """Check that a query has the heads, or groups of them, right before the tokens."""
+    if query.ndim < 2 + len(heads) or query.shape[-2 - len(heads) : -2] != heads:
+        raise ValueError(
+            f"query must have heads of shape {heads} before the tokens; "
+            f"got query.shape={_require.shape(query)}."
+        )

@@ -90,7 +90,7 @@ def indexer_scores(
     References:
         DeepSeek-AI (2025), DeepSeek-V3.2-Exp, eq. 1.
     """
-    _require.indexer(query, key, weight)
+    _require_indexer(query, key, weight)
     scores = (query @ key.unsqueeze(-3).transpose(-2, -1)).relu()
     return (weight.transpose(-2, -1).unsqueeze(-1) * scores).sum(dim=-3)
 
@@ -261,3 +261,30 @@ def _in_blocks(row: Tensor, block: int) -> Tensor:
     count = -(-S // block)
     padded = nn.functional.pad(row, (0, count * block - S))
     return padded.unflatten(-1, (count, block)).sum(dim=-1)
+
+
+# ---- What is refused ----
+
+
+def _require_indexer(query: Tensor, key: Tensor, weight: Tensor) -> None:
+    """Check small heads, (*B, H, T, D), one key for all, (*B, S, D), and (*B, T, H)."""
+    _require.floating(query=query, key=key, weight=weight)
+    if query.ndim < 3:
+        raise ValueError(
+            "query must have shape (..., heads, tokens, width); "
+            f"got query.shape={_require.shape(query)}."
+        )
+    text = query[..., 0, :, :]
+    fits = key.ndim >= 2 and key.shape[-1] == query.shape[-1]
+    if not fits or not _require.leading_axes_broadcast(text, key):
+        raise ValueError(
+            "key must have the width of query, and no axis of heads; "
+            f"got key.shape={_require.shape(key)}, query.shape={_require.shape(query)}."
+        )
+    fits = weight.shape[-2:] == (query.shape[-2], query.shape[-3])
+    if not fits or not _require.leading_axes_broadcast(text, key, weight):
+        raise ValueError(
+            "weight must have one number for each query and head; "
+            f"got weight.shape={_require.shape(weight)}, "
+            f"query.shape={_require.shape(query)}."
+        )
