@@ -222,12 +222,12 @@ def one_key_and_value_per_query(query: Tensor, key: Tensor, value: Tensor) -> No
 
 def state_fits(state: Tensor, key: Tensor, value: Tensor) -> None:
     """Check that a memory is as wide as keys and values, and of the type of both."""
-    shape = (key.shape[-1], value.shape[-1])
-    fits = state.shape[-2:] == shape and state.dtype == value.dtype
+    widths = (key.shape[-1], value.shape[-1])
+    fits = state.shape[-2:] == widths and state.dtype == value.dtype
     if not fits or not leading_axes_broadcast(state, key, value):
         raise ValueError(
-            f"state must have shape (..., {shape[0]}, {shape[1]}), type {value.dtype}, "
-            "and leading axes that broadcast; "
+            f"state must have shape (..., {widths[0]}, {widths[1]}), "
+            f"type {value.dtype}, and leading axes that broadcast; "
             f"got state.shape={shape(state)}, state.dtype={state.dtype}."
         )
 

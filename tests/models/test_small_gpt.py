@@ -21,7 +21,6 @@ from headway import (
     Rotary,
     SwiGLU,
     TransformerBlock,
-    _require,
     bigram_loss,
     draw_passages,
     generate,
@@ -29,6 +28,7 @@ from headway import (
     small_gpt,
     small_text,
 )
+from headway.models.small_gpt import _require_ids
 from tests.support.compare import close
 from tests.support.sizes import CONTEXT, B, T
 
@@ -213,7 +213,7 @@ def test_ids_are_integers() -> None:
 
 def test_numbers_are_not_looked_at_while_it_compiles(monkeypatch) -> None:
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
-    _require.ids(torch.tensor([-1, VOCABULARY]), VOCABULARY)
+    _require_ids(torch.tensor([-1, VOCABULARY]), VOCABULARY)
 
 
 # Passages and losses

@@ -1,6 +1,7 @@
 """Tables of angles: what code rotates by, read off the numbers that a call uses."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -141,13 +142,40 @@ def _angles(kept: list[Tensor]) -> Iterator[Angles]:
     for table in kept:
         if table.is_complex() and _is_constant(table.abs()):
             yield from _turning(table.angle(), "complex")
-    real = [one for one in kept if not one.is_complex()]
+    real = [_Squared(one) for one in kept if not one.is_complex()]
     for one, other in itertools.combinations(real, 2):
-        if one.shape != other.shape or not _is_constant((one**2 + other**2).sqrt()):
+        if not one.completes(other):
             continue
-        first = one[0].mean() > other[0].mean()  # angles begin near zero
-        cos, sin = (one, other) if first else (other, one)
+        first = one.table[0].mean() > other.table[0].mean()  # angles begin near zero
+        cos, sin = (one.table, other.table) if first else (other.table, one.table)
         yield from _turning(torch.atan2(sin, cos), "one of each")
+
+
+class _Squared:
+    """A table with its squares; most pairs differ in a corner, which is compared first.
+
+    Attributes:
+        table: The table, (T, columns).
+        squares: Its squares.
+        corners: The first and the last of these.
+    """
+
+    def __init__(self, table: Tensor) -> None:
+        self.table = table
+        self.squares = table**2
+        self.corners = self.squares.flatten()[[0, -1]].tolist() if table.numel() else []
+
+    def completes(self, other: "_Squared") -> bool:
+        """Ask whether the sums of both squares are one number, and not zero."""
+        if self.table.shape != other.table.shape or not self.corners:
+            return False
+        first, last = (
+            math.sqrt(one + another)
+            for one, another in zip(self.corners, other.corners, strict=True)
+        )
+        if abs(last - first) > 2 * _EXACT * first:
+            return False
+        return _is_constant((self.squares + other.squares).sqrt())
 
 
 def _turning(angles: Tensor, layout: Layout) -> Iterator[Angles]:

@@ -1,7 +1,9 @@
 """Copies of code, whatever was done to it before."""
 
 import copy
+from collections import OrderedDict
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -43,9 +45,12 @@ def duplicate(target: Target, dtype: torch.dtype) -> Target:
     """
     if not isinstance(target, nn.Module):
         return target
-    memo = {id(one): one.detach().clone() for one in _results(target)}
+    memo: dict[int, Any] = {id(one): one.detach().clone() for one in _results(target)}
+    memo |= {id(one): type(one)() for one in _empty_dictionaries(target)}
     with limited():
-        copied = copy.deepcopy(target, memo).to(dtype).train(target.training)
+        copied = copy.deepcopy(target, memo).train(target.training)
+        if any(one.dtype != dtype for one in _of_floats(copied)):
+            copied = copied.to(dtype)
     _keep_pruned(copied)
     return copied
 
@@ -67,3 +72,18 @@ def _results(module: nn.Module) -> Iterator[Tensor]:
             for one in held if isinstance(value, (dict, list, tuple)) else [value]:
                 if isinstance(one, Tensor) and not one.is_leaf:
                     yield one
+
+
+def _empty_dictionaries(module: nn.Module) -> Iterator[dict[Any, Any]]:
+    """Give those that each module has for hooks: they take most of the time to copy."""
+    for part in module.modules():
+        for value in vars(part).values():
+            if type(value) in (dict, OrderedDict) and not value:
+                yield value
+
+
+def _of_floats(module: nn.Module) -> Iterator[Tensor]:
+    """Give the parameters and buffers that have a type to be changed."""
+    for tensor in (*module.parameters(), *module.buffers()):
+        if tensor.is_floating_point() or tensor.is_complex():
+            yield tensor
