@@ -56,6 +56,15 @@ def test_a_function_that_drops_the_same_in_all_texts_keeps_the_mean() -> None:
     assert said(of_functions(drops), DROPOUT)[0] == "passed"
 
 
+def test_code_that_takes_no_large_batch_drops_in_small_ones() -> None:
+    def few(m: Any, run: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        if len(x) > 50:
+            raise ValueError("too many texts")
+        return run(x)
+
+    assert said(Attention(SMALL, p=0.1, call=few), DROPOUT)[0] == "passed"
+
+
 def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
     class Normed(nn.Module):
         def __init__(self) -> None:
