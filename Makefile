@@ -178,25 +178,25 @@ format: .venv/installed  ## correct format and style where a tool can
 
 record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is generated
 	@$(RUN) pytest -q --record docs README.md
-	@.venv/bin/python docs/pictures
-	@.venv/bin/python docs/sources
-	@.venv/bin/python docs/museum
-	@.venv/bin/python docs/practice
-	@.venv/bin/python docs/live
+	@$(RUN) generators.pictures
+	@$(RUN) generators.sources
+	@$(RUN) generators.museum
+	@$(RUN) generators.practice
+	@$(RUN) generators.live
 
 prove: .venv/installed  ## run every program alone, shuffled, and on each path of the processor
 	@echo '== The same digits, whatever the order and the processor'
 	@$(RUN) workshop prove docs README.md $(if $(QUICK),--quick) $(if $(RESULTS),--results $(RESULTS)) \
-	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
-	  --also 'python docs/museum --check' --also 'python docs/live --check' \
-	  --also 'python docs/practice --check' --also 'python docs/trained --check'
+	  --also 'python -m generators.pictures --check' --also 'python -m generators.sources --check' \
+	  --also 'python -m generators.museum --check' --also 'python -m generators.live --check' \
+	  --also 'python -m generators.practice --check' --also 'python -m generators.trained --check'
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
 clean:  ## remove all that make made, but for .venv
 	rm -rf site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info tools/*/src/*.egg-info
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tools tests docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tools tests docs generators -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean  ## remove .venv too
 	rm -rf .venv

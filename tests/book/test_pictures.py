@@ -2,9 +2,7 @@
 
 import math
 import re
-import runpy
 import shutil
-import sys
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -14,12 +12,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from generators.pictures.__main__ import main
 from headway import MultiHeadAttention, he_finds_boy
 from tests.support import oracles
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "assets" / "figures"
 FILES = sorted(FIGURES.glob("*.svg"))
+COMMAND = "python -m generators.pictures"
 # A phone of 360 pixels leaves this much between the margins of a page.
 PHONE = 328
 SIX = torch.tensor(
@@ -38,14 +38,8 @@ every_picture = pytest.mark.parametrize("path", FILES, ids=lambda path: path.ste
 
 
 def draw(*arguments: str) -> int:
-    """Run `python docs/pictures` in this process, which has loaded torch already."""
-    program = str(ROOT / "docs" / "pictures")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", [program, *arguments])
-        with pytest.raises(SystemExit) as end:
-            runpy.run_path(program, run_name="__main__")
-    assert isinstance(end.value.code, int)
-    return end.value.code
+    """Run the generator in this process, which has loaded torch already."""
+    return main(arguments)
 
 
 def figure(path: Path) -> ElementTree.Element:
@@ -118,12 +112,10 @@ def test_check_names_each_picture_that_is_not_as_drawn(
 
     assert draw("--check", "--to", str(folder)) == 1
     said = {
-        name: f"{folder / name} must be as made now; run python docs/pictures."
+        name: f"{folder / name} must be as made now; run {COMMAND}."
         for name in (changed, missing)
     }
-    said[foreign] = (
-        f"{folder / foreign} must not be there: python docs/pictures does not make it."
-    )
+    said[foreign] = f"{folder / foreign} must not be there: {COMMAND} does not make it."
     assert capsys.readouterr().out.splitlines() == [said[n] for n in sorted(said)]
     assert before == {path.name: path.read_bytes() for path in folder.glob("*.svg")}
 
