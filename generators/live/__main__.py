@@ -8,12 +8,13 @@ command fails if a table of the book is not the one that would be written.
 import sys
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
+from generators import GENERATED, HASHES
 from generators.live.figures import FIGURES, Figure
 from workshop.generator_support import generate
 
-FOLDER = Path(__file__).parents[2] / "generated" / "live"
+COMMAND = "python -m generators.live"
+FOLDER = GENERATED / "live"
 
 
 def html(name: str, figure: Figure) -> str:
@@ -32,7 +33,7 @@ def make() -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write all tables, or compare them with those that are there."""
-    return generate("python -m generators.live", make, FOLDER, arguments)
+    return generate(COMMAND, make, FOLDER, arguments, hashes=HASHES)
 
 
 if __name__ == "__main__":

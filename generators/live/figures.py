@@ -7,12 +7,12 @@ is computed in float64, and so is the same on every processor.
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+from generators import GENERATED
 from generators.live.tables import Table, exact, precise, result, rough, square
 from headway import (
     MultiHeadAttention,
@@ -354,7 +354,7 @@ def memory() -> list[Table]:
     return [known, written, delta, summed]
 
 
-TRAINED = Path(__file__).parents[2] / "generated" / "trained"
+TRAINED = GENERATED / "trained"
 
 
 def learning() -> list[Table]:

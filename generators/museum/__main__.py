@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from generators import GENERATED, ROOT
 from generators.museum import properties_beyond_check
 from headway.checks import Report, check
 from headway.checks.book_sections import Section
@@ -28,9 +29,8 @@ from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
 from workshop.generator_support import generate, significant
 
-ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "museum"
-FOLDER = ROOT / "generated" / "museum"
+FOLDER = GENERATED / "museum"
 ROOMS = (
     "masks",
     "triangles",

@@ -6,8 +6,8 @@ command fails if a picture of the book is not the one that would be drawn.
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from generators import GENERATED, HASHES
 from generators.pictures.parts import (
     basics,
     decoding,
@@ -20,7 +20,8 @@ from generators.pictures.parts import (
 )
 from workshop.generator_support import generate
 
-FIGURES = Path(__file__).parents[2] / "docs" / "assets" / "figures"
+COMMAND = "python -m generators.pictures"
+FOLDER = GENERATED / "pictures"
 PICTURES: dict[str, Callable[[], str]] = {
     **home.PICTURES,
     **basics.PICTURES,
@@ -35,14 +36,12 @@ PICTURES: dict[str, Callable[[], str]] = {
 
 def make() -> dict[str, str]:
     """Draw all pictures, by the names of their files."""
-    drawn = {f"{name}.svg": draw() for name, draw in PICTURES.items()}
-    of_readme = {f"readme/{name}": draw() for name, draw in home.OF_README.items()}
-    return drawn | of_readme
+    return {f"{name}.svg": draw() for name, draw in PICTURES.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write all pictures, or compare them with those that are there."""
-    return generate("python -m generators.pictures", make, FIGURES, arguments)
+    return generate(COMMAND, make, FOLDER, arguments, hashes=HASHES)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,12 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
+from generators import GENERATED, HASHES, ROOT
 from workshop.generator_support import generate
 
-ROOT = Path(__file__).parents[2]
 LEDGER = Path(__file__).parent / "ledger.toml"
-FOLDER = ROOT / "generated" / "sources"
+COMMAND = "python -m generators.sources"
+FOLDER = GENERATED / "sources"
 NAV = ROOT / "mkdocs.yml"
 CHAPTER = re.compile(r"\d+\.\d+")  # how the titles of chapters begin
 Entry = dict[str, Any]
@@ -154,7 +155,7 @@ def make() -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write all files, or compare them with those that are there."""
-    return generate("python -m generators.sources", make, FOLDER, arguments)
+    return generate(COMMAND, make, FOLDER, arguments, hashes=HASHES)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from torch import nn
 
+from generators import GENERATED, ROOT
 from generators.trained import copiers, induction_heads
 from headway import (
     Characters,
@@ -26,9 +26,8 @@ from headway import (
     small_text,
 )
 
-ROOT = Path(__file__).parents[2]
 STATE = ROOT / "src" / "headway" / "models" / "data" / "small_gpt.pt"
-CURVE = ROOT / "generated" / "trained" / "small_gpt.json"
+CURVE = GENERATED / "trained" / "small_gpt.json"
 
 STEPS, WARM_UP, PASSAGES, LENGTH, FASTEST = 2000, 50, 16, 64, 0.01
 EVERY = 50  # steps between two points of the curve

@@ -8,10 +8,10 @@ is trained: the command fails if what is there does not do what the book says.
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 
+from generators import ROOT
 from headway import (
     LanguageModel,
     copying_loss,
@@ -28,7 +28,7 @@ from headway import (
     words_task,
 )
 
-DATA = Path(__file__).parents[2] / "src" / "headway" / "models" / "data"
+DATA = ROOT / "src" / "headway" / "models" / "data"
 COPIES = 0.5  # a loss, in nats a token, well below the floors of guessing
 # What each model learns from, by its number of heads, and the floor of that.
 TASKS = {

@@ -12,11 +12,11 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TypedDict
 
 import torch
 
+from generators import GENERATED
 from headway import (
     copying_loss,
     induction_score,
@@ -27,7 +27,7 @@ from headway import (
     words_task,
 )
 
-RECORDING = Path(__file__).parents[2] / "generated" / "trained" / "induction_heads.json"
+RECORDING = GENERATED / "trained" / "induction_heads.json"
 COMMAND = "python -m generators.trained.induction_heads"
 TEXT, NEXT = "lemonlemo", "n"
 # Not at equal distances: most happens between the fiftieth step and the eightieth.

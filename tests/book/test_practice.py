@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from generators import practice
+from generators.practice import __main__ as practice
 from headway.practice.task.library import book
 from tests.support.book_nav import chapters, numbered_chapters, sections_of, titles
+from tests.support.made_now import made_now
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -30,7 +31,7 @@ def test_what_is_generated_is_as_it_is_made_now() -> None:
         path.relative_to(folder).as_posix(): path.read_text("utf-8")
         for path in folder.rglob("*.md")
     }
-    assert found == practice.make(), "run python -m generators.practice"
+    assert found == made_now("practice"), "run python -m generators"
 
 
 def test_chapters_and_parts_are_those_of_the_nav() -> None:

@@ -3,8 +3,8 @@
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
+from generators import GENERATED
 from generators.pictures.svg import (
     ACCENT,
     ACCENT_2,
@@ -18,7 +18,7 @@ from generators.pictures.svg import (
 from headway import Characters, small_text
 from workshop.generator_support import fixed
 
-NUMBERS = Path(__file__).parents[4] / "generated" / "trained" / "small_gpt.json"
+NUMBERS = GENERATED / "trained" / "small_gpt.json"
 LEFT, TOP, WIDE, HIGH = 34, 34, 286, 240
 LOWEST, HIGHEST = 0.9, 4.5
 
