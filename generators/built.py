@@ -16,7 +16,7 @@ from workshop.generator_support import hashes_of, write
 BUILT = {
     "live": ["generated/trained"],
     "pictures": ["generated/trained", "mkdocs.yml"],
-    "practice": ["mkdocs.yml", "src/headway/practice/exercises"],
+    "practice": ["mkdocs.yml"],
     "sources": ["mkdocs.yml"],
 }
 # Where all code lies that any of them reaches: while nothing changes there, nor in what
