@@ -52,7 +52,7 @@ export NEEDS
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test quick units tool changed-tool book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean python port duration FORCE
+.PHONY: help serve test quick units tool changed-tool book slow coverage lowest check lint site dist takeaway browser lighthouse peers corpus mutate versus format record prove install clean distclean generated python port duration FORCE
 
 help:  ## list the targets
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -73,14 +73,14 @@ help:  ## list the targets
 	@echo '  RESULTS=FILE      where `make book` writes what the programs did, and whence'
 	@echo '                    `make prove` takes it'
 
-serve: port .venv/installed  ## build the book and show it at http://127.0.0.1:8000
+serve: port generated  ## build the book and show it at http://127.0.0.1:8000
 	@$(RUN) workshop serve --port $(PORT)
 
 test: duration units changed-tool book  ## run every test but the slow ones, and every program of the book
 
 quick: units book  ## run those tests and programs that what changed since the last run can affect
 
-units: .venv/installed
+units: generated
 	@echo '== Tests of the package and of the book'
 	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' --ignore-glob='*.md' tests
 
@@ -92,16 +92,16 @@ changed-tool: .venv/installed
 	@if .venv/bin/python tests/support/changed_files.py tools constraints.txt; \
 	then $(MAKE) tool; fi
 
-book: .venv/installed
+book: generated
 	@echo '== Programs of the book and the README, and the same by pytest-codeblocks alone'
 	@$(RUN) pytest -q $(PARALLEL) --proofread --codeblocks $(CHANGED) docs README.md \
 	  $(if $(RESULTS),--results=$(RESULTS))
 
-slow: .venv/installed  ## run the slow tests: every combination that the others try in turn
+slow: generated  ## run the slow tests: every combination that the others try in turn
 	@echo '== Slow tests'
 	@$(RUN) pytest -q $(PARALLEL) -m slow
 
-coverage: .venv/installed  ## run the tests, and say which branches of the package they leave out
+coverage: generated  ## run the tests, and say which branches of the package they leave out
 	@echo '== Tests of the package and of the book, with coverage of the package'
 	@$(RUN) coverage erase
 	@$(RUN) coverage run -m pytest -q $(PARALLEL) -m 'not slow' tests
@@ -126,7 +126,7 @@ lint: .venv/installed  ## check format, style, types, imports and docstrings
 	@echo '== Docstrings'
 	@.venv/bin/pydoclint --quiet src/headway
 
-site: .venv/installed  ## build the book into site/, where a warning is an error, and test what was built
+site: generated  ## build the book into site/, where a warning is an error, and test what was built
 	@echo '== Site'
 	@# Nothing is fetched for it.
 	@https_proxy=http://127.0.0.1:9 http_proxy=http://127.0.0.1:9 $(RUN) workshop build
@@ -139,10 +139,10 @@ dist: .cache/release/installed  ## build what is published into dist/, and look 
 	@cd tools/pytest-proofread && ../../$(RUN) hatchling build -d ../../dist/pytest-proofread
 	@.cache/release/bin/python -m check_wheel_contents dist/*/*.whl
 
-takeaway: $(BUILT)  ## run all that a reader copies or downloads, with the wheel alone
+takeaway: $(BUILT) generated  ## run all that a reader copies or downloads, with the wheel alone
 	@echo '== What a reader takes away'
 	@$(RUN) workshop reader docs site --constraints constraints.txt \
-	  --include docs/assets/figures --include generated \
+	  --include generated/pictures --include generated \
 	  --pip-options='$(OPTIONS)' --ignore 'Failed to initialize NumPy'
 	@.venv/bin/python tests/takeaway .cache/reader/bin/python
 
@@ -176,30 +176,38 @@ format: .venv/installed  ## correct format and style where a tool can
 	@$(RUN) ruff check --fix .
 	@$(RUN) ruff format .
 
-record: .venv/installed  ## rewrite recorded outputs, pictures, and all that is generated
+record: generated  ## rewrite recorded outputs, pictures, and all that is generated
 	@$(RUN) pytest -q --record docs README.md
-	@.venv/bin/python docs/pictures
-	@.venv/bin/python docs/sources
-	@.venv/bin/python docs/museum
-	@.venv/bin/python docs/practice
-	@.venv/bin/python docs/live
+	@$(RUN) generators.pictures
+	@$(RUN) generators.pictures.readme
+	@$(RUN) generators.sources
+	@$(RUN) generators.museum
+	@$(RUN) generators.practice
+	@$(RUN) generators.live
 
-prove: .venv/installed  ## run every program alone, shuffled, and on each path of the processor
+prove: generated  ## run every program alone, shuffled, and on each path of the processor
 	@echo '== The same digits, whatever the order and the processor'
 	@$(RUN) workshop prove docs README.md $(if $(QUICK),--quick) $(if $(RESULTS),--results $(RESULTS)) \
-	  --also 'python docs/pictures --check' --also 'python docs/sources --check' \
-	  --also 'python docs/museum --check' --also 'python docs/live --check' \
-	  --also 'python docs/practice --check' --also 'python docs/trained --check'
+	  --also 'python -m generators.pictures --check' \
+	  --also 'python -m generators.pictures.readme --check' \
+	  --also 'python -m generators.sources --check' --also 'python -m generators.museum --check' \
+	  --also 'python -m generators.live --check' --also 'python -m generators.practice --check' \
+	  --also 'python -m generators.trained --check'
 
 install: .venv/installed  ## make .venv with the versions that constraints.txt pins
 
 clean:  ## remove all that make made, but for .venv
 	rm -rf site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info tools/*/src/*.egg-info
+	rm -rf generated/live generated/pictures generated/practice generated/sources
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tools tests docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tools tests docs generators -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean  ## remove .venv too
 	rm -rf .venv
+
+# What pages include and git does not keep. It is computed again where something has changed.
+generated: .venv/installed
+	@$(RUN) generators
 
 .venv/installed: .venv/pyvenv.cfg .venv/needs constraints.txt
 	$(PIP) install $(CONSTRAIN) --upgrade pip

@@ -3,13 +3,13 @@
 import contextlib
 import io
 import re
-import runpy
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from generators.museum import __main__ as museum
+from generators.museum import properties_beyond_check
 from headway.checks import Report
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
@@ -18,14 +18,14 @@ from workshop.changed_modules.kept import Kept
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS / "museum"))
-MUSEUM = runpy.run_path(str(DOCS / "museum" / "__main__.py"))
-EXHIBITS = [*MUSEUM["exhibits"]()]
-BEYOND = MUSEUM["properties_beyond_check"]
+EXHIBITS = [*museum.exhibits()]
 ASKED = {one.id for one in PROPERTIES}
 OF_A_MODEL = {one.id for one in OF_MODELS}
-OTHERS = {one.id for one in BEYOND.EVERY}
-IDS = {one.name: one.id for one in (*PROPERTIES, *OF_MODELS, *BEYOND.EVERY)}
+OTHERS = {one.id for one in properties_beyond_check.EVERY}
+IDS = {
+    one.name: one.id
+    for one in (*PROPERTIES, *OF_MODELS, *properties_beyond_check.EVERY)
+}
 # All reports are made at once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("museum")
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.anchor)
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 
 def verdict(one: Any) -> Verdict:
     fixed = one.fixed()
-    return Verdict(MUSEUM["report"](one), printed(fixed), MUSEUM["report"](one, fixed))
+    return Verdict(museum.report(one), printed(fixed), museum.report(one, fixed))
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,8 @@ def verdicts(kept: Kept) -> dict[Any, Verdict]:
         one: kept(
             f"exhibit-{one.anchor}",
             lambda one=one: verdict(one),
-            programs=[*MUSEUM["programs_before"](one.room), one.program, one.fixed()],
-            files=[DOCS / "museum/__main__.py"],
+            programs=[*museum.programs_before(one.room), one.program, one.fixed()],
+            files=[Path(museum.__file__)],
             parts=[repr(one), here],
         )
         for one in EXHIBITS
@@ -79,9 +79,9 @@ def test_there_is_enough_to_see() -> None:
     assert {*re.findall(r"\b\d+\b(?= programs| exhibits)", hall)} == {
         str(len(EXHIBITS))
     }
-    assert {one.room for one in EXHIBITS} == set(MUSEUM["ROOMS"])
+    assert {one.room for one in EXHIBITS} == set(museum.ROOMS)
     pages = {path.stem for path in (DOCS / "museum").glob("*.md")}
-    assert pages == set(MUSEUM["ROOMS"])
+    assert pages == set(museum.ROOMS)
 
 
 @pytest.mark.parametrize("names", ["heading", "anchor", "name", "nickname", "meant"])
@@ -159,7 +159,7 @@ def test_a_page_includes_the_report_of_its_own_program(exhibit) -> None:
 def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
     broken = {row.id for report in reports.values() for row in report.failed}
     assert broken >= ASKED | OF_A_MODEL | OTHERS
-    assert set(MUSEUM["SYMPTOMS"]) == ASKED
+    assert set(museum.SYMPTOMS) == ASKED
 
 
 def test_what_check_does_not_see_is_in_the_list_of_mistakes(reports: dict) -> None:
@@ -175,14 +175,14 @@ def test_what_check_does_not_see_is_in_the_list_of_mistakes(reports: dict) -> No
 
 def test_no_property_has_the_id_of_one_that_check_asks() -> None:
     assert not OTHERS & (ASKED | OF_A_MODEL)
-    assert len(OTHERS) == len(BEYOND.EVERY)
+    assert len(OTHERS) == len(properties_beyond_check.EVERY)
 
 
 def test_models_are_asked_by_check_model(reports: dict) -> None:
-    asked = [one for one, made in reports.items() if MUSEUM["is_model"](made)]
+    asked = [one for one, made in reports.items() if museum.is_model(made)]
     assert asked
     assert {one.room for one in asked} == {"whole_models", "running_models"}
-    listed = MUSEUM["parts"](reports)["models.md"]
+    listed = museum.parts(reports)["models.md"]
     for one in asked:
         assert f"[{one.heading}]({one.address})" in listed
         assert all(
@@ -191,7 +191,7 @@ def test_models_are_asked_by_check_model(reports: dict) -> None:
         )
 
 
-@pytest.mark.parametrize("one", BEYOND.EVERY, ids=lambda one: one.id)
+@pytest.mark.parametrize("one", properties_beyond_check.EVERY, ids=lambda one: one.id)
 def test_a_property_links_to_a_chapter(one) -> None:
     page, anchor = one.section.address.split("/#")
     text = (DOCS / f"{page}.md").read_text("utf-8")
@@ -206,24 +206,24 @@ def test_the_parts_are_as_a_run_makes_them(reports: dict) -> None:
         path.relative_to(folder).as_posix(): path.read_text("utf-8")
         for path in folder.rglob("*.md")
     }
-    assert there == MUSEUM["parts"](reports)
+    assert there == museum.parts(reports)
     hall = (DOCS / "museum.md").read_text("utf-8")
     of_hall = [name for name in there if "/" not in name]
     assert sorted(re.findall(r'--8<-- "museum/(.+)"', hall)) == sorted(of_hall)
 
 
 def test_a_table_shows_what_a_report_says(reports: dict) -> None:
-    table = MUSEUM["parts"](reports)["table.md"]
+    table = museum.parts(reports)["table.md"]
     checked = [
         one
         for one, made in reports.items()
-        if one.anchor not in MUSEUM_ONLY and not MUSEUM["is_model"](made)
+        if one.anchor not in MUSEUM_ONLY and not museum.is_model(made)
     ]
     numbers = re.findall(r"\b\d+(?=, | \|$)", table, re.MULTILINE)
     assert len(numbers) == sum(len(reports[one].failed) for one in checked)
     one = next(iter(reports))
     fewer = {name: made for name, made in reports.items() if name != one}
-    assert MUSEUM["parts"](fewer)["table.md"] != table
+    assert museum.parts(fewer)["table.md"] != table
 
 
 # ---- What is no exhibit ----
@@ -254,4 +254,4 @@ def test_a_section_that_is_no_exhibit_is_refused(
     assert old in text
     (tmp_path / "masks.md").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(ValueError, match="is no exhibit"):
-        [*MUSEUM["exhibits"](tmp_path)]
+        [*museum.exhibits(tmp_path)]

@@ -2,9 +2,7 @@
 
 import math
 import re
-import runpy
 import shutil
-import sys
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -14,12 +12,16 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from generators.pictures import readme
+from generators.pictures.__main__ import main
 from headway import MultiHeadAttention, he_finds_boy
 from tests.support import oracles
+from tests.support.made_now import made_now
 
 ROOT = Path(__file__).parents[2]
-FIGURES = ROOT / "docs" / "assets" / "figures"
+FIGURES = ROOT / "generated" / "pictures"
 FILES = sorted(FIGURES.glob("*.svg"))
+COMMAND = "python -m generators.pictures"
 # A phone of 360 pixels leaves this much between the margins of a page.
 PHONE = 328
 SIX = torch.tensor(
@@ -38,14 +40,8 @@ every_picture = pytest.mark.parametrize("path", FILES, ids=lambda path: path.ste
 
 
 def draw(*arguments: str) -> int:
-    """Run `python docs/pictures` in this process, which has loaded torch already."""
-    program = str(ROOT / "docs" / "pictures")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", [program, *arguments])
-        with pytest.raises(SystemExit) as end:
-            runpy.run_path(program, run_name="__main__")
-    assert isinstance(end.value.code, int)
-    return end.value.code
+    """Run the generator in this process, which has loaded torch already."""
+    return main(arguments)
 
 
 def figure(path: Path) -> ElementTree.Element:
@@ -91,16 +87,14 @@ def show(found: list[str], expected: Tensor) -> None:
 # The files
 
 
-def test_the_book_has_the_pictures_that_are_drawn_now(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "folder"
-    assert draw("--to", str(folder)) == 0
-    drawn = {path.name: path.read_bytes() for path in folder.glob("*.svg")}
-    assert drawn == {path.name: path.read_bytes() for path in FILES}
+def test_the_book_has_the_pictures_that_are_drawn_now() -> None:
+    drawn = made_now("pictures")
+    assert drawn == {path.name: path.read_text("utf-8") for path in FILES}
     assert len(drawn) >= 14
 
 
 def test_check_finds_nothing_in_the_book(capsys: pytest.CaptureFixture[str]) -> None:
-    assert draw("--check") == 0
+    assert draw("--check") == readme.main(["--check"]) == 0
     assert capsys.readouterr().out == ""
 
 
@@ -118,19 +112,17 @@ def test_check_names_each_picture_that_is_not_as_drawn(
 
     assert draw("--check", "--to", str(folder)) == 1
     said = {
-        name: f"{folder / name} must be as made now; run python docs/pictures."
+        name: f"{folder / name} must be as made now; run {COMMAND}."
         for name in (changed, missing)
     }
-    said[foreign] = (
-        f"{folder / foreign} must not be there: python docs/pictures does not make it."
-    )
+    said[foreign] = f"{folder / foreign} must not be there: {COMMAND} does not make it."
     assert capsys.readouterr().out.splitlines() == [said[n] for n in sorted(said)]
     assert before == {path.name: path.read_bytes() for path in folder.glob("*.svg")}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_picture_of_the_readme_shows_what_the_home_page_prints(scheme: str) -> None:
-    root = figure(FIGURES / "readme" / f"{scheme}.svg")
+    root = figure(readme.FOLDER / f"{scheme}.svg")
     said = [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")]
     home = (ROOT / "docs/index.md").read_text("utf-8")
     rows = re.findall(r"^(\w+) +0\.\d\d +(\d\.\d\d)$", home, re.MULTILINE)
@@ -140,10 +132,10 @@ def test_the_picture_of_the_readme_shows_what_the_home_page_prints(scheme: str) 
         part for (word, _), at in zip(rows, shown, strict=True) for part in (word, at)
     ]
     assert f"{rows[0][1]} of what it collects from “Boy”" in root.attrib["aria-label"]
-    text = (FIGURES / "readme" / f"{scheme}.svg").read_text("utf-8")
+    text = (readme.FOLDER / f"{scheme}.svg").read_text("utf-8")
     assert not re.findall(r"var\(|currentColor|url\(|href", text)
     others = {"light": "dark", "dark": "light"}
-    other = (FIGURES / "readme" / f"{others[scheme]}.svg").read_text("utf-8")
+    other = (readme.FOLDER / f"{others[scheme]}.svg").read_text("utf-8")
     colours = {*re.findall("#[0-9a-f]{6}", text)}
     assert not colours & {*re.findall("#[0-9a-f]{6}", other)}
     assert f"figures/readme/{scheme}.svg" in (ROOT / "README.md").read_text("utf-8")

@@ -1,17 +1,17 @@
 """Each chapter ends by naming its exercises, and each part has a page of them."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
+from generators.practice import __main__ as practice
 from headway.practice.task.library import book
 from tests.support.book_nav import chapters, numbered_chapters, sections_of, titles
+from tests.support.made_now import made_now
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-MADE = runpy.run_path(str(DOCS / "practice" / "__main__.py"))
 CHAPTERS = chapters()
 PARTS = [*dict.fromkeys(chapter.partition("/")[0] for chapter in CHAPTERS)]
 
@@ -26,17 +26,17 @@ def included(text: str) -> list[str]:
 
 
 def test_what_is_generated_is_as_it_is_made_now() -> None:
-    folder = MADE["FOLDER"]
+    folder = practice.FOLDER
     found = {
         path.relative_to(folder).as_posix(): path.read_text("utf-8")
         for path in folder.rglob("*.md")
     }
-    assert found == MADE["made"](), "run python docs/practice"
+    assert found == made_now("practice"), "run python -m generators"
 
 
 def test_chapters_and_parts_are_those_of_the_nav() -> None:
-    assert [*MADE["chapters"]()] == CHAPTERS
-    assert MADE["parts"]() == {
+    assert [*practice.chapters()] == CHAPTERS
+    assert practice.parts() == {
         chapter.partition("/")[0]: sections_of(f"{chapter}.md")[-1][0]
         for chapter in numbered_chapters()
     }
@@ -54,13 +54,13 @@ def test_each_part_has_a_page_of_its_exercises(part: str) -> None:
     text = read(f"practice/{part}.md")
     assert included(text) == [f"{part}.md"]
     title = titles()[f"practice/{part}.md"]
-    assert MADE["parts"]()[part].partition(" ")[2] == title
+    assert practice.parts()[part].partition(" ")[2] == title
     assert f"\n# Practice: {title}\n" in text
 
 
 def test_pages_show_which_exercises_are_core() -> None:
-    made = MADE["made"]()
-    star = MADE["STAR"]
+    made = practice.make()
+    star = practice.STAR
     link = "[`causal_mask`](../practice/basics.md#causal_mask)"
     assert f"- {link} {star}: Hide the future\n" in made["basics/masks.md"]
     assert "The others are optional." in made["basics/masks.md"]
@@ -72,7 +72,7 @@ def test_pages_show_which_exercises_are_core() -> None:
 
 
 def test_ways_give_each_exercise_the_stars_that_it_has() -> None:
-    star = MADE["STAR"]
+    star = practice.STAR
     for page in (DOCS / "ways").glob("*.md"):
         text = page.read_text("utf-8")
         for name, stars in re.findall(rf"`(\w+)` ({star}+)", text):
@@ -82,4 +82,4 @@ def test_ways_give_each_exercise_the_stars_that_it_has() -> None:
 def test_a_chapter_without_exercises_is_an_error() -> None:
     without = {one: [] for one in book().chapters() if one != CHAPTERS[0]}
     with pytest.raises(ValueError, match=f"got none for {CHAPTERS[0]}"):
-        MADE["refuse_lacking"](without)
+        practice.refuse_lacking(without)

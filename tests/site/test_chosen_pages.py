@@ -2,6 +2,8 @@
 
 import pytest
 
+from generators import GENERATED
+from generators.built import hashes as now
 from tests.support import chosen_pages
 from tests.support.book_nav import sources
 
@@ -11,7 +13,7 @@ CHANGES = {
     "docs/labs/why_sqrt_dk.py": ["labs/why_sqrt_dk/index.html"],
     "docs/labs/check_in_a_notebook.py": ["labs/check_in_a_notebook/index.html"],
     "docs/sources/index.md": ["sources/index.html"],
-    "docs/assets/figures/leak.svg": ["basics/masks/index.html"],
+    "generated/pictures/leak.svg": ["basics/masks/index.html"],
     "docs/assets/live/leak.js": ["basics/masks/index.html"],
     "generated/live/leak.html": ["basics/masks/index.html"],
     "generated/sources/a-figures.md": ["sources/a/index.html"],
@@ -51,6 +53,30 @@ def test_one_of_each_kind_is_tried(site, monkeypatch):
     assert f"{len(chosen)} of {len(PAGES) + 1} pages" in chosen_pages.describe(
         chosen, site
     )
+
+
+def test_what_is_built_has_changed_if_its_hash_has(monkeypatch):
+    hashes = {
+        path.relative_to(GENERATED).as_posix(): one for path, one in now().items()
+    }
+    before = hashes | {"live/leak.html": "0", "sources/of_before.md": "0"}
+    del before["pictures/two-heads.svg"]
+    asked = []
+
+    def git(*arguments):
+        asked.append(arguments)
+        return [f"{one}  {name}" for name, one in before.items()]
+
+    monkeypatch.setattr(chosen_pages, "git", git)
+    monkeypatch.setattr(chosen_pages, "starting_point", lambda: "v1.0")
+    assert chosen_pages.changed_built_files() == {
+        "generated/live/leak.html",
+        "generated/pictures/two-heads.svg",
+        "generated/sources/of_before.md",
+    }
+    assert asked == [("show", "v1.0:generated/hashes.txt")]
+    before = {}  # the list was not there yet
+    assert len(chosen_pages.changed_built_files()) == len(hashes)
 
 
 @pytest.mark.parametrize("reason", ["asked", "unknown"])

@@ -26,7 +26,7 @@ from workshop.website.takeaway.cells import whole
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # Where pages include files from.
-INCLUDED = [DOCS / "assets/figures", ROOT / "generated"]
+INCLUDED = [ROOT / "generated/pictures", ROOT / "generated"]
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,19 @@
 """The pages that slow checks of the site try: one of each kind, and all that changed.
 
 With ALL=1 in the environment they try every page. A page has changed if its source, or
-what its source shows, has; where git cannot tell, every page is tried. What all pages
-share, such as the style sheet, changes no page: one of each kind stands for the rest.
+what its source shows, has; where git cannot tell, every page is tried. Of what is built
+the list of hashes tells what has changed. What all pages share, such as the style
+sheet, changes no page: one of each kind stands for the rest.
 """
 
 import os
 import re
 from pathlib import Path, PurePosixPath
 
+from generators import HASHES
+from generators.built import hashes
 from tests.support.book_nav import sources as nav_sources
-from tests.support.changed_files import changed_files, starting_point
+from tests.support.changed_files import changed_files, git, starting_point
 from tests.support.site_server import SITE
 
 ROOT = Path(__file__).parents[2]
@@ -82,12 +85,22 @@ def has_changed(page: str, files: set[str]) -> bool:
     return False
 
 
+def changed_built_files() -> set[str]:
+    """Return the files that are built, and were not the same at the starting point."""
+    listed = HASHES.relative_to(ROOT).as_posix()
+    lines = git("show", f"{starting_point()}:{listed}") or []
+    before = {HASHES.parent / name: one for one, name in map(str.split, lines)}
+    changed = before.items() ^ hashes().items()
+    return {path.relative_to(ROOT).as_posix() for path, _ in changed}
+
+
 def chosen_pages(site: Path = SITE) -> list[str]:
     """Choose the pages of a built site that are tried."""
     pages = all_pages(site)
     files = None if os.environ.get("ALL") else changed_files()
     if files is None:
         return pages
+    files |= changed_built_files()
     chosen = {*one_of_each_kind(site)}
     return [page for page in pages if page in chosen or has_changed(page, files)]
 

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from workshop.generator_support import fixed, generate, significant
+from workshop.generator_support import (
+    fixed,
+    generate,
+    read_hashes,
+    sha256,
+    significant,
+    write_hashes,
+)
 
 
 @pytest.mark.parametrize(
@@ -86,3 +93,76 @@ def test_a_check_names_all_that_is_wrong_and_writes_nothing(
         f"{tmp_path / 'd.md'} must not be there: make it does not make it.",
     ]
     assert {path.name for path in tmp_path.iterdir()} == {"a.md", "d.md"}
+
+
+# ---- Files that git does not keep ----
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    """Give a list with the hashes of files that are made, and of others."""
+    file = tmp_path / "hashes.txt"
+    hashes = {f"made/{name}": sha256(text.encode()) for name, text in MADE.items()}
+    hashes |= {"more/x.md": "0123", "mad/e.md": "4567"}
+    write_hashes(file, {tmp_path / name: one for name, one in hashes.items()})
+    return file
+
+
+def run_listed(listed: Path, *arguments: str) -> int:
+    folder = listed.parent / "made"
+    return generate("make it", lambda: MADE, folder, arguments, hashes=listed)
+
+
+def test_a_list_has_a_line_for_each_file_in_their_order(listed: Path) -> None:
+    paths = [line.split("  ")[1] for line in listed.read_text("utf-8").splitlines()]
+    assert paths == ["mad/e.md", "made/a.md", "made/b/c.html", "more/x.md"]
+    assert sha256(b"abc").startswith("ba7816bf8f01cfea")  # as the standard has it
+    assert read_hashes(listed, listed.parent / "more") == {
+        listed.parent / "more/x.md": "0123"
+    }
+    assert len(read_hashes(listed)) == 4
+    assert read_hashes(listed.parent / "none.txt") == {}
+
+
+def test_a_check_needs_the_list_alone(
+    listed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_listed(listed, "--check") == 0
+    assert capsys.readouterr().out == ""
+    assert [path.name for path in listed.parent.iterdir()] == [listed.name]
+
+
+def test_a_check_names_all_that_is_wrong_in_the_list(
+    listed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hashes = read_hashes(listed)
+    folder = listed.parent / "made"
+    hashes[folder / "a.md"] = hashes[folder / "b/c.html"]
+    del hashes[folder / "b/c.html"]
+    hashes[folder / "d.md"] = "89ab"
+    write_hashes(listed, hashes)
+    assert run_listed(listed, "--check") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder / 'a.md'} in {listed} must be as made now; run make it.",
+        f"{folder / 'b/c.html'} in {listed} must be as made now; run make it.",
+        f"{folder / 'd.md'} in {listed} must not be there: make it does not make it.",
+    ]
+    assert read_hashes(listed) == hashes
+
+
+def test_what_is_written_is_listed(listed: Path) -> None:
+    before = listed.read_text("utf-8")
+    hashes = read_hashes(listed)
+    folder = listed.parent / "made"
+    write_hashes(listed, hashes | {folder / "a.md": "0", folder / "d.md": "1"})
+    assert run_listed(listed) == 0
+    assert listed.read_text("utf-8") == before
+    assert {path.name for path in folder.rglob("*.*")} == {"a.md", "c.html"}
+
+
+def test_what_is_written_elsewhere_is_not(listed: Path) -> None:
+    write_hashes(listed, {})
+    other = listed.parent / "other"
+    assert run_listed(listed, "--to", str(other)) == 0
+    assert run_listed(listed, "--check", "--to", str(other)) == 0
+    assert listed.read_text("utf-8") == ""

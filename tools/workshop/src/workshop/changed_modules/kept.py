@@ -36,7 +36,7 @@ class Kept:
         *,
         programs: Sequence[str] = (),
         files: Sequence[Path] = (),
-        parts: Sequence[str] = (),
+        parts: Sequence[str | bytes] = (),
     ) -> T:
         """Return what `make` returns, now or before.
 

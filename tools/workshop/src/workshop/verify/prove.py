@@ -1,6 +1,6 @@
 """Prove that no program needs another, and that no digit depends on the processor.
 
-    workshop prove docs README.md --also 'python docs/live --check'
+    workshop prove docs README.md --also 'python -m generators.live --check'
 
 The programs of all pages run in their order, in another, in two processes at once, on
 each code path that PyTorch and the libraries under it can be told to take here, and

@@ -1,0 +1,1 @@
+"""The pictures of the book, and what they are drawn with."""

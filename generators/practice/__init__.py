@@ -1,0 +1,1 @@
+"""What the book says of its exercises."""
