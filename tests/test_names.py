@@ -37,7 +37,7 @@ def test_a_source_tree_alone_says_its_version_and_reads_a_command_line() -> None
 def test_the_package_gives_each_name_its_parts_and_its_tools() -> None:
     assert headway.attention is _names.attention
     assert headway.basics.fused.fused_attention is headway.fused_attention
-    assert headway.checks.check is headway.checks.run.check
+    assert headway.checks.check is headway.checks.attention.run.check
     assert callable(headway.practice.exercise)
 
 

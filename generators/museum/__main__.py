@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 from generators import GENERATED, ROOT
 from generators.museum import properties_beyond_check
 from headway.checks import Report, check
-from headway.checks.book_sections import Section
+from headway.checks.attention.properties import PROPERTIES
+from headway.checks.core.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from headway.checks.properties import PROPERTIES
 from workshop.generator_support import generate, significant
 
 PAGES = ROOT / "docs" / "museum"

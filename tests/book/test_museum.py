@@ -11,8 +11,8 @@ import pytest
 from generators.museum import __main__ as museum
 from generators.museum import properties_beyond_check
 from headway.checks import Report
+from headway.checks.attention.properties import PROPERTIES
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from headway.checks.properties import PROPERTIES
 from tests.support.mistakes import MUSEUM_ONLY
 from workshop.changed_modules.kept import Kept
 

@@ -10,7 +10,7 @@ import pytest
 
 from headway import cli
 from headway.checks import cli as checks
-from headway.checks.worker import answer
+from headway.checks.command.worker import answer
 from headway.practice import cli as practice
 from tests.practice.small import CORE, Here, small_set
 

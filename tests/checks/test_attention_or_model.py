@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks import check_model
+from headway.checks.attention.properties import PROPERTIES
 from headway.checks.attention_or_model import (
     check_attention_or_model,
     is_model,
     properties_of,
 )
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from headway.checks.properties import PROPERTIES
 from tests.checks.support.asking import refused, row
 from tests.support.mistakes.mistake import EQUATION, LEAK
 

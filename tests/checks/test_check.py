@@ -12,7 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from headway import MultiHeadAttention
 from headway._paths import shown
 from headway.checks import Fact, check
-from headway.checks.found_facts import facts
+from headway.checks.attention.found_facts import facts
 from tests.checks.support.asking import evidence_of, refused, row, said
 from tests.checks.support.right import MASKED, NAMED, OfThree
 from tests.support.attention_in_steps import SIZES, Attention, function, past

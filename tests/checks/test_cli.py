@@ -16,11 +16,12 @@ import torch
 
 from headway import __version__
 from headway._pipes import NOBODY_READS
-from headway.checks import Fact, check, progress
-from headway.checks import run as run_of_checks
+from headway.checks import Fact, check
+from headway.checks.attention import run as run_of_checks
 from headway.checks.cli import main
-from headway.checks.own_process import LIMIT, Reply, Request
-from headway.checks.worker import answer
+from headway.checks.command.own_process import LIMIT, Reply, Request
+from headway.checks.command.worker import answer
+from headway.checks.core import progress
 from headway.cli import main as headway
 from tests.checks.support.timers import AtOnce
 from tests.support.processes import PATIENCE
@@ -279,7 +280,7 @@ def test_a_limit_is_handed_on(configured: Path) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["run.gather", "target.imports._free_name", "target.load.build"],
+    ["attention.run.gather", "command.imports._free_name", "command.load.build"],
 )
 def test_a_mistake_of_headway_is_told_as_one(
     folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch, where: str

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks import parametrize_checks
+from headway.checks.attention.properties import PROPERTIES
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from headway.checks.properties import PROPERTIES
 from tests.support.mistakes.mistake import AGAIN, EQUATION, LEAK
 
 NAMES = [one.id for one in PROPERTIES]
@@ -191,7 +191,7 @@ def test_an_error_that_is_no_refusal_is_kept_with_its_traceback() -> None:
     asked = items(attend)
     lines = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headway.checks.run.gather", broken)
+        patch.setattr("headway.checks.attention.run.gather", broken)
         for ask in asked:
             with pytest.raises(ValueError, match="of ours") as caught:
                 ask()

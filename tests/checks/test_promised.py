@@ -14,21 +14,21 @@ import pytest
 from headway import checks
 from headway._pipes import NOBODY_READS
 from headway.checks import Fact, Report, Row
-from headway.checks.book_sections import EQUATION, Section
-from headway.checks.declared_facts import (
+from headway.checks.attention.oracle.mistakes import KNOWN_MISTAKES
+from headway.checks.attention.properties import PROPERTIES
+from headway.checks.command.configuration import _KEYS
+from headway.checks.command.own_process import INTERRUPTED
+from headway.checks.core.book_sections import EQUATION, Section
+from headway.checks.core.declared_facts import (
     LAYOUTS,
     MEANINGS,
     NORMS,
     OF_ATTENTION,
     POSITIONS,
 )
-from headway.checks.declared_facts import OF_MODELS as OF_MODELS_DECLARED
+from headway.checks.core.declared_facts import OF_MODELS as OF_MODELS_DECLARED
+from headway.checks.core.report import Origin, Verdict
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from headway.checks.oracle.mistakes import KNOWN_MISTAKES
-from headway.checks.own_process import INTERRUPTED
-from headway.checks.properties import PROPERTIES
-from headway.checks.report import Origin, Verdict
-from headway.checks.target.configuration import _KEYS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"

@@ -11,7 +11,7 @@ import pytest
 
 import headway
 from headway import checks
-from headway.checks import run
+from headway.checks.attention import run
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = griffe.load("headway.checks", search_paths=[ROOT / "src"])

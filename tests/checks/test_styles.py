@@ -10,7 +10,7 @@ from torch.nn.functional import dropout, scaled_dot_product_attention
 from torch.nn.utils import prune
 
 from headway.checks import Fact, check
-from headway.checks.found_facts import facts
+from headway.checks.attention.found_facts import facts
 from tests.checks.support.asking import evidence_of, refused, row, rows_of, said
 from tests.support.attention_in_steps import SMALL, Attention
 from tests.support.mistakes.mistake import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from headway.checks.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
-from headway.checks.properties import PROPERTIES
+from headway.checks.attention.oracle.mistakes import KNOWN_MISTAKES, KnownMistake
+from headway.checks.attention.properties import PROPERTIES
 from tests.checks.support.asking import rotated, rows_of
 from tests.support.attention_in_steps import (
     OF_FUNCTIONS,

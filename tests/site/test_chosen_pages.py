@@ -18,7 +18,7 @@ CHANGES = {
     "generated/live/leak.html": ["basics/masks/index.html"],
     "generated/sources/a-figures.md": ["sources/a/index.html"],
     "src/headway/basics/masks.py": ["reference/basics/masks/index.html"],
-    "src/headway/checks/report.py": ["reference/checks/index.html"],
+    "src/headway/checks/core/report.py": ["reference/checks/index.html"],
     "docs/assets/styles/palette.css": [],
     "overrides/main.html": [],
     "README.md": [],

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from headway.checks import Report
-from headway.checks.report import Row
+from headway.checks.core.report import Row
 
 from . import caches, groups, models, pieces, positions, processes, variants
 from .ask import NEAR, Property

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.checks.book_sections import Section
+from headway.checks.core.book_sections import Section
 
 # Primes and a shift that half precision cannot follow.
 T, D, SHIFT = 13, 8, 1_000_000

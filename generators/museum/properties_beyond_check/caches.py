@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headway.checks.book_sections import Section
+from headway.checks.core.book_sections import Section
 
 from .ask import Property, Seen, T, draw
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from headway.checks.book_sections import Section
+from headway.checks.core.book_sections import Section
 
 from .ask import D, Property, Seen, T, draw, far
 

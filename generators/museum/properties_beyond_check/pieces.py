@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.checks.book_sections import Section
+from headway.checks.core.book_sections import Section
 
 from .ask import D, Property, Seen, T, draw, far
 

@@ -1,8 +1,8 @@
 """Checks for any attention code.
 
-What a reader hands over goes one way: it becomes a `subject`, which is called to gather
-`evidence`; of this each of the `properties` is asked, and a `report` says what came
-out. The `oracle` is the equation that the evidence is compared with.
+`attention` checks a module or a function by the equation, and `model` a whole language
+model by what must hold of its logits. Both stand on `core` and do not know each other.
+`command` is what `headway check` needs besides.
 """
 
 from typing import TYPE_CHECKING
@@ -12,18 +12,18 @@ __all__ = ["check", "check_model", "parametrize_checks", "Report", "Row", "Fact"
 # `headway check` reads its command line here, and checks in another process: PyTorch is
 # imported there alone.
 if TYPE_CHECKING:
+    from headway.checks.attention.run import check
+    from headway.checks.core.report import Fact, Report, Row
     from headway.checks.model import check_model
     from headway.checks.parametrize import parametrize_checks
-    from headway.checks.report import Fact, Report, Row
-    from headway.checks.run import check
 else:
     _MODULES = {
-        "check": "run",
+        "check": "attention.run",
         "check_model": "model",
         "parametrize_checks": "parametrize",
-        "Report": "report",
-        "Row": "report",
-        "Fact": "report",
+        "Report": "core.report",
+        "Row": "core.report",
+        "Fact": "core.report",
     }
 
     def __getattr__(name: str) -> object:

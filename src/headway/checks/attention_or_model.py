@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headway.checks.cannot_check import CannotCheckError
-from headway.checks.choosing import Named
-from headway.checks.declared_facts import facts_of
+from headway.checks.attention.properties import PROPERTIES
+from headway.checks.attention.run import check
+from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.choosing import Named
+from headway.checks.core.declared_facts import facts_of
+from headway.checks.core.report import Report
 from headway.checks.model import check_model
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from headway.checks.properties import PROPERTIES
-from headway.checks.report import Report
-from headway.checks.run import check
 
 # What attention alone is told. A constructor may take the first, of a model too.
 _OF_CONSTRUCTORS = ("d_in", "num_heads", "scale", "normalize", "rotary_base", "window")
@@ -24,8 +24,8 @@ def is_model(code: Callable[..., Any], options: Mapping[str, Any]) -> bool:
     Raises:
         ValueError: If what the code declares is no table of facts.
     """
-    told = (facts_of(code), options.get("facts") or {}, options)
-    return any(one.get("vocab_size") is not None for one in told)
+    declared = (facts_of(code), options.get("facts") or {}, options)
+    return any(facts.get("vocab_size") is not None for facts in declared)
 
 
 def properties_of(*, model: bool) -> Sequence[Named]:
@@ -60,5 +60,5 @@ def check_attention_or_model(
                 f"{name} must be left out for a whole model; "
                 f"got {name}={options[name]!r}."
             )
-    kept = {key: one for key, one in options.items() if key not in _OF_CONSTRUCTORS}
+    kept = {key: value for key, value in options.items() if key not in _OF_CONSTRUCTORS}
     return check_model(code, **kept)

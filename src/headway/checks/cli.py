@@ -8,15 +8,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headway.checks.cannot_check import CannotCheckError
-from headway.checks.formats import FORMATS, to_github_error, to_json_error
-from headway.checks.own_process import INTERRUPTED, LIMIT, Ask, Request, ask
-from headway.checks.target.configuration import (
+from headway.checks.command.configuration import (
     OF_CONSTRUCTORS,
-    Target,
+    ConfiguredTarget,
     all_configured,
     configured,
 )
+from headway.checks.command.formats import FORMATS, to_github_error, to_json_error
+from headway.checks.command.own_process import INTERRUPTED, LIMIT, Ask, Request, ask
+from headway.checks.core.cannot_check import CannotCheckError
 
 _NUMBERS = {
     "d_in": "numbers in a token",
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
 def _help(parser: argparse.ArgumentParser, target: str | None, ask: Ask) -> int:
     """Show what the target takes, if one is named, and the options of the check."""
     if target is not None:
-        reply = ask(Request(Target(target, {}, {}), explain=True))
+        reply = ask(Request(ConfiguredTarget(target, {}, {}), explain=True))
         if reply.status:
             return _complain(None, reply.status, reply.text)
         print(reply.text)
@@ -104,7 +104,7 @@ def _limit(seconds: float) -> float:
     return seconds
 
 
-def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[Target]:
+def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[ConfiguredTarget]:
     """List what is to be checked; the command line goes before pyproject.toml."""
     arguments, by_place = _constructor_arguments(rest)
     if known.target is None and arguments:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from headway.checks.attention.run import check
 from headway.checks.attention_or_model import is_model, properties_of
-from headway.checks.cannot_check import CannotCheckError
-from headway.checks.choosing import chosen
-from headway.checks.expected import refuse
+from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.choosing import chosen
+from headway.checks.core.expected import refuse
+from headway.checks.core.report import Report
 from headway.checks.model import check_model
-from headway.checks.report import Report
-from headway.checks.run import check
 
 if TYPE_CHECKING:
     import pytest

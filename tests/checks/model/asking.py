@@ -5,11 +5,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from headway.checks.model.discover import discover
-from headway.checks.model.evidence import Evidence
+from headway.checks.core.outcome import Outcome
+from headway.checks.model.discover_model import discover_model
+from headway.checks.model.model_evidence import ModelEvidence
+from headway.checks.model.model_subject import ModelOptions
 from headway.checks.model.properties import PROPERTIES
-from headway.checks.model.subject import Options
-from headway.checks.outcome import Outcome
 from tests.checks.model import models
 from tests.checks.model.building import build
 
@@ -17,8 +17,8 @@ Change = Callable[[Any, Tensor], Tensor]
 ASK = {one.id: one.ask for one in PROPERTIES}
 
 
-def evidence(model: Any, **options: Any) -> Evidence:
-    return Evidence(discover(model, Options(**options)))
+def evidence(model: Any, **options: Any) -> ModelEvidence:
+    return ModelEvidence(discover_model(model, ModelOptions(**options)))
 
 
 def ask(name: str, model: Any, **options: Any) -> Outcome:

@@ -9,7 +9,7 @@ import pytest
 
 from headway import checks
 from headway.checks.cli import main
-from headway.checks.worker import answer
+from headway.checks.command.worker import answer
 
 CODE = '''
 """Two language models in one file."""

@@ -3,16 +3,16 @@
 import torch
 from torch import nn
 
-from headway.checks.model.discover import discover
+from headway.checks.model.discover_model import discover_model
+from headway.checks.model.model_subject import ModelOptions, ModelSubject
 from headway.checks.model.repeating import is_random, steady
-from headway.checks.model.subject import Options, Subject
 from tests.checks.model import models
 from tests.checks.model.asking import embeds
 from tests.checks.model.building import build
 
 
-def found(model: nn.Module) -> Subject:
-    return discover(model, Options())
+def found(model: nn.Module) -> ModelSubject:
+    return discover_model(model, ModelOptions())
 
 
 def test_a_model_that_repeats_itself_stays_as_it_is() -> None:
@@ -22,7 +22,7 @@ def test_a_model_that_repeats_itself_stays_as_it_is() -> None:
 
 def test_a_function_stays_as_it_is() -> None:
     model = build(models.KeepsTheText).double().eval()
-    subject = discover(lambda ids: model(ids), Options(vocab_size=31))
+    subject = discover_model(lambda ids: model(ids), ModelOptions(vocab_size=31))
     assert steady(subject) is subject
 
 

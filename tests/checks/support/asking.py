@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from headway.checks import Report, Row
-from headway.checks.evidence import Evidence, gather
-from headway.checks.oracle import choose_weights
-from headway.checks.properties import PROPERTIES
-from headway.checks.run import ask
-from headway.checks.settings import isolated_settings
-from headway.checks.subject import Options, discover
+from headway.checks.attention.evidence import Evidence, gather
+from headway.checks.attention.oracle import choose_weights
+from headway.checks.attention.properties import PROPERTIES
+from headway.checks.attention.run import ask
+from headway.checks.attention.subject import Options, discover
+from headway.checks.core.settings import isolated_settings
 from tests.support.attention_in_steps import SMALL, Attention
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from headway.checks.subject import Options, Subject, discover
+from headway.checks.attention.subject import Options, Subject, discover
 
 WIDTH = 15
 

@@ -1,6 +1,6 @@
 """The weights of a layer, for the oracle."""
 
-from headway.checks.evidence.weights import Projections
+from headway.checks.attention.evidence.weights import Projections
 from tests.support.sizes import D_IN, D, H, draw
 
 D_OUT = 23

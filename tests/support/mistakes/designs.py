@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
-from headway.checks.evidence.design import Design, Rotation
+from headway.checks.attention.evidence.design import Design, Rotation
 from tests.support.attention_in_steps import Sizes, Step, past
 
 WIDE = Sizes(17, 6, 5, 19, 23)  # an even width, so that all of it can be rotated

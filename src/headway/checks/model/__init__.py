@@ -5,6 +5,6 @@ which it takes ids, masks, positions and a cache. `evidence` holds what several 
 `properties` need; `run` asks them all.
 """
 
-from headway.checks.model.run import check_model
+from headway.checks.model.run_model import check_model
 
 __all__ = ["check_model"]

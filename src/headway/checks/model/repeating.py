@@ -6,12 +6,12 @@ else is asked of a model that repeats itself, and that it does not is told once.
 
 from dataclasses import replace
 
-from headway.checks.errors import theirs
-from headway.checks.model.subject import Subject
-from headway.checks.tolerance import max_difference, same_order_tolerance
+from headway.checks.core.errors import theirs
+from headway.checks.core.tolerance import max_difference, same_order_tolerance
+from headway.checks.model.model_subject import ModelSubject
 
 
-def steady(subject: Subject) -> Subject:
+def steady(subject: ModelSubject) -> ModelSubject:
     """Give a model that repeats itself, if it can be made to.
 
     One that keeps something is copied for each call, and one that drops in eval gets a
@@ -27,14 +27,14 @@ def steady(subject: Subject) -> Subject:
     return subject
 
 
-def is_random(subject: Subject) -> bool:
+def is_random(subject: ModelSubject) -> bool:
     """Ask whether logits depend on random numbers."""
     ids = subject.ids()
     first, second = (subject(ids, seed=seed) for seed in (1, 2))
     return max_difference(first, second, equal_nan=True) > same_order_tolerance(first)
 
 
-def _keeps(subject: Subject) -> bool:
+def _keeps(subject: ModelSubject) -> bool:
     """Ask whether a call changes what a later one gives."""
     ids = subject.ids()
     try:
@@ -43,5 +43,7 @@ def _keeps(subject: Subject) -> bool:
         third = subject(ids)
     except theirs():  # the property tells it
         return True
-    worst = max(max_difference(one, first, equal_nan=True) for one in (second, third))
+    worst = max(
+        max_difference(logits, first, equal_nan=True) for logits in (second, third)
+    )
     return worst > same_order_tolerance(first)

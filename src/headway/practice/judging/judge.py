@@ -17,8 +17,8 @@ from typing import Any, cast
 
 import torch
 
-from headway.checks.cannot_check import CannotCheckError
-from headway.checks.errors import is_ours
+from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.errors import is_ours
 from headway.practice.judging.compare import (
     copied,
     difference,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headway.checks.errors import describe, place
+from headway.checks.core.errors import describe, place
 from headway.practice.judging.judge import KnownResults, Trial, judge, made, passes
 from headway.practice.judging.run_file import judge_file
 from headway.practice.judging.verdict import Verdict

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.checks.model import models
+from tests.checks.model.appending import Appending, WritesLeast
 from tests.checks.model.asking import ask
 
 
@@ -113,6 +114,8 @@ class CannotHide(Transformers):
         (Transformers, "passed", ""),
         (CountsPadding, "failed", "generate of padded texts does not write"),
         (CannotHide, "passed", ""),
+        (Appending, "passed", ""),
+        (WritesLeast, "failed", "length=5, temperature=0.0) does not write"),
     ],
 )
 def test_writing(kind: type[nn.Module], verdict: str, says: str) -> None:

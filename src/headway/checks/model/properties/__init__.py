@@ -3,25 +3,25 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from headway.checks import book_sections as book
-from headway.checks.book_sections import Section
-from headway.checks.model.evidence import Evidence
+from headway.checks.core import book_sections as book
+from headway.checks.core.book_sections import Section
+from headway.checks.core.outcome import Outcome
+from headway.checks.model.model_evidence import ModelEvidence
 from headway.checks.model.properties import (
     backends,
-    cached,
-    declared,
-    modes,
+    model_facts,
+    model_modes,
+    model_visibility,
     padding,
     precision,
+    text_in_pieces,
     texts,
-    visibility,
     vocabulary,
     writing,
 )
-from headway.checks.outcome import Outcome
 
 
-class Property(NamedTuple):
+class ModelProperty(NamedTuple):
     """Something that must hold of a language model.
 
     Attributes:
@@ -35,7 +35,7 @@ class Property(NamedTuple):
 
     id: str
     name: str
-    ask: Callable[[Evidence], Outcome]
+    ask: Callable[[ModelEvidence], Outcome]
     section: Section
     of_any_numbers: bool = False
     of_a_leak: bool = False
@@ -43,89 +43,118 @@ class Property(NamedTuple):
 
 # In the order of the report: what spoils the answers of others comes first.
 PROPERTIES = (
-    Property(
-        "finite", "logits are numbers", modes.finite, book.MINUS_INFINITY, True, True
+    ModelProperty(
+        "finite",
+        "logits are numbers",
+        model_modes.finite,
+        book.MINUS_INFINITY,
+        True,
+        True,
     ),
-    Property(
-        "state", "a call leaves nothing behind", modes.state, book.STATE, of_a_leak=True
+    ModelProperty(
+        "state",
+        "a call leaves nothing behind",
+        model_modes.state,
+        book.STATE,
+        of_a_leak=True,
     ),
-    Property(
-        "eval", "eval is not random", modes.in_eval, book.DROPOUT_MODES, of_a_leak=True
+    ModelProperty(
+        "eval",
+        "eval is not random",
+        model_modes.in_eval,
+        book.DROPOUT_MODES,
+        of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "leak",
         "no leak from the future",
-        visibility.leak,
+        model_visibility.leak,
         book.NOTHING_LEAKS,
         True,
         True,
     ),
-    Property(
+    ModelProperty(
         "leak-training",
         "no leak in training",
-        visibility.in_training,
+        model_visibility.in_training,
         book.NOTHING_LEAKS,
         True,
     ),
-    Property(
-        "leak-long", "no leak in a long text", visibility.long, book.NOTHING_LEAKS, True
+    ModelProperty(
+        "leak-long",
+        "no leak in a long text",
+        model_visibility.long,
+        book.NOTHING_LEAKS,
+        True,
     ),
-    Property(
-        "past", "every past token counts", visibility.past, book.VISIBLE, of_a_leak=True
+    ModelProperty(
+        "past",
+        "every past token counts",
+        model_visibility.past,
+        book.VISIBLE,
+        of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "batch",
         "texts do not move each other",
         texts.independent,
         book.PROMISES,
         of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "alone",
         "the same alone as in a batch",
         texts.alone,
         book.PROMISES,
         of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "earlier-rows", "a longer text keeps its logits", texts.longer, book.PROMISES
     ),
-    Property(
+    ModelProperty(
         "padding-right", "padding behind a text", padding.right, book.PADDING_SIDES
     ),
-    Property("padding-left", "padding before a text", padding.left, book.PADDING_SIDES),
-    Property("packing", "texts in one row stay apart", padding.packed, book.PACKED),
-    Property("cache", "cached equals uncached", cached.every_cut, book.EVERY_CUT),
-    Property("greedy", "writing takes the likeliest", writing.greedy, book.WRITES),
-    Property("eager", "eager equals fused", backends.eager, book.FUSED, of_a_leak=True),
-    Property(
+    ModelProperty(
+        "padding-left", "padding before a text", padding.left, book.PADDING_SIDES
+    ),
+    ModelProperty(
+        "packing", "texts in one row stay apart", padding.packed, book.PACKED
+    ),
+    ModelProperty(
+        "cache", "cached equals uncached", text_in_pieces.every_cut, book.EVERY_CUT
+    ),
+    ModelProperty("greedy", "writing takes the likeliest", writing.greedy, book.WRITES),
+    ModelProperty(
+        "eager", "eager equals fused", backends.eager, book.FUSED, of_a_leak=True
+    ),
+    ModelProperty(
         "compile", "compiled is the same", backends.compiled, book.FUSED, of_a_leak=True
     ),
-    Property(
+    ModelProperty(
         "half-precision",
         "half precision",
         precision.half,
         book.HALF_PRECISION,
         of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "training",
         "training computes the same",
-        modes.in_training,
+        model_modes.in_training,
         book.DROPOUT_MEAN,
         of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "targets",
         "targets change no logits",
-        modes.with_targets,
+        model_modes.with_targets,
         book.WRITES,
         of_a_leak=True,
     ),
-    Property(
+    ModelProperty(
         "vocabulary", "the vocabulary fits", vocabulary.size, book.A_MODEL, True, True
     ),
-    Property(
-        "facts", "declared facts hold", declared.hold, book.DECLARED, of_a_leak=True
+    ModelProperty(
+        "facts", "declared facts hold", model_facts.hold, book.DECLARED, of_a_leak=True
     ),
 )

@@ -9,16 +9,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from headway.checks.errors import describe, theirs
-from headway.checks.model.evidence import Evidence, moves
-from headway.checks.model.subject import Subject
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
-from headway.checks.tolerance import max_difference
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.core.tolerance import max_difference
+from headway.checks.model.model_evidence import ModelEvidence, moves
+from headway.checks.model.model_subject import ModelSubject
 
 _SWITCH = re.compile(r"(^|_)(flash|sdpa|fused)(_|$)")
 
 
-def eager(evidence: Evidence) -> Outcome:
+def eager(evidence: ModelEvidence) -> Outcome:
     """Ask that attention by other code gives the same logits, and hides the future."""
     worst, same, reasons = 0.0, [], []
     for name, subject in _others(evidence.subject):
@@ -38,7 +38,7 @@ def eager(evidence: Evidence) -> Outcome:
     return not_applicable(reasons[0])
 
 
-def _who_sees_what(evidence: Evidence, subject: Subject) -> str:
+def _who_sees_what(evidence: ModelEvidence, subject: ModelSubject) -> str:
     """Say whether logits by other code see later tokens, if that is another answer."""
     cuts = (1, subject.T // 2, subject.T - 1)
     ahead = moves(subject, evidence.ids[:1], cuts)
@@ -48,7 +48,7 @@ def _who_sees_what(evidence: Evidence, subject: Subject) -> str:
     return " and see later tokens" if leaks else " and see no later tokens"
 
 
-def _others(subject: Subject) -> Iterator[tuple[str, Subject]]:
+def _others(subject: ModelSubject) -> Iterator[tuple[str, ModelSubject]]:
     """Copy a model with each way to compute attention that it has."""
     model: Any = subject.target
     if hasattr(model, "set_attn_implementation"):
@@ -68,7 +68,7 @@ def _others(subject: Subject) -> Iterator[tuple[str, Subject]]:
         )
 
 
-def _switches(subject: Subject) -> Iterator[str]:
+def _switches(subject: ModelSubject) -> Iterator[str]:
     for part in subject.module.modules() if subject.module else ():
         for name, value in vars(part).items():
             if isinstance(value, bool) and _SWITCH.search(name):
@@ -81,7 +81,7 @@ def _switch(module: nn.Module, name: str) -> None:
             setattr(part, name, not getattr(part, name))
 
 
-def compiled(evidence: Evidence) -> Outcome:
+def compiled(evidence: ModelEvidence) -> Outcome:
     """Ask that a compiled model gives the same logits, if it is to be compiled."""
     chosen = evidence.subject.options.compile
     if not chosen:

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.checks.errors import describe, theirs
-from headway.checks.model.evidence import Evidence, distances
-from headway.checks.model.masks import find_mask
-from headway.checks.model.subject import Subject
-from headway.checks.model.tolerance import logits_tolerance
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
-from headway.checks.tolerance import max_difference, same_order_tolerance
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.tolerance import max_difference, same_order_tolerance
+from headway.checks.model.logits_tolerance import logits_tolerance
+from headway.checks.model.model_evidence import ModelEvidence, distances
+from headway.checks.model.model_subject import ModelSubject
+from headway.checks.model.padding_masks import find_mask
 
 _AHEAD = (
     "where the mask hides padding, tokens see later ones, so it may stand in the place "
@@ -20,7 +20,7 @@ _AHEAD = (
 )
 
 
-def right(evidence: Evidence) -> Outcome:
+def right(evidence: ModelEvidence) -> Outcome:
     """Ask that padding behind a text changes nothing."""
     form, subject, _ = evidence.masking
     if form is None and not subject.causal:
@@ -41,7 +41,7 @@ def right(evidence: Evidence) -> Outcome:
     return failed("Padding behind a text moves its logits.", worst)
 
 
-def left(evidence: Evidence) -> Outcome:
+def left(evidence: ModelEvidence) -> Outcome:
     """Ask that padding before a text changes nothing."""
     form, subject, _ = evidence.masking
     if form is None:
@@ -62,7 +62,9 @@ def left(evidence: Evidence) -> Outcome:
     return passed("Padding before a text moves none of its logits.", worst)
 
 
-def _moved_by_padding_before(subject: Subject, worst: float, *, ahead: bool) -> Outcome:
+def _moved_by_padding_before(
+    subject: ModelSubject, worst: float, *, ahead: bool
+) -> Outcome:
     """Say what padding before a text does, where it does something."""
     if ahead:
         return failed(
@@ -89,7 +91,7 @@ def _moved_by_padding_before(subject: Subject, worst: float, *, ahead: bool) -> 
     )
 
 
-def _has_positions(subject: Subject) -> bool:
+def _has_positions(subject: ModelSubject) -> bool:
     """Ask whether equal tokens get different logits, which only their places tell."""
     rows = subject(subject.ids(1, 1).expand(1, subject.T))
     first = rows[:, :1].expand_as(rows)
@@ -97,7 +99,7 @@ def _has_positions(subject: Subject) -> bool:
 
 
 def _see_ahead(
-    subject: Subject, ids: Tensor, real: Tensor, extra: Mapping[str, Any]
+    subject: ModelSubject, ids: Tensor, real: Tensor, extra: Mapping[str, Any]
 ) -> bool:
     """Ask whether tokens see the last one of their text, if they are not to."""
     last = real & (real.flip(-1).cumsum(-1).flip(-1) == 1)
@@ -107,7 +109,7 @@ def _see_ahead(
     return subject.causal and bool((moved > same_order_tolerance(before)).any())
 
 
-def _without_mask(evidence: Evidence) -> Outcome:
+def _without_mask(evidence: ModelEvidence) -> Outcome:
     reason = evidence.masking.reason
     if not reason:
         return not_applicable("It takes no mask, so padding cannot be marked.")
@@ -117,7 +119,7 @@ def _without_mask(evidence: Evidence) -> Outcome:
     return failed(f"{name} does not hide padding: {reason}.")
 
 
-def packed(evidence: Evidence) -> Outcome:
+def packed(evidence: ModelEvidence) -> Outcome:
     """Ask that two texts in one row get what they get alone."""
     sizes = [evidence.subject.T // 2, evidence.subject.T - evidence.subject.T // 2]
     texts = [evidence.ids[k : k + 1, :n] for k, n in enumerate(sizes)]
@@ -159,10 +161,10 @@ class _Way(NamedTuple):
     told: str
     sure: bool
     extra: Mapping[str, Any]
-    subject: Subject
+    subject: ModelSubject
 
 
-def _ways(evidence: Evidence, sizes: list[int]) -> Iterator[_Way]:
+def _ways(evidence: ModelEvidence, sizes: list[int]) -> Iterator[_Way]:
     subject, device = evidence.subject, evidence.ids.device
     names = subject.call.names
     begin: dict[str, Any] = {"keep": False} if "keep" in names else {}
@@ -196,7 +198,7 @@ def _crosses(way: _Way, row: Tensor, first: int) -> float:
     return max_difference(before[:, first:], after[:, first:])
 
 
-def _padded(evidence: Evidence, *, left: bool) -> tuple[Tensor, Tensor]:
+def _padded(evidence: ModelEvidence, *, left: bool) -> tuple[Tensor, Tensor]:
     """Put padding beside the texts, and say which tokens are none."""
     T = evidence.subject.T
     lengths = torch.tensor([T, max(T - 3, 1), max(T // 2, 1)])[:, None]
@@ -209,7 +211,7 @@ def _padded(evidence: Evidence, *, left: bool) -> tuple[Tensor, Tensor]:
     return ids, real
 
 
-def _apart(evidence: Evidence, logits: Tensor, real: Tensor) -> float:
+def _apart(evidence: ModelEvidence, logits: Tensor, real: Tensor) -> float:
     """Say how far the logits of the texts are from what they are alone."""
     worst = 0.0
     for k, keep in enumerate(real):

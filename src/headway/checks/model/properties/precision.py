@@ -5,15 +5,15 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from headway.checks.errors import describe, theirs
-from headway.checks.model.evidence import Evidence, moves
-from headway.checks.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.model.model_evidence import ModelEvidence, moves
 
 _FEW = 6.0  # times the error of rounding the weights alone
 _TYPES = (torch.bfloat16, torch.float16)
 
 
-def half(evidence: Evidence) -> Outcome:
+def half(evidence: ModelEvidence) -> Outcome:
     """Ask that sixteen bits lose no more than rounding the weights does, a few times.
 
     No fixed number will do: what a rounded weight costs depends on the model. The

@@ -1,9 +1,9 @@
 """Texts of a batch, and texts that go on."""
 
-from headway.checks.errors import describe, theirs
-from headway.checks.model.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, note, passed
-from headway.checks.tolerance import max_difference
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.outcome import Outcome, failed, note, passed
+from headway.checks.core.tolerance import max_difference
+from headway.checks.model.model_evidence import ModelEvidence
 
 # What compares texts in other company.
 _OF_MIXED_TEXTS = (
@@ -18,7 +18,7 @@ _OF_MIXED_TEXTS = (
 _PADDED = ("padding-right", "padding-left")
 
 
-def independent(evidence: Evidence) -> Outcome:
+def independent(evidence: ModelEvidence) -> Outcome:
     """Ask that a change in one text moves no other."""
     worst = evidence.between
     if not evidence.mixed:
@@ -31,7 +31,7 @@ def independent(evidence: Evidence) -> Outcome:
     )
 
 
-def alone(evidence: Evidence) -> Outcome:
+def alone(evidence: ModelEvidence) -> Outcome:
     """Ask that a text gets the same alone, in company, and in another place."""
     subject, ids = evidence.subject, evidence.ids
     worst, refused = 0.0, ""
@@ -54,7 +54,7 @@ def alone(evidence: Evidence) -> Outcome:
     )
 
 
-def longer(evidence: Evidence) -> Outcome:
+def longer(evidence: ModelEvidence) -> Outcome:
     """Ask that a text that goes on keeps its first logits."""
     subject, ids = evidence.subject, evidence.ids
     if not subject.causal:
@@ -81,7 +81,7 @@ def longer(evidence: Evidence) -> Outcome:
     return passed("A text that goes on keeps its first logits.", worst)
 
 
-def _any_length(evidence: Evidence) -> Outcome:
+def _any_length(evidence: ModelEvidence) -> Outcome:
     for T in range(1, evidence.subject.T):
         evidence.subject(evidence.ids[:, :T])
     return passed("It takes texts of any length.", evidence.subject.T)

@@ -2,12 +2,12 @@
 
 import torch
 
-from headway.checks.errors import describe, theirs
-from headway.checks.model.evidence import Evidence
-from headway.checks.outcome import Outcome, failed, note, passed
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.outcome import Outcome, failed, note, passed
+from headway.checks.model.model_evidence import ModelEvidence
 
 
-def size(evidence: Evidence) -> Outcome:
+def size(evidence: ModelEvidence) -> Outcome:
     """Ask that every id can be read, and every one predicted."""
     subject = evidence.subject
     V, width = subject.vocab_size, evidence.logits.shape[-1]

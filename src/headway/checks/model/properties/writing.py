@@ -1,5 +1,7 @@
 """Text that a model writes."""
 
+import inspect
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -7,21 +9,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.checks.errors import at_the_border, describe, theirs
-from headway.checks.limit import limited
-from headway.checks.model.evidence import Evidence
-from headway.checks.model.masks import Mask
-from headway.checks.model.subject import Subject, config_value
-from headway.checks.model.tolerance import logits_tolerance
-from headway.checks.outcome import Outcome, failed, not_applicable, passed
-from headway.checks.subject.signature import arguments
-from headway.models.small_gpt import LanguageModel, generate
+from headway.checks.core.errors import at_the_border, describe, theirs
+from headway.checks.core.limit import limited
+from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.core.signature import arguments
+from headway.checks.model.logits_tolerance import logits_tolerance
+from headway.checks.model.model_evidence import ModelEvidence
+from headway.checks.model.model_subject import ModelSubject, config_value
+from headway.checks.model.padding_masks import PaddingMask
 
 _NEW = 5  # tokens to write
 _COUNTS = ("max_new_tokens", "length", "max_tokens", "n", "num_tokens", "steps")
 
 
-def greedy(evidence: Evidence) -> Outcome:
+def greedy(evidence: ModelEvidence) -> Outcome:
     """Ask that greedy writing takes the likeliest token, with a cache and without."""
     subject = evidence.masking.subject.copy()
     if not subject.causal:
@@ -31,17 +32,17 @@ def greedy(evidence: Evidence) -> Outcome:
         return not_applicable("It has no generate that is known here.")
     ids = evidence.ids[:2, : max(subject.T // 2, 1)]
     worst, asked, reasons = 0, 0, []
-    for told, write in ways:
+    for shown, write in ways:
         try:
             wrong = _unlike(subject, write, ids)
         except theirs() as raised:
-            reasons.append(f"{told} raised {describe(raised)}.")
+            reasons.append(f"{shown} raised {describe(raised)}.")
             continue
         asked += 1
         if wrong:
             return failed(
-                f"{told} does not write the likeliest token by the logits of the whole "
-                f"text, from new token {wrong} on.",
+                f"{shown} does not write the likeliest token by the logits of the "
+                f"whole text, from new token {wrong} on.",
                 wrong,
             )
         worst = max(worst, _NEW)
@@ -54,7 +55,7 @@ Writer = Callable[[Tensor], Tensor]
 
 
 @at_the_border
-def _unlike(subject: Subject, write: Writer, ids: Tensor) -> int:
+def _unlike(subject: ModelSubject, write: Writer, ids: Tensor) -> int:
     """Give the number of the first new token that is not the likeliest, or 0.
 
     Where two are all but equally likely, either is right.
@@ -74,31 +75,49 @@ def _unlike(subject: Subject, write: Writer, ids: Tensor) -> int:
     return 0
 
 
-def _writers(subject: Subject, form: Mask | None) -> Iterator[tuple[str, Writer]]:
+def _writers(
+    subject: ModelSubject, form: PaddingMask | None
+) -> Iterator[tuple[str, Writer]]:
     """Give the ways to write greedily, with a cache and without."""
     model: Any = subject.target
-    if isinstance(model, LanguageModel):
+    generate = _method(model) or _function_beside(model)
+    if generate is None:
+        return
+    if config_value(model, "generation_config") is not None:
+        yield from _of_transformers(model, padded=form is not None)
+        return
+    known = arguments(generate)
+    count = next((name for name in _COUNTS if name in known), None)
+    if count is None:
+        return
+    options = {count: _NEW, **_options(known)}
+    if "use_cache" in known:
         for cache in (True, False):
             yield (
                 f"generate(use_cache={cache})",
-                partial(generate, model, length=_NEW, temperature=0.0, use_cache=cache),
+                partial(generate, **options, use_cache=cache),
             )
-        return
+    else:
+        shown = ", ".join(f"{name}={value}" for name, value in options.items())
+        yield f"generate(ids, {shown})", partial(generate, **options)
+
+
+def _method(model: Any) -> Callable[..., Any] | None:
     method = getattr(model, "generate", None)
-    if not callable(method):
-        return
-    known = arguments(method)
-    count = next((one for one in _COUNTS if one in known), None)
-    transformers = config_value(model, "generation_config") is not None
-    if transformers:
-        yield from _of_transformers(model, padded=form is not None)
-    elif count is not None:
-        options = _options(known)
-        told = "".join(f", {name}={value}" for name, value in options.items())
-        yield (
-            f"generate(ids, {count}={_NEW}{told})",
-            partial(method, **{count: _NEW}, **options),
-        )
+    return method if callable(method) else None
+
+
+def _function_beside(model: Any) -> Callable[..., Any] | None:
+    """Find a function `generate` of models, in the module of the class of this one.
+
+    One that cannot be told to leave nothing to chance is none.
+    """
+    for kind in type(model).__mro__:
+        function = getattr(sys.modules.get(kind.__module__), "generate", None)
+        if inspect.isfunction(function):
+            generate = partial(function, model)
+            return generate if _options(arguments(generate)) else None
+    return None
 
 
 def _options(known: Any) -> dict[str, Any]:

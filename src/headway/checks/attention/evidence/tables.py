@@ -1,0 +1,203 @@
+"""Tables of angles: what code rotates by, read off the numbers that a call uses."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from headway.checks.attention.subject import Subject
+
+Layout = Literal["one of each", "twice", "neighbours", "complex"]
+_EXACT = 1e-5
+_TURNS = frozenset({"cos", "sin", "polar", "cos_", "sin_"})
+_MOST = 400  # tensors of the shape of a table; a call that has more is cut off here
+
+
+class Angles(NamedTuple):
+    """The angles of a table.
+
+    Attributes:
+        angles: The angle of each pair at each position, (positions, pairs).
+        layout: How the table holds them: each once, all of them twice, each twice
+            beside itself, or as complex numbers.
+    """
+
+    angles: Tensor
+    layout: Layout
+
+
+def tables_in_use(subject: Subject) -> list[Angles]:
+    """Find the tables of cosines and sines that a call uses, wherever they come from.
+
+    Buffers, attributes, arguments of the call, or numbers made on the way: all of them
+    are handed to some function of torch, and that is where they are seen.
+    """
+    with _Watch(subject.T) as watch, torch.no_grad():
+        subject(subject.tokens())
+    found: list[Angles] = []
+    for one in _angles(watch.kept):
+        if not any(_same(one.angles, other.angles) for other in found):
+            found.append(one)
+    return found
+
+
+def lengths_differ(subject: Subject) -> bool:
+    """Ask whether complex numbers that rotate have other lengths at later positions."""
+    with _Watch(subject.T) as watch, torch.no_grad():
+        subject(subject.tokens())
+    found = (one.abs() for one in watch.kept if one.is_complex())
+    return any(_is_constant(one[:1]) and not _is_constant(one) for one in found)
+
+
+def computes_angles(subject: Subject) -> bool:
+    """Ask whether a call computes cosines or sines, of positions if names say so."""
+    with _Names() as watch, torch.no_grad():
+        subject(subject.tokens())
+    return not _TURNS.isdisjoint(watch.called)
+
+
+class _Names(TorchFunctionMode):
+    """Keep the names of the functions of torch that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.called: set[str] = set()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call the function, and keep its name."""
+        self.called.add(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+
+class _Watch(TorchFunctionMode):
+    """Keep the tensors with a row for each token that functions are handed or give."""
+
+    def __init__(self, T: int) -> None:
+        super().__init__()
+        self.T = T
+        self.kept: list[Tensor] = []
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call the function, and keep what looks like a table."""
+        result = func(*args, **(kwargs or {}))
+        if torch.compiler.is_compiling():  # there are no numbers yet to compare
+            return result  # pragma: no cover  # Python does not run it
+        for one in _tensors((args, result)):
+            table = _as_table(one, self.T)
+            if table is not None and len(self.kept) < _MOST:
+                self.kept.append(table)
+        return result
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if type(value) in (Tensor, nn.Parameter):  # those of a compiler have no numbers
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _tensors(one)
+
+
+def _as_table(tensor: Tensor, T: int) -> Tensor | None:
+    """Bring a tensor to (T, columns), if it is the same for all texts and heads."""
+    if not (tensor.is_floating_point() or tensor.is_complex()) or T < 2:
+        return None
+    if tensor.ndim > 2 and tensor.shape[-1] == 2 and not tensor.is_complex():
+        pairs = _as_table(torch.view_as_complex(tensor.double().contiguous()), T)
+        if pairs is not None and _is_constant(pairs.abs()):
+            return pairs
+    table = tensor.detach()
+    while table.ndim > 2:
+        axis = next((a for a in range(table.ndim - 1) if table.shape[a] != T), 0)
+        if not table.shape[axis]:
+            return None
+        first = table.narrow(axis, 0, 1)
+        if not torch.equal(first.expand_as(table), table):
+            return None
+        table = first.squeeze(axis)
+    if table.ndim != 2 or table.shape[0] != T:
+        return None
+    wide = torch.complex128 if table.is_complex() else torch.float64
+    # Made under the watch, so an operation on it must not be watched again.
+    return table.to(wide).clone()
+
+
+def _angles(kept: list[Tensor]) -> Iterator[Angles]:
+    """Find cosines and sines: two tables whose squares sum to the same everywhere."""
+    for table in kept:
+        if table.is_complex() and _is_constant(table.abs()):
+            yield from _turning(table.angle(), "complex")
+    real = [_Squared(one) for one in kept if not one.is_complex()]
+    for one, other in itertools.combinations(real, 2):
+        if not one.completes(other):
+            continue
+        first = one.table[0].mean() > other.table[0].mean()  # angles begin near zero
+        cos, sin = (one.table, other.table) if first else (other.table, one.table)
+        yield from _turning(torch.atan2(sin, cos), "one of each")
+
+
+class _Squared:
+    """A table with its squares; most pairs differ in a corner, which is compared first.
+
+    Attributes:
+        table: The table, (T, columns).
+        squares: Its squares.
+        corners: The first and the last of these.
+    """
+
+    def __init__(self, table: Tensor) -> None:
+        self.table = table
+        self.squares = table**2
+        self.corners = self.squares.flatten()[[0, -1]].tolist() if table.numel() else []
+
+    def completes(self, other: "_Squared") -> bool:
+        """Ask whether the sums of both squares are one number, and not zero."""
+        if self.table.shape != other.table.shape or not self.corners:
+            return False
+        first, last = (
+            math.sqrt(one + another)
+            for one, another in zip(self.corners, other.corners, strict=True)
+        )
+        if abs(last - first) > 2 * _EXACT * first:
+            return False
+        return _is_constant((self.squares + other.squares).sqrt())
+
+
+def _turning(angles: Tensor, layout: Layout) -> Iterator[Angles]:
+    """Give angles that differ from position to position, each once."""
+    if _same(angles[:1].expand_as(angles), angles):
+        return
+    n = angles.shape[1] // 2
+    if layout == "one of each" and angles.shape[1] % 2 == 0:
+        if _same(angles[:, :n], angles[:, n:]):
+            angles, layout = angles[:, :n], "twice"
+        elif _same(angles[:, ::2], angles[:, 1::2]):
+            angles, layout = angles[:, ::2], "neighbours"
+    yield Angles(angles, layout)
+
+
+def _is_constant(x: Tensor) -> bool:
+    """Ask whether a tensor is one number throughout, and not zero."""
+    first = x.flatten()[:1]
+    return bool((first > _EXACT).any()) and bool(
+        ((x - first).abs() <= _EXACT * first).all()
+    )
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and bool(((one - other).abs() <= _EXACT).all())

@@ -1,0 +1,224 @@
+"""The property of a cache: any calls make one text."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.properties.cache_causes import Run, cause
+from headway.checks.attention.subject.caches import Way, ways_to_cache
+from headway.checks.core.errors import at_the_border, describe, suppress_theirs, theirs
+from headway.checks.core.limit import limited
+from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.signature import Target
+from headway.checks.core.tolerance import max_difference
+
+Cut = tuple[int, ...]
+
+
+def cached(evidence: Evidence) -> Outcome:
+    """Ask that a text in several calls, with a cache, gets what one call gives."""
+    T = evidence.subject.T
+    if T < 3:
+        return not_applicable("Its texts are too short to be cut.")
+    error, ignored = "", ""
+    with torch.no_grad(), evidence.fresh.dropping_as_told():
+        for way in ways_to_cache(evidence.fresh):
+            try:
+                target = evidence.fresh.copy().target
+                rows, past = _continue(target, evidence, way, (T - 2, 1, 1))
+            except theirs() as raised:  # it takes no such cache
+                error = error or f"With {way.shown} it raised {describe(raised)}."
+                continue
+            if not _sees_the_past(evidence, rows):
+                if way.handed_on and isinstance(past, (tuple, list, dict)):
+                    ignored = way.shown
+                error = error or (
+                    f"With {way.shown} a later call does not see the past: only the "
+                    "newest tokens are read."
+                )
+            elif evidence.subject.options.caches is False:
+                return failed(
+                    f"With {way.shown} a later call sees the past. Declared: "
+                    "caches=False."
+                )
+            else:
+                return _of_all_cuts(evidence, way)
+    if ignored:
+        return failed(
+            f"With {ignored}, a call returns its keys and values, but a later call "
+            "that gets them does not see the past.",
+            mistakes=["cache-not-read"],
+        )
+    return _without_a_cache(evidence, error)
+
+
+def _without_a_cache(evidence: Evidence, error: str) -> Outcome:
+    """Say that no cache was found, which fails if one is declared."""
+    options = evidence.subject.options
+    if options.cached is not None:
+        return failed(error)
+    sentence = error or "It takes no cache."
+    if options.caches:
+        return failed(
+            f"{sentence} Declared: caches=True; say by cached= how it is used."
+        )
+    if options.caches is False or not error:
+        return not_applicable(sentence)
+    return not_applicable(f"{sentence} Say by cached= how it takes its cache.")
+
+
+def _in_calls(evidence: Evidence, way: Way, cut: Cut) -> Tensor:
+    """Call with one part of each text after the other."""
+    return _continue(evidence.fresh.copy().target, evidence, way, cut)[0]
+
+
+@at_the_border
+def _continue(
+    target: Target, evidence: Evidence, way: Way, cut: Cut
+) -> tuple[Tensor, Any]:
+    past, start, rows = way.begin(), 0, []
+    for count in cut:
+        tokens = evidence.x[:, start : start + count].clone()
+        with limited():
+            part, past = way.step(target, tokens, past, start)
+        if part.shape[:2] != tokens.shape[:2]:
+            raise TypeError(f"it returned shape {tuple(part.shape)}")
+        rows.append(part)
+        start += count
+    return torch.cat(rows, dim=1), past
+
+
+def _expected(rows_at_the_end: Callable[[int], Tensor], cut: Cut) -> Tensor:
+    """Give what each part gets at the end of a text without a cache."""
+    ends = [sum(cut[: n + 1]) for n in range(len(cut))]
+    return torch.cat(
+        [
+            rows_at_the_end(end)[:, end - count :]
+            for end, count in zip(ends, cut, strict=True)
+        ],
+        dim=1,
+    )
+
+
+def _sees_the_past(evidence: Evidence, rows: Tensor) -> bool:
+    alone = evidence.subject(evidence.x[:, -1:])
+    return max_difference(alone, rows[:, -1:]) > evidence.tolerance
+
+
+@at_the_border
+def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
+    """Cut the text in every way; what is refused is named and no failure."""
+    T = evidence.subject.T
+    half = T // 2
+    cuts = [(T,), (T - 2, 1, 1), (1,) * T, (half, T - half), (half, 1, T - half - 1)]
+    refused: list[Cut] = []
+    worst = 0.0
+
+    @functools.cache
+    def whole(end: int) -> Tensor:
+        return evidence.subject(evidence.x[:, :end])
+
+    for cut in cuts:
+        try:
+            rows = _in_calls(evidence, way, cut)
+        except theirs():
+            refused.append(cut)
+            continue
+        off = (rows - _expected(whole, cut)).abs().amax(dim=(0, 2))
+        if not bool((off <= evidence.tolerance).all()):
+            return _differs(evidence, way, cut, off)
+        worst = max(worst, float(off.max()))
+    if (difference := _of_a_second_text(evidence, way)) > evidence.tolerance:
+        return failed(
+            "A text with a new cache gets different rows after another text: the "
+            "caches are one, such as a default that all calls share.",
+            difference,
+            mistakes=["cache-shared-by-calls"],
+        )
+    if way.without_positions is not None:
+        with suppress_theirs():  # they must be given
+            cut = (T - 2, 1, 1)
+            rows = _in_calls(evidence, way.without_positions, cut)
+            worst = max_difference(rows, _expected(whole, cut))
+            if worst > evidence.tolerance:
+                return note(
+                    f"With {way.shown}, and with no positions passed, new tokens "
+                    "start again from position zero, whatever the cache holds."
+                )
+    but = f", but refuses {_shown(refused[0])}" if refused else ""
+    counted = len(cuts) - len(refused)
+    return passed(
+        f"With {way.shown}, {counted} ways to cut a text give the same{but}.", worst
+    )
+
+
+def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
+    """Say where rows with a cache are others, and what that tells."""
+    row = int((~(off <= evidence.tolerance)).nonzero()[0])
+    figure = float(off.max())
+    where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
+    found = None
+    with suppress_theirs():
+        found = cause(_runs(evidence, way), evidence.subject, evidence.x)
+    reason = found.sentence if found else _reason(evidence, cut, row)
+    return failed(
+        f"{where}what one call without a cache gives: {reason}.",
+        figure,
+        mistakes=found.mistakes if found else (),
+    )
+
+
+def _runs(evidence: Evidence, way: Way) -> Run:
+    """Give rows for other tokens, with a cache."""
+
+    def run(x: Tensor, cut: Cut) -> Tensor:
+        return _in_calls(replace(evidence, x=x), way, cut)
+
+    return run
+
+
+def _reason(evidence: Evidence, cut: Cut, row: int) -> str:
+    if row < cut[0]:
+        first = "the first call" if len(cut) == 1 else "already the first call"
+        with_a_cache = " with a cache" if len(cut) == 1 else ""
+        if evidence.positions and row:
+            return (
+                f"{first}{with_a_cache} computes something else, with no past "
+                "yet: the first row is right, so look at the positions of keys, such "
+                "as keys that are turned twice"
+            )
+        return f"{first}{with_a_cache} computes something else"
+    if max(cut[1:]) > 1:  # what was cut finer was right
+        return (
+            "one token at a time is right, and several at once are not, as when the "
+            "mask begins at the first key instead of ending at the last"
+        )
+    if row > cut[0]:
+        return "the first step is right, and a later one lacks some of the past"
+    if evidence.positions:
+        return (
+            "all of the past is seen and its values are there, so look at positions, "
+            "such as new tokens that are counted from zero again or keys that are "
+            "turned twice, and at whether keys and values stay beside each other"
+        )
+    return "keys of the past are not what they were"
+
+
+def _shown(cut: Sequence[int]) -> str:
+    *counts, last = (str(count) for count in cut)
+    return f"{', '.join(counts)} and {last}" if counts else last
+
+
+def _of_a_second_text(evidence: Evidence, way: Way) -> float:
+    """Compare a second text, with a new cache, with one that comes first."""
+    if not way.handed_on and way.begin() is None:
+        return 0.0  # the module keeps the cache, and how it forgets is not known
+    cut = (evidence.subject.T - 2, 1, 1)
+    target = evidence.fresh.copy().target
+    first, second = (_continue(target, evidence, way, cut)[0] for _ in range(2))
+    return max_difference(second, first)

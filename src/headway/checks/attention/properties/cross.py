@@ -1,0 +1,230 @@
+"""Properties of queries that ask other tokens than their own: cross-attention."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.batched_changes import each_token_changed
+from headway.checks.attention.evidence.influence import row_differences
+from headway.checks.attention.oracle import match
+from headway.checks.attention.oracle.computing import compute
+from headway.checks.attention.oracle.recipe import Recipe
+from headway.checks.attention.subject.cross_calls import (
+    as_cross_attention,
+    hands_over_values,
+)
+from headway.checks.core.errors import suppress_theirs
+from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.tolerance import max_difference, tolerance
+
+
+def others(evidence: Evidence) -> Outcome:
+    """Ask that queries of one text see all of another, and nothing besides."""
+    cross = evidence.cross_queries
+    if cross is None:
+        return not_applicable("It takes no other tokens for keys and values.")
+    if evidence.causal:
+        return not_applicable(
+            "It hides the future, so queries and keys are of the same text."
+        )
+    if cross.error:
+        return _raised(evidence)
+    with torch.no_grad():
+        for ask in (
+            _looks,
+            _of_its_own,
+            _sees_all,
+            _of_values,
+            _in_any_order,
+            _equation,
+        ):
+            if wrong := ask(evidence):
+                return wrong
+    T, S = evidence.subject.T, cross.y.shape[1]
+    return passed(f"{T} queries see all of {S} other tokens, and nothing else.", S)
+
+
+def _raised(evidence: Evidence) -> Outcome:
+    cross = evidence.cross_queries
+    assert cross is not None  # noqa: S101  # for the types alone
+    T, S = evidence.subject.T, cross.y.shape[1]
+    if not cross.as_many or evidence.positions or evidence.one_length:
+        return not_applicable(
+            f"With other tokens for keys and values it raised {cross.error}."
+        )
+    if cross.refuses:
+        return note(
+            f"It takes as many keys as queries only: with {S} for {T} it raised "
+            f"{cross.error}."
+        )
+    return failed(
+        f"With {S} keys for {T} queries it raised {cross.error}: {_cause(evidence)}."
+    )
+
+
+@torch.no_grad()
+def _cause(evidence: Evidence) -> str:
+    """Say why keys must be as many as queries, by what moves a row if they are."""
+    x, y = evidence.x, evidence.subject.tokens(seed=11)
+    if not _other_queries_move(evidence, x, y):
+        return "the number of queries is taken for that of keys"
+    equal = y[:, :1].expand_as(y).contiguous()
+    wrong = "values" if _other_queries_move(evidence, x, equal) else "keys"
+    return f"{wrong} are made of the tokens of the queries"
+
+
+def _other_queries_move(evidence: Evidence, x: Tensor, y: Tensor) -> float:
+    """Give how far a row moves with the tokens of other queries."""
+    versions = each_token_changed(x)
+    moved = _moved(evidence, versions, [y] * len(versions))
+    for s, rows in enumerate(moved):
+        rows[:, s] = 0.0
+    worst = float(moved.max())
+    return worst if worst > evidence.same_order_tolerance else 0.0
+
+
+def _moved(evidence: Evidence, x: Sequence[Tensor], y: Sequence[Tensor]) -> Tensor:
+    """Give how far each row moves from the usual queries and the first of the keys."""
+    usual = y[0] if len({id(one) for one in y}) == 1 else _tokens(evidence)[0]
+    before = _ask(evidence, evidence.x, usual)
+    if evidence.together:
+        with suppress_theirs():  # it may take no larger batch
+            rows = _ask(evidence, torch.cat([*x]), torch.cat([*y]))
+            moved = row_differences(rows, before.repeat(len(x), 1, 1))
+            return moved.unflatten(0, (len(x), -1))
+    every = [_ask(evidence, *two) for two in zip(x, y, strict=True)]
+    return torch.stack([row_differences(one, before) for one in every])
+
+
+def _ask(evidence: Evidence, x: Tensor, *tokens: Tensor) -> Tensor:
+    asking = as_cross_attention(evidence.subject, *tokens)
+    assert asking is not None  # noqa: S101  # it was called before
+    return asking(x)
+
+
+def _tokens(evidence: Evidence) -> tuple[Tensor, Tensor]:
+    cross = evidence.cross_queries
+    assert cross is not None  # noqa: S101  # for the types alone
+    return cross.y, cross.output
+
+
+def _looks(evidence: Evidence) -> Outcome | None:
+    """Ask that the other tokens change anything."""
+    y, output = _tokens(evidence)
+    moved = max_difference(_ask(evidence, evidence.x, y.flip(2)), output)
+    if moved > evidence.same_order_tolerance:
+        return None
+    return failed(
+        "Other tokens for keys and values change nothing: they are made of the tokens "
+        "of the queries.",
+        mistakes=["keys-and-values-from-queries"],
+    )
+
+
+def _of_its_own(evidence: Evidence) -> Outcome | None:
+    """Ask that a row moves with no other query, and with no other text."""
+    y, output = _tokens(evidence)
+    x = evidence.x
+    if worst := _other_queries_move(evidence, x, y):
+        why = _cause(evidence)
+        if evidence.subject.call.packing is not None:  # values are handed over
+            why = "weights depend on other queries, as with a softmax over queries"
+        return failed(
+            "With other tokens for keys and values, a row still moves with the tokens "
+            f"of other queries: {why}.",
+            worst,
+        )
+    if len(x) > 1:
+        changed = y.clone()
+        changed[0] = y[-1].flip(-1) + 0.5
+        moved = (_ask(evidence, x, changed) - output)[1:].abs().max()
+        if float(moved) > evidence.same_order_tolerance:
+            return failed("Keys of one text are seen from another.", float(moved))
+    return None
+
+
+def _sees_all(evidence: Evidence) -> Outcome | None:
+    """Ask that each of the other tokens moves each row."""
+    y, _ = _tokens(evidence)
+    versions = each_token_changed(y)
+    moved = _moved(evidence, [evidence.x] * len(versions), versions)
+    places = (moved.amax(dim=1) <= evidence.same_order_tolerance).nonzero().tolist()
+    unseen = len(places)
+    T, S = evidence.subject.T, y.shape[1]
+    if unseen and not evidence.window:
+        key, query = (n + 1 for n in places[0])
+        return failed(
+            f"Query {query} does not see key {key} of {S}; so in {unseen} of {T * S} "
+            "places.",
+            unseen,
+        )
+    return None
+
+
+def _of_values(evidence: Evidence) -> Outcome | None:
+    """Hand over keys and values that differ; equal values need no weights."""
+    y, output = _tokens(evidence)
+    if not hands_over_values(evidence.subject):
+        return None
+    values = _ask(evidence, evidence.x, y, y.flip(2))
+    if max_difference(values, output) <= evidence.tolerance:
+        return failed(
+            "Other values change nothing: values are made of the tokens of the keys.",
+            mistakes=["values-from-keys"],
+        )
+    meant = evidence.designs[0]
+    weighs_one = meant.sinks is None and meant.normalize == "softmax"
+    if evidence.positions or not weighs_one:
+        return None
+    equal = y[:, :1].expand_as(y).contiguous()
+    one, other = (_ask(evidence, evidence.x, keys, equal) for keys in (y, y.flip(2)))
+    worst = max_difference(one, other)
+    if worst <= tolerance(one) or evidence.weights.without_role:
+        return None
+    return failed(
+        "All values are equal, and a row moves with the keys: values are made of the "
+        "tokens of the keys, or weights do not sum to one.",
+        worst,
+    )
+
+
+def _in_any_order(evidence: Evidence) -> Outcome | None:
+    """Ask that the order of the keys does not matter."""
+    y, output = _tokens(evidence)
+    worst = max_difference(_ask(evidence, evidence.x, y.flip(1)), output)
+    if worst <= evidence.tolerance or evidence.positions or evidence.window:
+        return None
+    return failed(
+        "The order of the other tokens matters, and no positions are inside: look at "
+        "how the heads of keys and values are split.",
+        worst,
+    )
+
+
+def _equation(evidence: Evidence) -> Outcome | None:
+    """Compare with the equation, if it is what the same tokens get.
+
+    Keys of the queries' own tokens are there for the oracle too, and are hidden.
+    """
+    near = match(evidence)
+    plain = near.design.rotation is None and near.design.bias is None
+    if near.weights is None or near.difference > evidence.tolerance or not plain:
+        return None
+    y, output = _tokens(evidence)
+    S = y.shape[1]
+    tokens = torch.cat([y, evidence.x], dim=1)
+    hidden = torch.zeros(1, *[tokens.shape[1]] * 2, dtype=torch.float64)
+    hidden[..., S:] = -torch.inf
+    design = replace(near.design, bias=hidden.to(tokens.device))
+    expected = compute(tokens, near.weights, False, Recipe(), design)[:, S:]
+    worst = max_difference(expected, output)
+    if worst <= evidence.tolerance:
+        return None
+    return failed(
+        "It is what the equation gives for one text, and not for queries of one text "
+        "and keys and values of another.",
+        worst,
+    )

@@ -1,0 +1,118 @@
+"""Properties of how a row mixes what it sees."""
+
+from collections.abc import Callable
+
+import torch
+
+from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.positions import order_matters
+from headway.checks.attention.evidence.tables import computes_angles
+from headway.checks.attention.subject import Subject
+from headway.checks.core.errors import at_the_border
+from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
+from headway.checks.core.tolerance import max_difference
+
+
+def order(evidence: Evidence) -> Outcome:
+    """Ask that the order of what a row sees matters only if positions are inside."""
+    places, told = evidence.places, evidence.subject.options.positions
+    if not places.felt:
+        if told not in (None, "none") and evidence.subject.T > 2:
+            return failed(
+                "The order of the tokens that a row sees does not matter: positions "
+                "are never used, or do not reach the keys. Declared: "
+                f"positions={told!r}.",
+                places.order,
+            )
+        if places.kept and evidence.subject.T > 2:
+            return failed(
+                f"It has {places.kept}, but the order of the tokens that a row sees "
+                "does not matter: positions are never used, or do not reach the keys.",
+                places.order,
+            )
+        if (
+            places.named
+            and evidence.subject.T > 2
+            and computes_angles(evidence.subject)
+        ):
+            return failed(
+                "It computes cosines and sines, as for positions, but the order of the "
+                "tokens that a row sees does not matter: positions never reach the "
+                "keys, as where all of them are turned by one angle.",
+                places.order,
+            )
+        return passed(
+            "The order of the tokens that a row sees does not matter.", places.order
+        )
+    if evidence.positions or evidence.window:
+        return not_applicable("Positions are inside, so the order matters.")
+    if layer := evidence.weights.layer:
+        return not_applicable(f"It has several layers, and this holds of one: {layer}.")
+    if reason := _excused(evidence, _order_matters):
+        return not_applicable(reason)
+    return failed(
+        "The order of the tokens that a row sees matters, but no positions are inside: "
+        "look at how heads are split and merged. "
+        + (
+            "Declared: positions='none'."
+            if told
+            else "If positions are meant, let a name say so."
+        ),
+        places.order,
+    )
+
+
+def equal_tokens(evidence: Evidence) -> Outcome:
+    """Ask that equal tokens get equal rows, however many there are."""
+    if evidence.one_length:
+        return not_applicable("It takes texts of one length only.")
+    worst = _depends_on_number(evidence, evidence.subject)
+    if worst <= evidence.tolerance:
+        return passed("Equal tokens get equal rows, however many there are.", worst)
+    if evidence.positions and not evidence.places.on_scores:
+        return not_applicable("Positions are inside, so equal tokens are told apart.")
+    meant = evidence.designs[0]
+    if meant.sinks is not None or meant.normalize != "softmax":
+        return not_applicable("The weights of a row are not meant to sum to one.")
+    if reason := _excused(evidence, _depends_on_number):
+        return not_applicable(reason)
+    if evidence.positions:
+        name = evidence.places.named
+        return failed(
+            f"With equal tokens, a row depends on how many there are: {name} should "
+            "act on queries and keys only, but values are turned too, or the weights "
+            "of a row do not sum to one.",
+            worst,
+        )
+    return failed(
+        "With equal tokens, a row depends on how many there are: the weights of a row "
+        "do not sum to one. A mask after the softmax, a softmax over another axis, a "
+        "sum that is not divided, or heads that are merged wrongly.",
+        worst,
+    )
+
+
+@torch.no_grad()
+@at_the_border
+def _depends_on_number(evidence: Evidence, subject: Subject) -> float:
+    x = evidence.x[:, :1].expand(-1, subject.T, -1).contiguous()
+    rows = subject(x)
+    return max_difference(rows, subject(x[:, :1]).expand_as(rows))
+
+
+@torch.no_grad()
+def _order_matters(evidence: Evidence, subject: Subject) -> float:
+    return order_matters(subject, evidence.x, subject(evidence.x), evidence.causal)
+
+
+def _excused(
+    evidence: Evidence, measure: Callable[[Evidence, Subject], float]
+) -> str | None:
+    """Name a weight of the code's own without which the property holds."""
+    if not evidence.weights.without_role:
+        return None
+    for bare in evidence.bare:
+        own = [one for one in bare.removed if one in evidence.weights.without_role]
+        if own and measure(evidence, bare.subject) <= evidence.tolerance:
+            return f"It has weights of its own that change this: {own[0]}."
+    return None

@@ -1,0 +1,203 @@
+"""Properties of numbers: gradients, precision, and size."""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.masks import example_table
+from headway.checks.attention.oracle import match
+from headway.checks.attention.oracle.computing import compute
+from headway.checks.attention.oracle.recipe import Recipe
+from headway.checks.attention.subject import Subject
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.tolerance import largest, max_difference
+
+_FACTORS = (100, 10_000)
+_ROUNDINGS = 32
+_TIMES = 3  # as far off as the plain formula, and some luck
+
+
+def gradients(evidence: Evidence) -> Outcome:
+    """Ask that finite gradients reach the tokens and every matrix of weights."""
+    if evidence.subject.T == 1:
+        return not_applicable("With one token, no weight depends on a query or a key.")
+    subject = replace(evidence.subject.copy(), copy_each_call=False)
+    module = subject.module
+    x = evidence.x.clone().requires_grad_()
+    try:
+        output = subject(x)
+    except NotImplementedError as raised:  # as kernels do that have no way back
+        return not_applicable(f"It could not be differentiated: {describe(raised)}")
+    if not output.requires_grad:
+        if module is None:
+            return not_applicable("The function does not take part in differentiation.")
+        return failed(
+            "The result has no gradient: detach() or no_grad() is inside.",
+            mistakes=["gradient-detached"],
+        )
+    try:
+        output.square().sum().backward()
+    except (NotImplementedError, RuntimeError) as raised:
+        return not_applicable(f"It could not be differentiated: {describe(raised)}")
+    found: dict[str, Tensor | None] = {"the tokens": x.grad}
+    if module is not None:
+        found |= {name: p.grad for name, p in _matrices(module)}
+    for name, gradient in found.items():
+        if gradient is None or not bool(gradient.any()):
+            return failed(f"No gradient reaches {name}: it is never used, or cut off.")
+        if not bool(gradient.isfinite().all()):
+            return failed(f"The gradient of {name} is not finite.")
+    for name, parameter in module.named_parameters() if module is not None else ():
+        if parameter.grad is None and parameter.requires_grad and parameter.is_leaf:
+            return failed(f"No gradient reaches {name}: it is never used, or cut off.")
+    return passed(f"Finite gradients reach all of {len(found)} tensors.", len(found))
+
+
+def _matrices(module: nn.Module) -> list[tuple[str, nn.Parameter]]:
+    return [
+        (name, parameter)
+        for name, parameter in module.named_parameters()
+        if parameter.ndim >= 2 and parameter.requires_grad and parameter.is_leaf
+    ]
+
+
+def large(evidence: Evidence) -> Outcome:
+    """Ask that large tokens give finite numbers, in 32 bits as well."""
+    subjects = [evidence.subject]
+    if evidence.subject.dtype.itemsize > 2:
+        subjects.append(evidence.subject.copy(torch.float32))
+    factors: tuple[int, ...] = _FACTORS
+    if evidence.subject.dtype == torch.float16:
+        factors = (4,)  # scores beyond 65,504 are infinite by any formula
+    for subject in subjects:
+        for factor in factors:
+            with torch.no_grad():
+                output = subject(factor * subject.tokens())
+            if not bool(output.isfinite().all()):
+                return failed(
+                    f"With tokens {factor:,} times as large, in "
+                    f"{_short(subject.dtype)}, a row is not finite: the largest score "
+                    "is not subtracted before the exponential, or a mask is added.",
+                    factor,
+                )
+    largest_factor = factors[-1]
+    return passed(
+        f"Rows stay finite with tokens {largest_factor:,} times as large.",
+        largest_factor,
+    )
+
+
+def half(evidence: Evidence) -> Outcome:
+    """Ask that the type is kept, and that 16 bits give what 64 give, rounded."""
+    widest = evidence.subject.dtype
+    if widest.itemsize == 2:
+        return _of_sixteen_bits(evidence)
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        try:
+            subject = evidence.subject.copy(dtype)
+            with torch.no_grad():
+                output = subject(subject.tokens())
+        except theirs() as raised:
+            if dtype == torch.float16 and "not implemented" in str(raised):
+                continue
+            if widest != torch.float64:
+                return note(
+                    f"It works only in {_short(widest)}: in {_short(dtype)} it "
+                    f"raised {describe(raised)}."
+                )
+            return failed(f"In {_short(dtype)} it raised {describe(raised)}.")
+        if output.dtype != dtype:
+            return failed(
+                f"Given {_short(dtype)} it returns {_short(output.dtype)}: a type is "
+                "fixed."
+            )
+        if not evidence.repeats.random:  # else there is nothing to compare with
+            worst = _roundings(subject, output, widest)
+            if worst > _ROUNDINGS:
+                return failed(
+                    f"In {_short(dtype)} it is off by {worst:.3g} roundings: numbers "
+                    "are lost, or a constant does not fit.",
+                    worst,
+                )
+        if wrong := _with_masks(evidence, subject):
+            return wrong
+    if evidence.repeats.random:
+        return passed("Types are kept, and 16 bits are accepted.")
+    return passed("Types are kept; 16 bits give what 64 give, rounded.")
+
+
+def _roundings(subject: Subject, output: Tensor, widest: torch.dtype) -> float:
+    """Count by how many roundings of its type an output is off."""
+    exact = subject.copy(widest)
+    with torch.no_grad():
+        expected = exact(subject.tokens().to(widest))
+    worst = max_difference(output, expected) / largest(expected)
+    return worst / torch.finfo(subject.dtype).eps
+
+
+def _of_sixteen_bits(evidence: Evidence) -> Outcome:
+    """Measure the error of a kernel by that of the plain formula in the same type."""
+    subject = evidence.subject
+    packing = subject.call.packing
+    near = match(evidence)
+    if packing is None or near.weights is None or packing.axes < 3:
+        return not_applicable(f"It works only in {_short(subject.dtype)}.")
+    expected = compute(evidence.x, near.weights, evidence.causal, Recipe(), near.design)
+    query, key, value = packing.unpack(evidence.x)
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    if evidence.causal:
+        future = torch.ones(scores.shape[-2:], device=scores.device).triu(1).bool()
+        scores = scores.masked_fill(future, -torch.inf)
+    plain = packing.merge(scores.softmax(dim=-1) @ value)
+    rounding = torch.finfo(subject.dtype).eps * largest(expected)
+    allowed = max(max_difference(plain, expected), rounding)
+    times = max_difference(evidence.output, expected) / allowed
+    if times <= _TIMES:
+        return passed(
+            f"Only in {_short(subject.dtype)}, and as exact as the plain formula.",
+            times,
+        )
+    return failed(
+        f"In {_short(subject.dtype)} its error is {times:.3g} times that of the plain "
+        "formula in the same type: sums lose more than they must, or it computes "
+        "something else.",
+        times,
+    )
+
+
+def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
+    """Ask in a type that masks work in it: a fill may not fit."""
+    for mask in evidence.masks.obeyed:
+        dtype = subject.dtype
+        if mask.dtype != evidence.subject.dtype:
+            continue
+        x = subject.tokens()
+        table = example_table(mask, subject.B, subject.T).clone().to(x.device)
+        try:
+            with torch.no_grad():
+                rows = subject(x, **mask(table, dtype))
+        except theirs() as raised:
+            said = describe(raised)
+            # A mask of another type than the tokens is the caller's to change.
+            of_types = "expected scalar type" in said or "same dtype" in said
+            return (note if of_types else failed)(
+                f"With {mask.argument}, in {_short(dtype)} it raised {said}."
+            )
+        with torch.no_grad():
+            expected = evidence.subject.copy()(
+                x.to(mask.dtype), **mask(table, mask.dtype)
+            )
+        known = expected.isfinite()
+        if not bool(rows[known].isfinite().all()):
+            return failed(
+                f"With {mask.argument}, a row is not finite in {_short(dtype)}: what "
+                "hidden scores are filled with does not fit."
+            )
+    return None
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

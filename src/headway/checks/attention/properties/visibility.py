@@ -1,0 +1,222 @@
+"""Properties of which row sees which token."""
+
+import torch
+from torch import Tensor
+
+from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.batched_changes import moved_rows
+from headway.checks.attention.evidence.influence import (
+    faint_future,
+    pattern_name,
+    side_of_window,
+)
+from headway.checks.attention.subject import Subject
+from headway.checks.core.errors import theirs
+from headway.checks.core.outcome import (
+    Cause,
+    Outcome,
+    failed,
+    not_applicable,
+    note,
+    passed,
+)
+from headway.checks.core.tolerance import max_difference, same_order_tolerance
+
+_LARGE = 1e3
+_LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
+_REASONS = {
+    "every token": Cause("no mask acts, or the result of hiding is dropped"),
+    "itself and the future": Cause(
+        "the triangle of the mask is flipped", "mask-flipped"
+    ),
+    "the future and not itself": Cause(
+        "the mask is inverted: True means the opposite here", "mask-inverted"
+    ),
+    "the past, itself and the next token": Cause(
+        "the triangle is shifted by one place", "mask-shows-next"
+    ),
+    "the past and not itself": Cause(
+        "the triangle is shifted by one place", "mask-hides-itself"
+    ),
+    "the token before, itself and the future": Cause(
+        "the triangle is flipped and shifted", "mask-flipped-and-shifted"
+    ),
+    "only itself": Cause("tokens never meet", "tokens-never-meet"),
+}
+
+
+def leak(evidence: Evidence) -> Outcome:
+    """Change later tokens, softly and wildly, in eval and in training."""
+    if not evidence.causal:
+        return not_applicable("It is not meant to hide the future.")
+    if evidence.subject.T == 1:
+        return not_applicable("A text of one token has no future.")
+    subject = evidence.subject
+    modes = {
+        "in eval": _leak(evidence, subject),
+        "in training": _leak(evidence, subject.in_training(dropout=0.0)),
+    }
+    if subject.has_dropout:
+        dropping = subject.in_training(dropout=0.5)
+        modes["in training with dropout"] = _leak(evidence, dropping)
+    worst = max(modes, key=lambda mode: modes[mode])
+    if not modes[worst]:
+        return _leak_of_long_texts(evidence)
+    where, found = "", _cause_of_leak(evidence)
+    if not all(modes.values()):
+        where = f" {worst}"
+        if not modes["in eval"]:
+            found = Cause(
+                "In eval none does: the mask depends on the mode or on dropout.",
+                "mask-hangs-on-mode",
+            )
+    random = not modes["in eval"] and not modes["in training"]  # by what was dropped
+    return failed(
+        f"A row moves{where} when a later token is changed. {found.sentence}".strip()
+        + _declared(evidence),
+        None if random else modes[worst],
+        mistakes=found.mistakes,
+    )
+
+
+def _declared(evidence: Evidence) -> str:
+    """Name what is declared of the future, if it is."""
+    causal = evidence.subject.options.causal
+    return "" if causal is None else f" Declared: causal={causal}."
+
+
+@torch.no_grad()
+def _leak_of_long_texts(evidence: Evidence) -> Outcome:
+    """Change the last token of texts that are longer than the usual ones."""
+    subject = evidence.subject
+    limit = evidence.fresh.context_length or max(_LONG)
+    for long in _LONG if not evidence.one_length else ():
+        if not subject.T < long <= limit or evidence.wide:
+            continue
+        x = subject.tokens(1, long)
+        changed = x.clone()
+        changed[:, -1] = subject.tokens(1, 1, seed=1)[:, 0]
+        try:
+            one, other = subject(x), subject(changed)
+        except theirs():  # a refusal, or whatever a reader's code may raise
+            break
+        if not (one.isfinite().all() and other.isfinite().all()):
+            break  # which another property tells
+        moved = max_difference(one[:, :-1], other[:, :-1])
+        if moved > same_order_tolerance(one):
+            return failed(
+                f"In a text of {long} tokens a row moves when the last one is changed, "
+                f"and in one of {subject.T} none does: long texts are not masked."
+                + _declared(evidence),
+                moved,
+                mistakes=["long-texts-unmasked"],
+            )
+    return passed("No row moves when a later token is changed.", 0)
+
+
+def _leak(evidence: Evidence, subject: Subject) -> float:
+    """Give how far a row moves by what comes after it, at the scale where it does."""
+    tokens = evidence.x[:1] if evidence.wide else evidence.x
+    for before, after in ((1.0, 1.0), (1.0, _LARGE), (_LARGE, 1.0)):
+        x, other = before * tokens, after * subject.tokens(seed=1)[: len(tokens)]
+        moved = _moved(subject, x, other, together=evidence.together)
+        if moved:
+            return moved
+    return 0.0
+
+
+@torch.no_grad()
+def _moved(subject: Subject, x: Tensor, other: Tensor, *, together: bool) -> float:
+    """Give how far a row moves when all after it is exchanged; rounding is nothing."""
+    places = range(1, subject.T)
+    versions = [torch.cat([x[:, :s], other[:, s:]], dim=1) for s in places]
+    moved = moved_rows(subject, x, versions, together=together)
+    worst = max(float(rows[:, :s].max()) for s, rows in zip(places, moved, strict=True))
+    return worst if worst > same_order_tolerance(subject(x)) else 0.0
+
+
+def _cause_of_leak(evidence: Evidence) -> Cause:
+    """Say why rows see the future."""
+    name = pattern_name(evidence.visible)
+    if name == "every token" and faint_future(evidence.influence):
+        return Cause(
+            "Later tokens count a little: hidden scores are not low enough, as with a "
+            "fill of -10.",
+            "mask-fills-too-high",
+        )
+    if name == "itself and the past":
+        return Cause(
+            "Large tokens get through, so hidden scores are not low enough.",
+            "mask-fills-too-high",
+        )
+    if found := _cause_of_pattern(evidence):
+        return found
+    wrong = (evidence.visible & ~evidence.allowed).nonzero()
+    if not len(wrong):
+        return Cause("")
+    t, s = (int(n) + 1 for n in wrong[0])
+    return Cause(
+        f"Row {t} sees token {s}: look at the axis of the softmax, and at how heads "
+        "are split and merged."
+    )
+
+
+def _cause_of_pattern(evidence: Evidence) -> Cause | None:
+    name = pattern_name(evidence.visible)
+    if name not in _REASONS:
+        return None
+    reason, mistake = _REASONS[name]
+    return Cause(f"A row sees {name}: {reason}.", mistake)
+
+
+def past(evidence: Evidence) -> Outcome:
+    """Ask that each token moves every row that may see it."""
+    if evidence.subject.T == 1:
+        return not_applicable("A text of one token sees only itself.")
+    window = evidence.window
+    if window and not bool(evidence.visible.triu(1).any()):
+        return passed(f"A row sees the latest {window} tokens: a window.", window)
+    side = side_of_window(evidence.visible)
+    if side and evidence.subject.has_window and not evidence.causal:
+        return note(
+            f"A row sees {side} tokens on both sides: the window reaches into the "
+            "future as well. Say causal=True if that is wrong."
+        )
+    unseen = evidence.allowed & ~evidence.visible
+    count = int(unseen.sum())
+    if not count:
+        return passed("Every token moves every row that may see it.", 0)
+    t, s = (int(n) + 1 for n in unseen.nonzero()[0])
+    found = _cause_of_pattern(evidence)
+    reason = f" {found.sentence}" if found else ""
+    return failed(
+        f"Row {t} does not see token {s}, which it may see; so in {count} of "
+        f"{int(evidence.allowed.sum())} places.{reason}{_declared(evidence)}",
+        count,
+        mistakes=found.mistakes if found else (),
+    )
+
+
+def texts(evidence: Evidence) -> Outcome:
+    """Ask that the texts of a batch do not move each other."""
+    own_text = torch.eye(evidence.subject.B, dtype=torch.bool)[:, None, :, None]
+    worst = float(evidence.influence.masked_fill(own_text, 0.0).max())
+    if worst <= evidence.same_order_tolerance:
+        return passed("No text moves another of its batch.", 0)
+    within = evidence.influence.masked_fill(~own_text, 0.0)
+    own_token = torch.eye(evidence.subject.T, dtype=torch.bool)[None, :, None, :]
+    tokens_meet = (
+        within.masked_fill(own_token, 0.0).max() > evidence.same_order_tolerance
+    )
+    if tokens_meet:
+        return failed(
+            "A change in one text moves another. A mean over the batch, a softmax over "
+            "it, or a reshape mixes them.",
+            worst,
+        )
+    return failed(
+        "A change in one text moves another. Tokens see only those of the same place "
+        "in other texts: the axes of texts and tokens are swapped (batch_first?).",
+        worst,
+        mistakes=["texts-and-tokens-swapped"],
+    )

@@ -1,0 +1,544 @@
+"""How a piece of attention code wants to be called."""
+
+import ast
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import Parameter
+from types import CodeType
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.attention.subject.fill_arguments import (
+    Filling,
+    Room,
+    fillings,
+    is_known,
+)
+from headway.checks.core import intent
+from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.errors import at_the_border
+from headway.checks.core.limit import limited
+from headway.checks.core.signature import CallOption, Target, arguments, unpacked
+
+_ROLES = (
+    {"q", "query", "queries", "qs", "xq"},
+    {"k", "key", "keys", "ks", "xk"},
+    {"v", "value", "values", "val", "vals", "vs", "xv"},
+)
+# A `key_padding_mask`, a `d_k` or a `num_v_heads` is none of the three.
+_NO_ROLES = re.compile(
+    r"(^|_)(masks?|pad(ding)?|len(gth)?s?|valid|bias|cache|past|d|dims?|heads?|num|n"
+    r"|size|ids?|pos(itions?)?|d?type|norm|scale)(_|$)"
+)
+_CONTEXT = re.compile(
+    r"context|memory|^enc|encod|^y$|key_?value|(^|_)kv$|source|^src|^tgt|target|other"
+    r"|^x_?\d$|^z$|cond",
+    re.IGNORECASE,
+)
+_TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
+_TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
+_BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+# Of queries, keys and values.
+_AXES_OF = {
+    "heads first": 4,
+    "tokens first": 4,
+    "batch first": 3,
+    "time first": 3,
+    "one text": 2,
+}
+_OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
+OTHERS = "further_arguments"  # the name of those that are handed over beside a call
+_NOTHING = torch.empty(0)
+# Who writes this puts texts and tokens where the code has them.
+_TURNED = re.compile(
+    r"(transpose|swapaxes|swapdims|permute)\((0, *1|1, *0)[,)]|movedim"
+)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How tokens hold queries, keys and values, for a function of these three.
+
+    A token is its query, its key and its value side by side, for all heads.
+
+    Attributes:
+        heads: Number of heads.
+        key_width: Width of a query and of a key of one head.
+        value_width: Width of a value of one head.
+        axes: 4 if the function takes heads, 3 if it takes none, 2 if it takes one text.
+        tokens_first: Whether tokens come before heads, or before texts if there are no
+            heads.
+    """
+
+    heads: int
+    key_width: int
+    value_width: int
+    axes: int
+    tokens_first: bool = False
+
+    @property
+    def d_in(self) -> int:
+        """The width of a token."""
+        return sum(self.widths)
+
+    @property
+    def widths(self) -> list[int]:
+        """The widths of the three parts of a token."""
+        wide, narrow = self.heads * self.key_width, self.heads * self.value_width
+        return [wide, wide, narrow]
+
+    @at_the_border
+    def unpack(self, x: Tensor) -> list[Tensor]:
+        """Take queries, keys and values out of tokens."""
+        parts = x.split(self.widths, dim=-1)
+        if self.axes == 4:
+            parts = [p.unflatten(-1, (self.heads, -1)) for p in parts]
+        return [self._with_tokens_in_place(p) for p in parts]
+
+    @at_the_border
+    def merge(self, result: Tensor) -> Tensor:
+        """Put the heads of a result side by side."""
+        result = self._with_tokens_in_place(result)
+        return result.flatten(2) if self.axes == 4 else result
+
+    @at_the_border
+    def _with_tokens_in_place(self, part: Tensor) -> Tensor:
+        """Swap tokens with heads, or with texts; twice is as before."""
+        if self.axes == 4 and not self.tokens_first:
+            return part.transpose(1, 2)
+        return part.transpose(0, 1) if self.axes == 3 and self.tokens_first else part
+
+
+@dataclass(frozen=True)
+class Call:
+    """One way to call code with tokens of shape (B, T, width).
+
+    Attributes:
+        text: The call, as a report shows it.
+        invoke: Calls the target with tokens, or with queries, keys and values.
+        packing: How tokens hold queries, keys and values; `None` if it takes tokens.
+        time_first: Whether it takes tokens of shape (T, B, width).
+        filling: What needed arguments get besides tokens.
+    """
+
+    text: str
+    invoke: Callable[..., Any]
+    packing: Packing | None = None
+    time_first: bool = False
+    filling: Filling = field(default_factory=Filling)
+
+    @property
+    def shown(self) -> str:
+        """The call, and what was filled in or is in an unusual order."""
+        notes = [self.filling.meaning] if self.filling.meaning else []
+        if self.packing is not None and self.packing.tokens_first:
+            four = self.packing.axes == 4
+            notes.append("tokens before heads" if four else "tokens before texts")
+        return "; ".join([self.text, *notes])
+
+    def moved(self, start: int) -> "Call":
+        """Give the same call, with positions that are filled in from elsewhere on."""
+        invoke = cast("FilledIn", self.invoke)
+        told = invoke.told._replace(start=start)
+        return replace(self, invoke=replace(invoke, told=told))
+
+    def with_tokens_first(self, *, first: bool = True) -> "Call":
+        """Give the same call of a function that has tokens before heads, or texts.
+
+        Args:
+            first: Whether it has; if not, they come after these.
+        """
+        packing = replace(cast("Packing", self.packing), tokens_first=first)
+        invoke = self.invoke
+        if isinstance(invoke, FilledIn):
+            invoke = replace(invoke, tokens_first=first)
+        return replace(self, packing=packing, invoke=invoke)
+
+    def turned(self) -> "Call":
+        """Give the same call with tokens and texts, or tokens and heads, swapped."""
+        if self.packing is not None:
+            return self.with_tokens_first(first=not self.packing.tokens_first)
+        first, invoke = not self.time_first, self.invoke
+        if isinstance(invoke, FilledIn):
+            invoke = replace(invoke, time_first=first)
+        return replace(self, time_first=first, invoke=invoke)
+
+    @limited()
+    @at_the_border
+    def __call__(self, target: Target, x: Tensor, extra: Mapping[str, Any]) -> Tensor:
+        """Call the target; `extra` are further arguments, such as a mask."""
+        if self.packing is None:
+            x = x.transpose(0, 1) if self.time_first else x
+            result = first_tensor(self.invoke(target, x, **extra))
+            return result.transpose(0, 1) if self.time_first else result
+        inputs = self.packing.unpack(x)
+        if self.packing.axes == 2:
+            texts = zip(*inputs, strict=True)
+            results = [first_tensor(self.invoke(target, *t, **extra)) for t in texts]
+            return torch.stack(results)
+        return self.packing.merge(first_tensor(self.invoke(target, *inputs, **extra)))
+
+
+def possible_calls(
+    target: Target,
+    option: CallOption | None,
+    num_heads: int | None,
+    *,
+    rotary_base: float | None = None,
+    causal: bool | None = None,
+    layout: str | None = None,
+) -> Iterator[Call]:
+    """Give the ways in which code may want to be called, the likeliest first."""
+    time_first = layout == "time first"
+    if layout is None:
+        time_first = not getattr(target, "batch_first", _names_texts_first(target))
+    if option is not None:
+        text, invoke, takes_tokens = _from_option(option)
+        if takes_tokens:
+            turned = isinstance(option, str) and _TURNED.search(option)
+            turned = turned if layout is None else None
+            yield Call(text, invoke, None, time_first and not turned)
+        else:
+            yield from _of_three(Call(text, invoke), target, num_heads, layout)
+        return
+    told = Room(0, 0, 0, num_heads or intent.num_heads(target) or 1, _NOTHING)
+    told = told._replace(base=rotary_base or told.base, causal=bool(causal))
+    known = arguments(target)
+    if takes_three(target):
+        if not has_weights(target):
+            roles = three_of(known)
+            for call in _filled(target, known, roles, told, unnamed=(0, 1, 2)):
+                yield from _of_three(call, target, num_heads, layout)
+        else:
+            roles = dict.fromkeys(three_of(known), 0)
+            yield from _filled(target, known, roles, told, time_first=time_first)
+    if not takes_three(target) or _takes_any_number(target):
+        for inputs in _inputs(known):
+            yield from _filled(target, known, inputs, told, time_first=time_first)
+        yield from _layouts(target)
+    for call in _of_other_widths(target, known):
+        yield replace(call, time_first=time_first)
+
+
+def _names_texts_first(target: Target) -> bool:
+    """Read from the names of sizes whether texts come before tokens, as they mostly do.
+
+    `T, B, C = x.shape` says that they do not.
+    """
+    first, second, *_ = [*unpacked(target), "", ""]
+    return not (_TOKENS.search(first) and _TEXTS.search(second))
+
+
+def takes_three(target: Target) -> bool:
+    """Ask whether code takes queries, keys and values; unknown arguments may be."""
+    known = arguments(target)
+    if _takes_any_number(target):
+        return True
+    return bool(three_of(known)) or (not known and not isinstance(target, nn.Module))
+
+
+def _takes_any_number(target: Target) -> bool:
+    kinds = [one.kind for one in arguments(target).values()]
+    return not isinstance(target, nn.Module) and kinds[:1] == [Parameter.VAR_POSITIONAL]
+
+
+def has_weights(target: Target) -> bool:
+    """Ask whether code has weights of its own; what has none is a function."""
+    return isinstance(target, nn.Module) and any(True for _ in target.parameters())
+
+
+def needed_arguments(target: Target) -> list[str]:
+    """List the arguments that must be given."""
+    return [name for name, one in arguments(target).items() if _is_needed(one)]
+
+
+def three_of(known: Mapping[str, Parameter], *, guess: bool = True) -> dict[str, int]:
+    """Find the arguments that are queries, keys and values, and say which is which.
+
+    Args:
+        known: The arguments; their names may tell, in any order.
+        guess: Whether to take the first three that must be given if names do not
+            tell, unless one of them tells that it is something else.
+    """
+    places: dict[int, str] = {}
+    for name, one in known.items():
+        role = _role(name)
+        if role is not None and one.kind in _BY_NAME:
+            places.setdefault(role, name)
+    needed = [name for name, one in known.items() if _is_needed(one)]
+    if len(places) == 3 and (places[0] in needed or not needed):
+        return {name: role for role, name in places.items()}
+    others = [name for name in needed if guess and not is_known(name)]
+    first = {name: place for place, name in enumerate(others[:3])}
+    return first if len(first) == 3 and needed[:3] == others[:3] else {}
+
+
+def _role(name: str) -> int | None:
+    """Say whether a name is of queries (0), of keys (1), of values (2) or of others."""
+    if _NO_ROLES.search(name.lower()):
+        return None
+    words = set(name.lower().split("_"))
+    return next((n for n, names in enumerate(_ROLES) if words & names), None)
+
+
+def _inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
+    """Give the arguments that may be tokens: the first, or the first two."""
+    needed = [name for name, one in known.items() if _is_needed(one)]
+    unknown = [name for name in needed if not is_known(name)]
+    optional = [name for name, one in known.items() if one.kind in _BY_NAME]
+    first = (unknown or needed or optional)[:1]
+    both = dict.fromkeys(unknown[:2], 0)
+    if len(both) == 2 and _CONTEXT.search(unknown[1]):
+        yield both
+    yield dict.fromkeys(first, 0)
+    if len(both) == 2 and not _CONTEXT.search(unknown[1]):
+        yield both
+
+
+def _is_needed(parameter: Parameter) -> bool:
+    kinds = (*_BY_NAME, Parameter.POSITIONAL_ONLY)
+    return parameter.default is Parameter.empty and parameter.kind in kinds
+
+
+@dataclass(frozen=True)
+class FilledIn:
+    """Call code with inputs, by place and by name, and fill in what else it needs."""
+
+    places: Sequence[int]
+    names: Mapping[str, int]
+    filling: Filling
+    told: Room
+    time_first: bool = False
+    tokens_first: bool = False
+
+    @at_the_border
+    def __call__(self, target: Target, *inputs: Tensor, **extra: Any) -> Any:
+        """Call the code; what is said in `extra` is not filled in."""
+        values = {}
+        if self.filling.values:
+            keys = self._room(target, inputs[min(1, len(inputs) - 1)])
+            room = self._room(target, inputs[0])._replace(S=keys.T)
+            made = self.filling.values.items()
+            values = {name: make(room) for name, make in made if name not in extra}
+        named = {name: inputs[place] for name, place in self.names.items()}
+        return target(*(inputs[n] for n in self.places), **named, **values, **extra)
+
+    def _room(self, target: Target, x: Tensor) -> Room:
+        told = self.told
+        if x.ndim == 4:
+            heads, T = x.shape[1:3][:: -1 if self.tokens_first else 1]
+            return told._replace(B=len(x), T=T, D=x.shape[3], heads=heads, like=x)
+        B, T = x.shape[:2] if x.ndim == 3 else (1, len(x))
+        if self.time_first or self.tokens_first:
+            B, T = T, B
+        D = intent.head_width(target) or max(x.shape[-1] // told.heads, 1)
+        return told._replace(B=B, T=T, D=D, like=x)
+
+
+def _filled(
+    target: Target,
+    known: Mapping[str, Parameter],
+    inputs: Mapping[str, int],
+    told: Room,
+    *,
+    unnamed: Sequence[int] = (0,),
+    time_first: bool = False,
+) -> Iterator[Call]:
+    """Give calls with these inputs, and all else that is needed filled in by name.
+
+    Args:
+        target: The code.
+        known: Its arguments.
+        inputs: Which input each of them gets.
+        told: What is known of the values to fill in.
+        unnamed: The inputs of code whose arguments are not known.
+        time_first: Whether tokens come before texts.
+    """
+    others = [n for n, one in known.items() if _is_needed(one) and n not in inputs]
+    first = [
+        *itertools.takewhile(
+            lambda n: n in inputs and known[n].kind is not Parameter.KEYWORD_ONLY, known
+        )
+    ]
+    places = [inputs[name] for name in first] if inputs else unnamed
+    names = {name: place for name, place in inputs.items() if name not in first}
+    three = set(inputs.values() or unnamed) != {0}
+    shown = ("query", "key", "value") if three else ("x",)
+    letter = "f" if three and not isinstance(target, nn.Module) else "m"
+    for filling in fillings(others):
+        words = [shown[place] for place in places]
+        for name in [n for n in known if n in names or n in others]:
+            word = shown[names[name]] if name in names else filling.shown[name]
+            kind, place = known[name].kind, [*known].index(name)
+            by_place = kind is not Parameter.KEYWORD_ONLY and place == len(words)
+            by_place = by_place and name in others and "=" not in "".join(words)
+            words.append(word if by_place else f"{name}={word}")
+        invoke = FilledIn(places, names, filling, told, time_first)
+        text = f"{letter}({', '.join(words)})"
+        yield Call(text, invoke, None, time_first, filling)
+
+
+def _layouts(target: Target) -> Iterator[Call]:
+    """Give ways to hand tokens to code that takes images, or channels before tokens."""
+    if not isinstance(target, nn.Module) or len(needed_arguments(target)) > 1:
+        return
+    if not any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
+        yield _laid_out("m(x.unsqueeze(2)).squeeze(2)")
+    else:
+        yield _laid_out("m(x.mT).mT")
+        yield _laid_out("m(x.mT.unsqueeze(3)).squeeze(3).mT")
+        yield _laid_out("m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT")
+    yield _laid_out("torch.stack([m(one) for one in x])")
+
+
+def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator[Call]:
+    """Give calls of code whose keys and values are made of tokens of other widths."""
+    if not isinstance(target, nn.Module):
+        return
+    three, places = three_of(known), [*known]
+    if len(three) == 3 and places[:3] == [*three]:
+        widths = [getattr(target, name, None) for name in ("kdim", "vdim")]
+        if all(isinstance(width, int) for width in widths):
+            parts = [_as_wide(cast("int", width)) for width in widths]
+            yield _laid_out(f"m(x, {parts[0]}, {parts[1]})")
+        return
+    if len(places) < 2 or not _CONTEXT.search(places[1]):
+        return
+    layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
+    found = [layer.in_features for layer in layers[1:]]
+    found += [
+        part.kdim
+        for part in target.modules()
+        if isinstance(part, nn.MultiheadAttention)
+    ]
+    for width in dict.fromkeys(found):
+        yield _laid_out(f"m(x, {_as_wide(width)})")
+
+
+def _as_wide(width: int) -> str:
+    """Write tokens of another width, made of the numbers of the usual ones."""
+    return f"torch.cat([x] * {width}, -1)[..., :{width}]"
+
+
+def _laid_out(text: str) -> Call:
+    """Read a call, so that what is shown is what is done."""
+    return Call(text, _from_option(text)[1])
+
+
+def _of_three(
+    call: Call, target: Target, num_heads: int | None, layout: str | None
+) -> Iterator[Call]:
+    """Try queries, keys and values with heads, without, and of one text alone."""
+    known = key_width(target)
+    told = _AXES_OF.get(layout or "")
+    for axes, other in itertools.product((told,) if told else (4, 3, 2), (11, None)):
+        heads = (num_heads or 2) if axes == 4 else 1
+        width = 3 if heads == 5 else 5  # as many heads as numbers hide mistakes
+        width = known or width
+        given = replace(call, packing=Packing(heads, width, other or width, axes))
+        if told:
+            turned = layout in ("tokens first", "time first")
+            yield given.with_tokens_first() if turned else given
+            continue
+        yield given
+        if call.filling.doubts and axes > 2:  # what is filled in must know the order
+            yield given.with_tokens_first()
+
+
+def key_width(target: Target) -> int | None:
+    """Find the width of a query that code without weights was built for, or `None`.
+
+    What it divides scores by may tell it, as the root of the width.
+    """
+    if not isinstance(target, nn.Module):
+        return None
+    if width := intent.head_width(target):
+        return width
+    for name, power in (("temperature", 2), ("sqrt_dim", 2), ("scale", -2)):
+        value = getattr(target, name, None)
+        if isinstance(value, float) and value > 0:
+            width = round(value**power)
+            if width > 1 and math.isclose(width, value**power, rel_tol=1e-6):
+                return width
+    return None
+
+
+def _from_option(option: CallOption) -> tuple[str, Callable[..., Any], bool]:
+    """Make a function of what the reader wrote; say also whether it takes tokens."""
+    if not isinstance(option, str):
+        text = getattr(option, "__name__", "call")
+        return text, option, len(arguments(option)) < 4
+    try:
+        code = compile(option.strip(), "<call>", "eval")
+    except SyntaxError as error:
+        raise CannotCheckError(
+            f"call must be an expression; got call={option!r}."
+        ) from error
+    takes_tokens = "x" in code.co_names
+    widened = _with_others(option)
+
+    @at_the_border
+    def invoke(m: Target, *inputs: Tensor, **others: Any) -> Any:
+        names: dict[str, Any] = {"mask": None, OTHERS: others}
+        if "mask" in code.co_names:
+            names["mask"] = others.pop("mask", None)
+        if takes_tokens:
+            names |= dict.fromkeys("xyz", inputs[0])
+        else:
+            names |= zip(("q", "k", "v"), inputs, strict=True)
+            names |= zip(("query", "key", "value"), inputs, strict=True)
+        return call_with_names(widened if others else code, m, names)
+
+    return option.strip(), invoke, takes_tokens
+
+
+def _with_others(option: str) -> CodeType:
+    """Let further arguments, such as a mask, go where the tokens go."""
+    tree = ast.parse(option.strip(), mode="eval")
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Call) and _is_of_code(one.func):
+            one.keywords.append(ast.keyword(None, ast.Name(OTHERS, ast.Load())))
+    return compile(ast.fix_missing_locations(tree), "<call>", "eval")
+
+
+def _is_of_code(called: ast.expr) -> bool:
+    """Ask whether the code itself is called, or something inside of it."""
+    while isinstance(called, (ast.Attribute, ast.Subscript)):
+        called = called.value
+    return isinstance(called, ast.Name) and called.id in ("m", "f")
+
+
+@at_the_border
+def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
+    """Evaluate what the reader wrote.
+
+    Args:
+        code: The expression.
+        target: What `m` and `f` stand for.
+        names: What other names stand for.
+    """
+    known = {"m": target, "f": target, "torch": torch, **names}
+    return eval(code, known)  # noqa: S307  # it is the reader's own expression
+
+
+@at_the_border
+def first_tensor(result: Any) -> Tensor:
+    """Take the rows out of what code returns.
+
+    Raises:
+        TypeError: If no tensor is in it.
+    """
+    if isinstance(result, Tensor):
+        return result
+    parts = result.values() if isinstance(result, Mapping) else result
+    if isinstance(parts, (list, tuple)) or isinstance(result, Mapping):
+        found = [part for part in parts if isinstance(part, Tensor)]
+        rows = [one for one in found if one.shape[-2:-1] != one.shape[-1:]]
+        if found:  # a square is a table of weights, if there are rows beside it
+            return next((r for r in rows if r.ndim == found[0].ndim), found[0])
+    raise TypeError(f"it returned {type(result).__name__}, not a tensor")

@@ -1,0 +1,306 @@
+"""Make a subject of what a reader hands over."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from headway.checks.attention.subject.calls import (
+    Call,
+    Packing,
+    first_tensor,
+    possible_calls,
+)
+from headway.checks.attention.subject.refusals import (
+    Failure,
+    explain,
+    name_of,
+    what_is_called,
+)
+from headway.checks.attention.subject.subject import Options, Subject
+from headway.checks.core import intent
+from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.copies import duplicate, refuse_empty, uncompiled
+from headway.checks.core.errors import at_the_border, theirs
+from headway.checks.core.signature import Target
+from headway.checks.core.tolerance import max_difference, tolerance
+
+# The most precise comes first; some kernels take sixteen bits alone.
+_TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+_LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
+_FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
+_SIZES = 5 + len(_FIXED)
+_FURTHER = 6  # widths that no name tells
+
+
+def discover(target: Target, options: Options) -> Subject:
+    """Copy the code, draw new weights, and find out how it is called.
+
+    Where no call of the declared layout works, it is called in another, and the
+    subject says so.
+
+    Raises:
+        ValueError: If it cannot be called in any way that is known.
+    """
+    try:
+        return _discover(target, options)
+    except ValueError:
+        if options.layout is None:
+            raise
+        found = _discover(target, replace(options, layout=None))
+        return replace(found, options=options, refused=True)
+
+
+def _discover(target: Target, options: Options) -> Subject:
+    target = what_is_called(target)
+    _refuse_numbers(options)
+    target = uncompiled(target)
+    name = name_of(target)
+    refuse_empty(target, name)
+    failures: list[Failure] = []
+    for dtype in _TYPES:
+        try:
+            copied = _copy_with_new_weights(target, dtype)
+        except theirs() as raised:
+            failures.append(Failure("copying it", None, raised))
+            continue
+        ways = [
+            Subject(name, copied, call, d_in, dtype, _device(copied), options)
+            for call, d_in in _candidate_calls(copied, options)
+        ]
+        if found := _first_that_works(ways, failures):
+            return _with_axes_in_order(found)
+    raise CannotCheckError(explain(target, options, failures))
+
+
+def _first_that_works(
+    ways: Sequence[Subject], failures: list[Failure]
+) -> Subject | None:
+    """Try all ways in sizes that tell most, then in others.
+
+    The others are for code that is wrong in a size; a property will say so. Where
+    values were filled in, a call may work and yet show that they are the wrong ones.
+    """
+    sizes: dict[int, list[tuple[int, int]]] = {}  # of each way, once it is tried
+    for number in range(_SIZES):
+        doubtful: Subject | None = None
+        for place, subject in enumerate(ways):
+            if place not in sizes:
+                sizes[place] = _sizes(subject)
+            settled = _try(subject, *sizes[place][number])
+            if isinstance(settled, Failure):
+                failures.append(settled)
+            elif not _is_doubtful(settled):
+                return settled
+            else:
+                doubtful = doubtful or settled
+        if doubtful:
+            return doubtful
+    return None
+
+
+def _refuse_numbers(options: Options) -> None:
+    for name in ("d_in", "context_length", "num_heads"):
+        value = getattr(options, name)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise CannotCheckError(
+                f"{name} must be a positive whole number; got {name}={value!r}."
+            )
+
+
+def _candidate_calls(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
+    """Give the calls and the widths of tokens that may be right."""
+    for call in possible_calls(
+        target,
+        options.call,
+        options.num_heads,
+        rotary_base=options.rotary_base,
+        causal=options.causal,
+        layout=options.layout,
+    ):
+        if call.packing is not None:
+            yield call, call.packing.d_in
+        elif options.d_in:
+            yield call, options.d_in
+        else:
+            for width in _widths(target, options.num_heads):
+                yield call, width
+
+
+def _widths(target: Target, num_heads: int | None) -> list[int]:
+    """List the widths that tokens may have: as found, of all heads, of other layers."""
+    found = [*_of_convolutions(target), *intent.widths(target)]
+    heads = num_heads or intent.num_heads(target) or 1
+    others = [heads * width for width in found]
+    for part in target.modules() if isinstance(target, nn.Module) else ():
+        for name in ("in_features", "num_channels", "num_features"):
+            others.append(getattr(part, name, 0))
+        shape = getattr(part, "normalized_shape", ())
+        others += shape[-1:] if isinstance(shape, tuple) else ()
+    emb = [getattr(target, name, 0) for name in ("emb", "width", "channels", "size")]
+    plain = [one for one in [*found, *emb, *others] if isinstance(one, int) and one > 0]
+    return [*dict.fromkeys(plain)][: len(found) + _FURTHER]
+
+
+def _of_convolutions(target: Target) -> list[int]:
+    """Give the channels of the first layer, if it is a convolution."""
+    layers = [*target.modules()] if isinstance(target, nn.Module) else []
+    kinds = (nn.Linear, nn.modules.conv._ConvNd)
+    first = next((one for one in layers if isinstance(one, kinds)), None)
+    return [first.in_channels] if isinstance(first, nn.modules.conv._ConvNd) else []
+
+
+def _sizes(subject: Subject) -> list[tuple[int, int]]:
+    """List the sizes to try: numbers of texts and of tokens."""
+    longest = subject.context_length or max(_LENGTHS)
+    taken = _sizes_inside(subject)
+    lengths = [n for n in _LENGTHS if n <= longest and n not in taken] or [longest]
+    T = lengths[0]
+    B = next((n for n in (3, 2, 5) if n not in {T, *taken}), 4)
+    window = getattr(subject.target, "window_size", _FIXED[0])
+    size = math.prod(window) if isinstance(window, (tuple, list)) else _FIXED[0]
+    fixed = [(B, n) for n in (size, *_FIXED[1:])]
+    return [(B, T), (1, T), (B, longest), (1, longest), *fixed, (1, 1)]
+
+
+def _try(subject: Subject, B: int, T: int) -> Subject | Failure:
+    """Give the subject these sizes, or the error if it does not take them.
+
+    Only copies are called, so that no call leaves anything in the subject.
+    """
+    tried = subject.copy()
+    x = tried.tokens(B, T)
+    try:
+        with torch.no_grad():
+            result = tried(x)
+    except theirs() as raised:
+        return Failure(subject.call.text, tuple(x.shape), raised)
+    if result.is_floating_point():
+        return replace(subject, B=B, T=T)
+    words = f"no error, but returned {result.dtype}"
+    return Failure(subject.call.text, tuple(x.shape), words)
+
+
+def _is_doubtful(subject: Subject) -> bool:
+    """Ask whether a call shows that wrong values were filled in.
+
+    A mask that hides everything makes nan, or all rows equal. A rotation that turns
+    other pairs than the code makes more of positions than their distance.
+    """
+    doubts = subject.call.filling.doubts
+    if not doubts or subject.T == 1:
+        return False
+    try:
+        with torch.no_grad():
+            x = subject.tokens()
+            rows = subject.copy()(x)
+            if "rows" in doubts:
+                first = rows[:, :1].expand_as(rows)
+                if not max_difference(rows, first) > tolerance(rows):
+                    return True
+                if not _queries_count(subject, x):
+                    return True
+            moved = rows
+            if "positions" in doubts:
+                moved = replace(subject.copy(), call=subject.call.moved(3))(x)
+    except theirs():
+        return True
+    return not max_difference(rows, moved) <= tolerance(rows)
+
+
+@torch.enable_grad()
+def _queries_count(subject: Subject, x: torch.Tensor) -> bool:
+    """Ask whether all matrices count; where all is hidden, queries do not."""
+    copied = subject.copy()
+    matrices = [
+        one
+        for one in (copied.module.parameters() if copied.module is not None else ())
+        if one.ndim == 2 and one.requires_grad
+    ]
+    if not matrices:
+        return True
+    gradients = torch.autograd.grad(
+        copied(x).square().sum(), matrices, allow_unused=True
+    )
+    return all(one is None or bool(one.any()) for one in gradients)
+
+
+def _with_axes_in_order(subject: Subject) -> Subject:
+    """Put tokens before heads, or before texts, if that is where the code has them."""
+    packing = subject.call.packing
+    told = subject.options.call or subject.options.layout
+    if packing is None or told is not None or packing.axes == 2:
+        return subject
+    first = 1 if packing.axes == 4 else 0
+    try:
+        with torch.no_grad():
+            meet = [_meet(subject, packing, first), _meet(subject, packing, first + 1)]
+    except theirs():
+        return subject
+    if meet != [True, False]:
+        return subject
+    other = replace(subject, call=subject.call.with_tokens_first())
+    settled = _try(other, subject.B, subject.T)
+    return settled if isinstance(settled, Subject) else subject
+
+
+@at_the_border
+def _meet(subject: Subject, packing: Packing, axis: int) -> bool:
+    """Ask whether what stands at one place of an axis moves what stands at others."""
+    query, key, value = packing.unpack(subject.tokens())
+    changed = value.clone()
+    changed.select(axis, 0).add_(1.0)
+    target = subject.copy().target
+    extra = subject.extra
+    one, other = (
+        first_tensor(subject.call.invoke(target, query, key, v, **extra))
+        for v in (value, changed)
+    )
+    rest = (other - one).narrow(axis, 1, one.shape[axis] - 1)
+    return bool(rest.abs().max() > tolerance(one))
+
+
+def _sizes_inside(subject: Subject) -> set[int]:
+    """List the widths that are known, of tokens, layers and heads."""
+    packing = subject.call.packing
+    if packing is not None:
+        return {packing.d_in, packing.heads, packing.key_width, packing.value_width}
+    heads = subject.num_heads or 1
+    stored = [] if subject.module is None else [*subject.module.parameters()]
+    widths = {subject.d_in, *(size for one in stored for size in one.shape)}
+    return {heads, *widths, *(n // heads for n in widths if not n % heads)}
+
+
+def _copy_with_new_weights(target: Target, dtype: torch.dtype) -> Target:
+    copied = duplicate(target, dtype)
+    if isinstance(copied, nn.Module):
+        draw_weights(copied.eval())
+    return copied
+
+
+def draw_weights(module: nn.Module) -> None:
+    """Draw new weights: new modules often have zeros, or heads that are equal."""
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if not parameter.is_floating_point() or parameter.ndim == 0:
+                continue
+            drawn = torch.randn(
+                parameter.shape, generator=generator, dtype=torch.float64
+            )
+            if parameter.ndim == 1:
+                ones = bool((parameter == 1).all())
+                drawn = 0.3 * drawn + float(ones)
+            else:
+                few = min if parameter.ndim == 2 else max
+                drawn = drawn / math.sqrt(few(parameter.shape[-2:]))
+            parameter.copy_(drawn)
+
+
+def _device(target: Target) -> torch.device:
+    if isinstance(target, nn.Module):
+        for tensor in [*target.parameters(), *target.buffers()]:
+            return tensor.device
+    return torch.device("cpu")

@@ -1,0 +1,1 @@
+"""What `headway check` needs: targets found, imported, built, checked and reported."""

@@ -1,0 +1,173 @@
+"""Make a subject of the model that a reader hands over."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from headway.checks.core import intent
+from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.copies import refuse_empty, uncompiled
+from headway.checks.core.errors import describe, theirs
+from headway.checks.core.signature import Target
+from headway.checks.model.model_calls import LastOnlyError, ModelCall, possible_calls
+from headway.checks.model.model_subject import ModelOptions, ModelSubject, config_value
+from headway.checks.model.visible_weights import copy_as, make_visible
+
+_CONTEXT = (
+    "max_position_embeddings n_positions n_ctx context_length block_size max_seq_len "
+    "max_seq_length max_sequence_length sequence_len seq_len"
+)
+_LAYOUTS = ("batch first", "time first")
+_LENGTHS = (11, 7, 5, 3, 2)
+
+
+def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
+    """Copy the model, and find out how it is called.
+
+    Raises:
+        ValueError: If it cannot be called in any way that is known.
+    """
+    _refuse(target, options)
+    target = uncompiled(target)
+    name = getattr(target, "__name__", type(target).__name__)
+    refuse_empty(target, name)
+    vocab_size = _vocabulary(target, name, options)
+    errors: list[str] = []
+    for dtype in (torch.float64, torch.float32):
+        try:
+            copied = copy_as(target, dtype)
+        except theirs() as raised:
+            errors.append(f"copying it raised {describe(raised)}")
+            continue
+        if isinstance(copied, nn.Module):
+            make_visible(copied.eval())
+        for subject in _candidate_subjects(copied, name, vocab_size, dtype, options):
+            working = _with_working_length(subject)
+            if isinstance(working, ModelSubject):
+                return working
+            errors.append(f"{subject.call.text} raised {working}")
+    raise CannotCheckError(
+        f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
+        f"for each token; got call={options.call!r}, and {errors[0]}."
+    )
+
+
+def _refuse(target: object, options: ModelOptions) -> None:
+    if not callable(target) or isinstance(target, type):
+        shown = " ".join(repr(target).split())[:80]
+        raise CannotCheckError(
+            f"model must be a function, or a module that is built; got model={shown}."
+        )
+    for name in ("vocab_size", "context_length"):
+        value = getattr(options, name)
+        if value is not None and (not isinstance(value, int) or value < 2):
+            raise CannotCheckError(
+                f"{name} must be a whole number of at least 2; got {name}={value!r}."
+            )
+    if options.layout not in (None, *_LAYOUTS):
+        raise CannotCheckError(
+            f"layout must be {' or '.join(_LAYOUTS)} for a whole model; "
+            f"got layout={options.layout!r}."
+        )
+    if isinstance(options.masks, Mapping) and len(options.masks) != 1:
+        raise CannotCheckError(
+            "masks must have one argument for a whole model; "
+            f"got masks={dict(options.masks)!r}."
+        )
+
+
+def _vocabulary(target: Target, name: str, options: ModelOptions) -> int:
+    """Give the size of the vocabulary, as given or found."""
+    declared = options.vocab_size
+    rows = _rows(target)
+    if declared is not None:
+        if rows and declared > max(rows):
+            raise CannotCheckError(
+                f"vocab_size must be at most {max(rows)}, the rows of the embedding of "
+                f"{name}; got vocab_size={declared}."
+            )
+        return declared
+    guess = config_value(target, "vocab_size") or next(iter(rows), None)
+    if not isinstance(guess, int) or guess < 2:
+        raise CannotCheckError(
+            f"vocab_size must be given for {name}; got vocab_size=None."
+        )
+    return guess
+
+
+def _rows(target: Target) -> list[int]:
+    """List how many rows each table of embeddings has."""
+    parts = target.modules() if isinstance(target, nn.Module) else ()
+    return [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
+
+
+def _candidate_subjects(
+    target: Target,
+    name: str,
+    vocab_size: int,
+    dtype: torch.dtype,
+    options: ModelOptions,
+) -> Iterator[ModelSubject]:
+    """Give a subject for each call that may be right, the likeliest first."""
+    mask = options.mask
+    if mask is None and isinstance(options.masks, Mapping):
+        mask = next(iter(options.masks))
+    said = {"mask": mask, "positions": options.positions}
+    told = {role: one for role, one in said.items() if one is not None}
+    causal = options.causal
+    if causal is None:
+        causal = "MaskedLM" not in name
+    context = options.context_length or _context(target)
+    device = torch.device("cpu")
+    if isinstance(target, nn.Module):
+        device = next((one.device for one in target.parameters()), device)
+    for call in possible_calls(target, options.call, told):
+        if options.layout == "time first":
+            call = _turned(call)
+        yield ModelSubject(
+            name, target, call, vocab_size, causal, dtype, device, options, context
+        )
+
+
+def _context(target: Target) -> int | None:
+    for name in _CONTEXT.split():
+        value = config_value(target, name)
+        if isinstance(value, int) and value > 1:
+            return value
+    return intent.context_length(target)
+
+
+def _with_working_length(subject: ModelSubject) -> ModelSubject | str:
+    """Give the subject a length that it takes, or the first error if it takes none."""
+    tried = subject.copy()
+    longest = subject.context_length or _LENGTHS[0]
+    errors = []
+    for T in [one for one in _LENGTHS if one <= longest]:
+        try:
+            tried(subject.ids(T=T))
+        except LastOnlyError as raised:
+            return describe(raised)
+        except theirs() as raised:
+            errors.append(describe(raised))
+            continue
+        return _with_axes_in_order(replace(subject, T=T))
+    return errors[0]
+
+
+def _with_axes_in_order(subject: ModelSubject) -> ModelSubject:
+    """Find out which axis is the text: only in it do tokens see each other."""
+    tried = subject.copy()
+    ids = tried.ids()
+    before, changed = tried(ids), ids.clone()
+    changed[0, :-1] = tried.other(ids[0, :-1])
+    moved = (tried(changed) != before).any(dim=-1)
+    swapped = bool(moved[1:].any()) and not moved[0, -1]
+    if subject.options.layout is not None:
+        return replace(subject, swapped=swapped)
+    return replace(subject, call=_turned(subject.call)) if swapped else subject
+
+
+def _turned(call: ModelCall) -> ModelCall:
+    return replace(call, text=call.text.replace("ids", "ids.mT"), time_first=True)

@@ -1,0 +1,58 @@
+"""Copies of models, with weights that show what the model does."""
+
+import math
+import warnings
+
+import torch
+from torch import Tensor, nn
+
+from headway.checks.core.copies import duplicate
+from headway.checks.core.signature import Target
+
+_GAIN = 0.5  # what a layer multiplies by at least, or nobody sees what it does
+
+
+def copy_as(target: Target, dtype: torch.dtype) -> Target:
+    """Copy a model into a type; angles that are complex numbers stay so."""
+    if not isinstance(target, nn.Module):
+        return target
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch would drop the imaginary part
+        copied = duplicate(target, dtype)
+    assert isinstance(copied, nn.Module)  # noqa: S101  # for mypy
+    wide = torch.complex128 if dtype == torch.float64 else torch.complex64
+    for name, buffer in target.named_buffers():
+        if buffer.is_complex():
+            place, _, last = name.rpartition(".")
+            copied.get_submodule(place)._buffers[last] = buffer.detach().to(wide)
+    return copied
+
+
+def make_visible(module: nn.Module) -> None:
+    """Draw anew what is zero, and enlarge what is too small to be seen.
+
+    New models often have zeros in their last layers, and numbers so small that scores
+    are all alike. What the constructor drew is kept otherwise.
+    """
+    generator = torch.Generator().manual_seed(3)
+    tables = [table for table in module.modules() if isinstance(table, nn.Embedding)]
+    embeddings = {id(table.weight) for table in tables}
+    with torch.no_grad():
+        for weight in module.parameters():
+            if weight.is_floating_point() and weight.numel():
+                _enlarge(weight, id(weight) in embeddings, generator)
+
+
+def _enlarge(weight: Tensor, embeds: bool, generator: torch.Generator) -> None:
+    drawn = torch.randn(weight.shape, generator=generator, dtype=torch.float64)
+    drawn = drawn.to(weight.device, weight.dtype)
+    if weight.ndim < 2:
+        if bool((weight == weight.flatten()[0]).all()):  # a norm, a bias, a gate
+            weight.add_(0.3 * drawn)
+        return
+    needed = 1.0 if embeds else 1 / math.sqrt(weight[0].numel())
+    size = float(weight.double().square().mean().sqrt())
+    if size == 0.0:
+        weight.copy_(needed * drawn)
+    elif size < _GAIN * needed:
+        weight.mul_(needed / size)

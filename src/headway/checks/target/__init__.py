@@ -1,1 +1,0 @@
-"""What a command line or `pyproject.toml` names: found, imported and built."""

@@ -1,0 +1,371 @@
+"""What is said of the equation, whatever the code does."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.design import Design, Rotation
+from headway.checks.attention.oracle.computing import compute
+from headway.checks.attention.oracle.recipe import Recipe
+from headway.checks.attention.properties.equation import equals
+from tests.checks.support.asking import calling, evidence_of, rows_of, said
+from tests.checks.support.attention_designs import CONTEXT, Complex, angles
+from tests.support.attention_in_steps import SMALL, Attention, split
+from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
+
+
+def test_one_small_layer_for_all_heads_is_found() -> None:
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.d_in = 3, 15
+            self.W_query, self.W_key, self.W_value = (nn.Linear(5, 5) for _ in "qkv")
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.unflatten(-1, (3, 5)).transpose(1, 2)
+            q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+            weights = (q @ k.mT / 5**0.5).softmax(-1)
+            return (weights @ v).transpose(1, 2).flatten(2)
+
+    assert said(Small(), EQUATION) == (
+        "failed",
+        "All heads share W_query.weight, and each sees only its own part of a token.",
+    )
+
+
+def test_small_layers_are_not_concluded_from_their_shape() -> None:
+    """Each head has a layer of its own, for its part of what a layer made before."""
+
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.d_in = 3, 15
+            self.q, self.k, self.v = (nn.Linear(5, 5) for _ in "qkv")
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.unflatten(-1, (3, 5)).transpose(1, 2).flip(-1)
+            weights = (self.q(x) @ self.k(x).mT).softmax(-1)
+            return (weights @ self.v(x)).transpose(1, 2).flatten(2)
+
+    assert said(Small(), EQUATION)[0] == "not applicable"
+
+
+def test_weights_without_names_are_compared_by_their_shapes() -> None:
+    module = Attention(SMALL)
+    module.first, module.second, module.third = (
+        module.W_query,
+        module.W_key,
+        module.W_value,
+    )
+    del module.W_query, module.W_key, module.W_value
+    module.steps["project"] = lambda m, x: (m.first(x), m.second(x), m.third(x))
+    assert said(module, EQUATION)[0] == "passed"
+    module.steps["softmax"] = lambda m, scores: scores.exp()
+    assert said(module, EQUATION)[0] == "not applicable"
+
+
+def test_weights_that_the_equation_does_not_have_are_named() -> None:
+    module = Attention(SMALL, call=lambda m, run, x: run(x) * m.gate(x).sigmoid())
+    module.gate = nn.Linear(SMALL.d_in, 1)
+    assert said(module, EQUATION) == (
+        "passed",
+        "It is what the equation gives in 64 bits, without gate.weight, gate.bias.",
+    )
+    module.steps["softmax"] = lambda m, scores: scores.exp()
+    assert said(module, EQUATION) == (
+        "not applicable",
+        "It has weights that the equation does not have: gate.weight.",
+    )
+
+
+def test_what_nothing_explains_is_said_to_be_so() -> None:
+    module = calling(lambda m, run, x: run(x) + 1)
+    assert said(module, EQUATION) == (
+        "failed",
+        "It is not what the equation gives, and no mistake known here explains it.",
+    )
+
+
+def test_an_answer_of_another_shape_is_not_what_the_equation_gives() -> None:
+    module = calling(lambda m, run, x: run(x)[..., :3])
+    assert said(module, EQUATION)[0] != "passed"
+
+
+def test_heads_are_split_where_they_are_said_to_be() -> None:
+    assert split(Attention(SMALL), torch.randn(2, 7, 14)).shape == (2, 2, 7, 7)
+
+
+def test_numbers_that_are_no_matrix_are_not_drawn_anew() -> None:
+    module = calling(lambda m, run, x: run(x) * m.loudness)
+    module.loudness = nn.Parameter(torch.tensor(1.0))
+    module.counts = nn.Parameter(torch.ones(2, 2, dtype=torch.int64), False)
+    # It is 1 still; the check only cannot know that.
+    rows = rows_of(module, EQUATION, GRADIENTS, HALF)
+    assert {row.verdict for row in rows} == {"passed"}
+
+
+def test_a_module_may_have_no_weights() -> None:
+    class Plain(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return (x @ x.mT).softmax(-1) @ x
+
+    assert said(Plain(), EQUATION, d_in=5)[0] == "not applicable"
+    assert said(Plain(), GRADIENTS, d_in=5)[0] == "passed"
+
+
+PLAIN = Design()
+SINKS = Design(sinks=torch.tensor([0.3, 0.7], dtype=torch.float64), source="sinks")
+
+
+def test_what_is_inside_and_never_acts_is_a_mistake() -> None:
+    evidence = evidence_of(Attention(SMALL))
+    outcome = equals(replace(evidence, designs=(SINKS, PLAIN)))
+    assert outcome[:2] == (
+        "failed",
+        "It is exactly what comes out when the sink is left out or hidden, or its "
+        "share handed back.",
+    )
+    assert outcome.section is not None
+
+
+def test_what_is_inside_is_said_when_it_is_right() -> None:
+    grouped = evidence_of(Attention(SMALL._replace(heads=4), groups=2))
+    told = Design(window=99, source="a window")
+    assert equals(replace(grouped, designs=(told, PLAIN))).sentence == (
+        "It is what the equation gives in 64 bits, with a window; 2 groups of keys."
+    )
+    one = evidence_of(Attention(SMALL, groups=1))
+    assert equals(one).sentence.endswith(", with 1 group of keys.")
+
+
+def odd(m: Any, run: Any, x: Tensor) -> Tensor:
+    return run(x) + 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "words"),
+    [
+        ({"designs": (SINKS, PLAIN)}, "note", "with sinks, and no mistake known here"),
+        ({"window": 3}, "not applicable", "A window is inside"),
+        ({"positions": True}, "not applicable", "Positions are inside"),
+    ],
+)
+def test_what_is_inside_excuses_what_nothing_explains(
+    changes: Any, verdict: str, words: str
+) -> None:
+    outcome = equals(replace(evidence_of(calling(odd)), **changes))
+    assert outcome.verdict == verdict
+    assert words in outcome.sentence
+
+
+def test_several_layers_and_roles_by_shape_are_never_unexplained() -> None:
+    evidence = evidence_of(calling(odd))
+    layered = replace(evidence.weights, layer="first")
+    assert "several layers" in equals(replace(evidence, weights=layered)).sentence
+    unsure = [replace(one, certain=False) for one in evidence.weights.candidates]
+    by_shape = replace(evidence.weights, candidates=tuple(unsure))
+    assert equals(replace(evidence, weights=by_shape))[:2] == (
+        "not applicable",
+        "No names tell which of its weights make queries, keys and values.",
+    )
+
+
+def test_numbers_that_are_none_are_told_first_and_shapes_are_no_alarm() -> None:
+    evidence = evidence_of(Attention(SMALL))
+    lost = replace(evidence, output=evidence.output * torch.nan)
+    assert equals(lost)[:2] == ("failed", "Most of its numbers are nan or infinite.")
+    wide = replace(evidence, output=evidence.output.repeat(1, 1, 2))
+    assert equals(wide)[:2] == (
+        "not applicable",
+        "The shapes of its weights do not fit the equation.",
+    )
+
+
+def test_a_window_that_hides_nothing_is_told() -> None:
+    module = Attention(SMALL)
+    module.sliding_window = 3
+    verdict, sentence = said(module, EQUATION)
+    assert verdict == "note"
+    assert sentence.startswith("A window of 3 is kept, and it hides nothing")
+
+
+def test_heads_that_are_merged_in_another_order_are_told() -> None:
+    steps = {"merge": lambda m, c: c.permute(0, 2, 3, 1).flatten(2)}
+    module = Attention(SMALL, **steps)
+    module.num_heads = SMALL.heads
+    verdict, sentence = said(module, EQUATION)
+    assert verdict == "note"
+    assert "merged in a different order than they are split" in sentence
+
+
+def giving(found: Design, *meant: Design) -> Evidence:
+    """Let the output be that of a design, which is the last that may be meant."""
+    evidence = evidence_of(Attention(SMALL))
+    [weights] = evidence.weights.candidates
+    with torch.no_grad():
+        output = compute(evidence.x, weights, evidence.causal, Recipe(), found)
+    return replace(evidence, output=output, designs=(*meant, found))
+
+
+def turning(*speeds: float) -> Design:
+    places = torch.arange(evidence_of(Attention(SMALL)).x.shape[1])
+    table = places[:, None] * torch.tensor(speeds, dtype=torch.float64)
+    return Design(rotation=Rotation(table, "pairs", "here"))
+
+
+def test_speeds_are_held_against_those_that_are_meant() -> None:
+    outcome = equals(giving(turning(1.0, 0.3), turning(1.0, 0.09)))
+    assert outcome[:2] == (
+        "failed",
+        "It is exactly what comes out when the base has the exponent i/D, where 2i/D "
+        "is meant.",
+    )
+    assert equals(giving(turning(1.0, 0.3), turning(1.0, 0.2))).verdict == "passed"
+
+
+def test_positions_that_fall_are_told() -> None:
+    assert equals(giving(turning(1.0, 0.1))).verdict == "passed"
+    rotation = turning(1.0, 0.1).rotation
+    assert rotation is not None
+    falling = replace(rotation, angles=rotation.angles.flip(0))
+    outcome = equals(giving(Design(rotation=falling)))
+    assert outcome.verdict == "note"
+    assert "rotary positions counted from the end" in outcome.sentence
+
+
+def test_norms_with_weights_after_a_rotation_are_told() -> None:
+    norm = nn.LayerNorm(7, dtype=torch.float64)
+    design = replace(
+        turning(1.0, 0.1), query_norm=norm, key_norm=norm, norms_after="rotation"
+    )
+    outcome = equals(giving(design))
+    assert outcome.verdict == "note"
+    assert "the norms of queries and keys come after the rotation" in outcome.sentence
+
+
+class RMSNorm(nn.Module):
+    """It adds nothing before it divides, so that a token of zeros gives nan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(7))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * x.square().mean(-1, keepdim=True).rsqrt() * self.weight
+
+
+def test_a_norm_that_is_wrong_is_named() -> None:
+    module = Attention(SMALL)
+    module.norm = RMSNorm()
+    outcome = equals(replace(evidence_of(module), designs=(PLAIN,)))
+    assert outcome[:2] == (
+        "failed",
+        "Its norm norm gives nan for a token of zeros: no eps is added.",
+    )
+
+
+def sloped(*slopes: float) -> Design:
+    places = torch.arange(evidence_of(Attention(SMALL)).x.shape[1]).double()
+    away = (places - places[:, None]).tril()
+    return Design(bias=torch.tensor(slopes)[:, None, None] * away, source="ALiBi")
+
+
+def test_slopes_that_are_kept_and_unusual_are_told() -> None:
+    usual = (1 / 2**4, 1 / 2**8)
+    assert equals(giving(sloped(*usual))).verdict == "passed"
+    outcome = equals(giving(sloped(0.3, 0.1)))
+    assert outcome.verdict == "note"
+    assert "with the slopes that are kept, 0.3, 0.1; the usual" in outcome.sentence
+    assert "0.0625, 0.00391" in outcome.sentence
+
+
+class Activated(nn.Module):
+    """It lets queries through an activation, and what it gives through another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(5, 6) for _ in "qkv")
+        self.gelu = nn.GELU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.gelu(self.query(x)) @ self.key(x).mT / 6**0.5
+        return self.gelu(scores.softmax(-1) @ self.value(x)) + x.mean()
+
+
+def test_an_activation_of_ones_own_is_no_fault() -> None:
+    assert said(Activated(), EQUATION) == (
+        "note",
+        "It is not what the equation gives. It uses gelu, which the equation does not "
+        "have.",
+    )
+
+
+class WithNorm(nn.Module):
+    """It lets what attention gives through a norm that has no weights."""
+
+    def __init__(self, norm: str) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(5, 6) for _ in "qkv")
+        self.norm = norm
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).mT / 6**0.5
+        context = scores.softmax(-1) @ self.value(x)
+        if self.norm == "rms_norm":
+            return nn.functional.rms_norm(context, (6,))
+        return nn.functional.normalize(context, dim=-1)
+
+
+@pytest.mark.parametrize("norm", ["rms_norm", "normalize"])
+def test_a_norm_without_weights_is_told_and_is_no_fault(norm: str) -> None:
+    verdict, sentence = said(WithNorm(norm), EQUATION)
+    assert verdict == "note"
+    assert "which the equation does not have" in sentence
+
+
+def test_code_of_which_nothing_is_known_is_judged_by_what_it_gives() -> None:
+    evidence = evidence_of(calling(odd))
+    unread = replace(evidence.subject, target=len)
+    assert equals(replace(evidence, subject=unread, bare=())).verdict == "failed"
+
+
+def test_a_rotation_at_one_speed_is_found() -> None:
+    outcome = equals(giving(turning(0.3, 0.3)))
+    assert outcome.verdict == "failed"
+    assert outcome.sentence == "All pairs of numbers are rotated at one speed."
+
+
+def test_small_layers_may_have_another_mistake() -> None:
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.d_in = 3, 15
+            self.W_query, self.W_key, self.W_value = (nn.Linear(5, 5) for _ in "qkv")
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.unflatten(-1, (3, 5)).transpose(1, 2)
+            q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+            weights = (q @ k.mT / 15**0.5).softmax(-1)
+            return (weights @ v).transpose(1, 2).flatten(2)
+
+    assert said(Small(), EQUATION) == (
+        "failed",
+        "All heads share W_query.weight, and each sees only its own part of a token. "
+        "It is exactly what comes out when scores are divided by the root of all "
+        "heads' width.",
+    )
+
+
+def test_vectors_that_grow_as_they_are_rotated_are_noted() -> None:
+    class Grows(Complex):
+        def __init__(self) -> None:
+            super().__init__()
+            self.freqs_cis = self.freqs_cis * (1 + angles(CONTEXT))
+
+    verdict, sentence = said(Grows(), EQUATION)
+    assert verdict == "note"
+    assert sentence.startswith("It is not what the equation gives: the complex numbers")

@@ -1,0 +1,455 @@
+"""Code is called as it wants to be."""
+
+import functools
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from headway.checks.attention.found_facts import facts
+from headway.checks.attention.subject import Options, discover
+from headway.checks.attention.subject.calls import Call, Packing, possible_calls
+from tests.checks.support.asking import evidence_of, refused, said
+from tests.checks.support.callers import (
+    WIDTH,
+    Attend,
+    OfMany,
+    OfThree,
+    OfThreeAndMask,
+    OfThreeByDefault,
+    OfTokens,
+    OfTwo,
+    WithMask,
+    WithMaskAndCache,
+    discovered,
+    of_three,
+)
+from tests.support.sizes import B, D, H, T, draw
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (OfTokens, "m(x)"),
+        (OfMany, "m(x)"),
+        (WithMask, "m(x, None)"),
+        (WithMaskAndCache, "m(x, None, None)"),
+        (OfTwo, "m(x, x)"),
+        (OfThree, "m(x, x, x)"),
+        (OfThreeAndMask, "m(x, x, x, None)"),
+        (OfThreeByDefault, "m(x, x, x)"),
+    ],
+)
+def test_a_module_is_called_with_tokens(kind: type[Attend], words: str) -> None:
+    module = kind()
+    subject = discovered(module)
+    assert subject.call.text == words
+    x = subject.tokens()
+    copied = subject.target
+    assert isinstance(copied, Attend)
+    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+
+
+def test_a_mask_that_must_be_given_is_still_a_mask() -> None:
+    shown = facts(evidence_of(WithMask(), causal=False))
+    assert shown["masks"].value == "mask (T, S), True may look"
+    assert shown["called"].value == "m(x, None)"
+
+
+def of_four(q: Tensor, k: Tensor, v: Tensor, mask: Any) -> Tensor:
+    return scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def of_flat(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    B, T, _ = queries.shape
+    return queries.matmul(keys.mT).softmax(-1) @ values + 0 * torch.ones(B, T, 1)
+
+
+def of_one_text(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    _T, _ = q.shape
+    return (q @ k.T / math.sqrt(5)).softmax(-1) @ v
+
+
+def of_equal_widths(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return torch.stack([q, k, v]).sum(0)
+
+
+@pytest.mark.parametrize(
+    ("function", "axes", "value_width"),
+    [
+        (of_three, 4, 11),
+        (scaled_dot_product_attention, 4, 11),
+        (of_flat, 3, 11),
+        (of_one_text, 2, 11),
+        (of_equal_widths, 4, 5),
+    ],
+)
+def test_a_function_is_called_with_queries_keys_and_values(
+    function: Callable[..., Any], axes: int, value_width: int
+) -> None:
+    subject = discover(function, Options())
+    packing = subject.call.packing
+    assert packing is not None
+    assert subject.call.text == "f(query, key, value)"
+    heads = 2 if axes == 4 else 1
+    assert packing == Packing(heads, 5, value_width, axes)
+    assert subject.d_in == heads * (10 + value_width)
+
+
+def test_a_mask_that_a_function_needs_is_none_if_that_works() -> None:
+    subject = discover(of_four, Options())
+    assert subject.call.shown == "f(query, key, value, None)"
+    assert subject.call.packing == Packing(2, 5, 11, 4)
+
+
+@pytest.mark.parametrize(("heads", "key_width"), [(3, 5), (5, 3)])
+def test_the_heads_of_a_function_can_be_told(heads: int, key_width: int) -> None:
+    packing = discover(of_three, Options(num_heads=heads)).call.packing
+    assert packing == Packing(heads, key_width, 11, 4)
+
+
+@pytest.mark.parametrize("axes", [2, 3, 4])
+def test_heads_get_their_part_and_are_merged_again(axes: int) -> None:
+    heads = H if axes == 4 else 1
+    packing = Packing(heads, D, 2, axes)
+    x = draw(B, T, packing.d_in)
+    seen = []
+
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        seen.append([q, k, v])
+        return v
+
+    result = Call("f", lambda f, *inputs: f(*inputs), packing)(attend, x, {})
+    torch.testing.assert_close(result, x[..., 2 * heads * D :])
+    shapes = {
+        2: [(T, D), (T, D), (T, 2)],
+        3: [(B, T, D), (B, T, D), (B, T, 2)],
+        4: [(B, H, T, D), (B, H, T, D), (B, H, T, 2)],
+    }
+    assert [tuple(one.shape) for one in seen[0]] == shapes[axes]
+    first = seen[0][1].reshape(-1, T, D)[0]
+    torch.testing.assert_close(first, x[0, :, heads * D : heads * D + D])
+
+
+def test_a_function_of_tokens_needs_their_width() -> None:
+    def attend(x: Tensor) -> Tensor:
+        return (x @ x.mT).softmax(-1) @ x
+
+    assert discovered(attend).call.text == "m(x)"
+    with refused(
+        "d_in must be given for attend, such as d_in=12, or --d-in 12; got d_in=None."
+    ):
+        discover(attend, Options())
+
+
+# In whatever order, and by name
+
+
+class ByName(Attend):
+    def forward(self, *, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return self.mix(query, key, value)
+
+
+class Backwards(Attend):
+    def forward(self, values: Tensor, keys: Tensor, query: Tensor) -> Tensor:
+        return self.mix(query, keys, values)
+
+
+class MaskFirst(Attend):
+    def forward(self, mask: Any, x: Tensor) -> Tensor:
+        if mask is not None:
+            raise ValueError("it hides nothing")
+        return self.mix(x, x, x)
+
+
+class OnlyByName(Attend):
+    def forward(self, *, hidden_states: Tensor, use_cache: bool) -> Tensor:
+        if use_cache is not False:
+            raise ValueError("it keeps nothing")
+        return self.mix(hidden_states, hidden_states, hidden_states)
+
+
+class OfOther(Attend):
+    def forward(self, x: Tensor, table: Tensor) -> Tensor:
+        return self.mix(x, table, table)
+
+
+class HiddenStates(Attend):
+    def forward(self, mask: Any, hidden_states: Tensor, past: Any) -> Tensor:
+        if mask is not None or past is not None:
+            raise ValueError("it hides nothing and keeps nothing")
+        return self.mix(hidden_states, hidden_states, hidden_states)
+
+
+class OptionalOnly(Attend):
+    def forward(self, x: Any = None, mask: Any = None) -> Tensor:
+        return self.mix(x, x, x)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (ByName, "m(query=x, key=x, value=x)"),
+        (Backwards, "m(x, x, x)"),
+        (MaskFirst, "m(None, x=x)"),
+        (OnlyByName, "m(hidden_states=x, use_cache=False)"),
+        (OfOther, "m(x, x)"),
+        (OptionalOnly, "m(x)"),
+        (HiddenStates, "m(None, hidden_states=x, past=None)"),
+    ],
+)
+def test_arguments_go_by_their_names(kind: type[Attend], words: str) -> None:
+    subject = discovered(kind())
+    assert subject.call.text == words
+    x = subject.tokens()
+    copied = subject.target
+    assert isinstance(copied, Attend)
+    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+
+
+def test_a_function_is_given_queries_as_queries_in_any_order() -> None:
+    def attend(value: Tensor, key: Tensor, query: Tensor) -> Tensor:
+        return scaled_dot_product_attention(query, key, value)
+
+    assert said(attend, "equation")[0] == "passed"
+
+
+class Weightless(nn.Module):
+    """Nothing to learn: a function of queries, keys and values."""
+
+    def __init__(self, axes: int = 4, **told: float) -> None:
+        super().__init__()
+        self.axes = axes
+        vars(self).update(told)
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Any = None) -> Tensor:
+        if q.ndim != self.axes:
+            raise ValueError("other axes, please")
+        width = getattr(self, "temperature", q.shape[-1] ** 0.5)
+        return (q @ k.mT / width).softmax(-1) @ v
+
+
+@pytest.mark.parametrize("axes", [3, 4])
+def test_a_module_without_weights_is_a_function(axes: int) -> None:
+    subject = discover(Weightless(axes), Options())
+    assert subject.call.text == "m(query, key, value)"
+    assert subject.call.packing == Packing(2 if axes == 4 else 1, 5, 11, axes)
+    assert said(Weightless(axes), "equation")[0] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("told", "width"),
+    [
+        ({"temperature": 8**0.5}, 8),
+        ({"sqrt_dim": 3.0}, 9),
+        ({"scale": 6**-0.5}, 6),
+        ({"d_k": 9}, 9),
+        ({"temperature": 1.3}, 5),
+        ({"scale": 1.0}, 5),
+    ],
+)
+def test_the_width_that_it_was_built_for_is_read_off(
+    told: dict[str, float], width: int
+) -> None:
+    packing = discover(Weightless(**told), Options()).call.packing
+    assert packing is not None
+    assert packing.key_width == width
+
+
+# Other axes
+
+
+def test_tokens_may_come_before_texts_in_a_function() -> None:
+    def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if q.ndim != 3:
+            raise ValueError("three axes, please")
+        three = (one.transpose(0, 1) for one in (q, k, v))
+        return scaled_dot_product_attention(*three).transpose(0, 1)
+
+    call = discover(attend, Options()).call
+    assert call.shown == "f(query, key, value); tokens before texts"
+    assert said(attend, "equation")[0] == "passed"
+
+
+def test_names_of_sizes_say_that_tokens_come_first() -> None:
+    class Named(Attend):
+        def forward(self, x: Tensor) -> Tensor:
+            _seq_len, _batch_size, _ = x.shape
+            return self.mix(*(x.transpose(0, 1),) * 3).transpose(0, 1)
+
+    assert discovered(Named()).call.time_first
+    assert said(Named(), "batch")[0] == "passed"
+    assert not discovered(OfTokens()).call.time_first
+
+
+class Channels(nn.Module):
+    def __init__(self, axes: int, square: bool = False) -> None:
+        super().__init__()
+        kind = {3: nn.Conv1d, 4: nn.Conv2d}[axes]
+        self.axes, self.square = axes, square
+        self.qkv = kind(16, 48, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.ndim != self.axes or (self.square and x.shape[2] != x.shape[3]):
+            raise ValueError("an image, please")
+        three = (one.flatten(2).mT for one in self.qkv(x).chunk(3, dim=1))
+        return scaled_dot_product_attention(*three).mT.reshape(x.shape)
+
+
+class Grid(Attend):
+    def forward(self, x: Tensor) -> Tensor:
+        _B, _H, _W, _C = x.shape
+        y = x.flatten(1, 2)
+        return self.mix(y, y, y).reshape(x.shape)
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        (Grid(), "m(x.unsqueeze(2)).squeeze(2)"),
+        (Channels(3), "m(x.mT).mT"),
+        (Channels(4), "m(x.mT.unsqueeze(3)).squeeze(3).mT"),
+        (Channels(4, square=True), "m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT"),
+    ],
+)
+def test_images_are_made_of_tokens(module: nn.Module, words: str) -> None:
+    subject = discover(module, Options())
+    assert subject.call.shown == words
+    assert subject(subject.tokens()).shape == subject.tokens().shape
+
+
+def test_time_may_come_first() -> None:
+    first = nn.MultiheadAttention(WIDTH, H, batch_first=False)
+    second = nn.MultiheadAttention(WIDTH, H, batch_first=True)
+    second.load_state_dict(first.state_dict())
+    x = draw(B, T, WIDTH)
+    a, b = discovered(first), discovered(second)
+    assert a.call.time_first
+    assert not b.call.time_first
+    torch.testing.assert_close(a(x), b(x))
+
+
+# What the reader says
+
+
+def test_an_expression_says_discovered() -> None:
+    attend = nn.MultiheadAttention(WIDTH, H, batch_first=True)
+    subject = discovered(attend, call="  m(x, x, 2 * x, need_weights=False)[0]")
+    assert subject.call.text == "m(x, x, 2 * x, need_weights=False)[0]"
+    x = subject.tokens()
+    torch.testing.assert_close(subject(x), subject.target(x, x, 2 * x)[0])
+
+
+def test_an_expression_can_pass_a_mask_on() -> None:
+    options: dict[str, Any] = {"causal": False, "call": "m(x, mask)"}
+    assert said(WithMask(), "masks", **options)[0] == "passed"
+    shown = facts(evidence_of(WithMask(), **options))
+    assert shown["masks"].value == "mask (T, S), True may look"
+
+
+def test_an_expression_can_be_of_queries_keys_and_values_and_use_torch() -> None:
+    def attend(table: Tensor, v: Tensor) -> Tensor:
+        return table.softmax(-1) @ v
+
+    call = "f(q @ k.mT / torch.tensor(5.0).sqrt(), v)"
+    assert said(attend, "equation", call=call)[0] == "passed"
+
+
+def test_a_function_says_how_for_tokens_or_for_three() -> None:
+    def swapped(m: Attend, x: Tensor) -> Tensor:
+        return m.mix(x, x, 2 * x)
+
+    subject = discovered(OfTokens(), call=swapped)
+    assert subject.call.text == "swapped"
+    assert subject.call.packing is None
+    x = subject.tokens()
+    copied = subject.target
+    assert isinstance(copied, Attend)
+    torch.testing.assert_close(subject(x), copied.mix(x, x, 2 * x))
+
+    def other(f: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return f(v, k, q)
+
+    def backwards(v: Tensor, k: Tensor, q: Tensor) -> Tensor:
+        return of_three(q, k, v)
+
+    assert discover(backwards, Options(call=other)).call.packing == Packing(2, 5, 11, 4)
+    unnamed = functools.partial(swapped)
+    assert discovered(OfTokens(), call=unnamed).call.text == "call"
+
+
+def test_an_expression_must_be_one() -> None:
+    with refused("call must be an expression; got call='return m(x)'."):
+        discovered(OfTokens(), call="return m(x)")
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("m(y)", "m(y) raised NameError: name 'y' is not defined"),
+        ("x.mean()", "x.mean() raised TypeError: it returned shape () for (3, 7, 13)"),
+        ("[1, 2]", "[1, 2] raised TypeError: it returned list, not a tensor"),
+        ("x > 0", "x > 0 raised no error, but returned torch.bool"),
+    ],
+)
+def test_an_expression_that_fails_is_shown(call: str, error: str) -> None:
+    with refused(
+        "call must say how of_three takes tokens of shape (texts, tokens, d_in); "
+        f"got call={call!r}, and {error}."
+    ):
+        discover(of_three, Options(d_in=13, call=call))
+
+
+# What comes back
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda rows, rest: (rows, rest),
+        lambda rows, rest: [rows, rest],
+        lambda rows, rest: (None, rows, rest),
+        lambda rows, rest: OrderedDict(rows=rows, rest=rest),
+    ],
+)
+def test_the_first_tensor_of_what_comes_back_is_the_answer(
+    wrap: Callable[[Tensor, Tensor], Any],
+) -> None:
+    class Wrapped(Attend):
+        def forward(self, x: Tensor) -> Any:
+            return wrap(self.mix(x, x, x), torch.zeros(3))
+
+    subject = discovered(Wrapped())
+    x = subject.tokens()
+    copied = subject.target
+    assert isinstance(copied, Attend)
+    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"), [(None, "NoneType"), ((), "tuple"), ({"a": 3}, "dict")]
+)
+def test_no_tensor_is_no_answer(answer: Any, kind: str) -> None:
+    class Empty(Attend):
+        def forward(self, x: Tensor) -> Any:
+            return answer
+
+    with refused(
+        "call must say how Empty takes tokens of shape (texts, tokens, d_in); got "
+        f"call=None, and m(x) raised TypeError: it returned {kind}, not a tensor."
+    ):
+        discovered(Empty())
+
+
+def test_a_built_in_without_names_is_tried_as_a_function_of_three() -> None:
+    (first, *_) = possible_calls(scaled_dot_product_attention, None, None)
+    assert first.text == "f(query, key, value)"
+
+
+def test_a_module_of_three_is_called_in_no_other_way() -> None:
+    assert [one.text for one in possible_calls(OfThree(), None, None)] == ["m(x, x, x)"]

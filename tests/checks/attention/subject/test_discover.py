@@ -1,0 +1,204 @@
+"""A subject is made of what is handed over, or it is refused in a sentence."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway._paths import shown
+from headway.checks.attention.subject import Options, discover
+from headway.checks.attention.subject.discover import draw_weights
+from tests.checks.support.asking import refused
+from tests.checks.support.callers import WIDTH, OfTokens, discovered
+from tests.support.sizes import H
+
+
+@pytest.mark.refusal
+@pytest.mark.parametrize("target", [nn.Linear, 5, "nn.Linear"])
+def test_a_class_or_a_value_is_refused(target: Any) -> None:
+    with refused(
+        "module_or_function must be a function, or a module that is built; "
+        f"got module_or_function={target!r}."
+    ):
+        discovered(target)
+
+
+def test_what_cannot_be_copied_is_refused() -> None:
+    class Stubborn(OfTokens):
+        def __deepcopy__(self, memory: Any) -> Any:
+            raise RuntimeError("I am\n  the only one.")
+
+    line = Stubborn.__deepcopy__.__code__.co_firstlineno + 1
+    with refused(
+        "Stubborn must be copied to be checked; got RuntimeError: I am the only one "
+        f"at {shown(Path(__file__), Path.cwd())}:{line}."
+    ):
+        discovered(Stubborn())
+
+
+def test_the_width_is_found_by_trying() -> None:
+    class Misleading(OfTokens):
+        d_model = 4
+
+    assert discover(Misleading(), Options()).d_in == WIDTH
+    with pytest.raises(ValueError, match=r"called as m\(x\); got RuntimeError"):
+        discover(Misleading(), Options(d_in=4))
+
+
+def test_32_bits_are_taken_where_64_are_not() -> None:
+    class Single(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.dtype != torch.float32:
+                raise TypeError("32 bits only")
+            return super().forward(x)
+
+    assert discovered(Single()).dtype == torch.float32
+    assert discovered(OfTokens()).dtype == torch.float64
+
+
+def test_weights_are_drawn_anew_with_their_meaning() -> None:
+    """What was one stays about one, what was zero is no more; counts stay."""
+    module = nn.Module()
+    module.matrix = nn.Parameter(torch.zeros(200, 50))
+    module.stacked = nn.Parameter(torch.zeros(H, 200, 50))
+    module.gain = nn.Parameter(torch.ones(400))
+    module.bias = nn.Parameter(torch.zeros(400))
+    module.scale = nn.Parameter(torch.tensor(0.5))
+    module.count = nn.Parameter(torch.tensor([3, 4]), requires_grad=False)
+    draw_weights(module)
+    assert module.matrix.std().item() == pytest.approx(1 / math.sqrt(50), rel=0.05)
+    assert module.stacked.std().item() == pytest.approx(1 / math.sqrt(200), rel=0.05)
+    assert module.gain.mean().item() == pytest.approx(1, abs=0.1)
+    assert module.gain.std().item() == pytest.approx(0.3, rel=0.1)
+    assert module.bias.mean().item() == pytest.approx(0, abs=0.1)
+    assert module.scale.item() == 0.5
+    assert module.count.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("given", "B", "T"),
+    [
+        ({"d_in": 13}, 3, 7),
+        ({"d_in": 7}, 3, 5),
+        ({"d_in": 13, "num_heads": 7}, 3, 5),
+        ({"d_in": 13, "context_length": 6}, 3, 5),
+        ({"d_in": 13, "context_length": 2}, 3, 2),
+        ({"d_in": 13, "context_length": 1}, 3, 1),
+        ({"d_in": 13, "context_length": 5, "num_heads": 5}, 3, 4),
+        ({"d_in": 12, "context_length": 4, "num_heads": 4}, 2, 4),
+        ({"d_in": 3}, 2, 7),
+    ],
+)
+def test_sizes_differ(given: dict[str, int], B: int, T: int) -> None:
+    subject = discover(nn.Identity(), Options(**given))
+    assert (subject.B, subject.T, subject.d_in) == (B, T, given["d_in"])
+
+
+@pytest.mark.parametrize(
+    ("takes", "sizes"),
+    [
+        ((1, 7), (1, 7)),
+        ((3, 13), (3, 13)),
+        ((1, 13), (1, 13)),
+        ((1, 1), (1, 1)),
+    ],
+)
+def test_sizes_that_are_fixed_are_found(
+    takes: tuple[int, int], sizes: tuple[int, int]
+) -> None:
+    class Fixed(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.reshape(*takes, 17)
+
+    subject = discover(Fixed(), Options(d_in=17))
+    assert sizes == (subject.B, subject.T)
+
+
+class Narrow(nn.Module):
+    """Its first layer is as wide as one head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads = 4
+        self.key = nn.Linear(5, 5)
+        self.norm = nn.LayerNorm(20)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.key(x.unflatten(-1, (4, 5))).flatten(-2))
+
+
+def test_further_widths_are_tried() -> None:
+    assert discover(Narrow(), Options()).d_in == 20
+
+
+class Group(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(2, 14)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x.mT).mT
+
+
+def test_so_are_those_of_norms() -> None:
+    assert discover(Group(), Options()).d_in == 14
+
+
+def test_tokens_of_a_window_may_be_fixed() -> None:
+    class Window(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 49:
+                raise ValueError("a window has 49 tokens")
+            return super().forward(x)
+
+    assert discover(Window(), Options()).T == 49
+
+
+def test_the_size_of_a_window_may_be_told_by_the_module() -> None:
+    class Window(OfTokens):
+        window_size = (2, 3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 6:
+                raise ValueError("a window has 6 tokens")
+            return super().forward(x)
+
+    assert discover(Window(), Options()).T == 6
+
+
+def test_texts_may_be_taken_one_by_one() -> None:
+    class Alone(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            _T, _width = x.shape
+            return super().forward(x)
+
+    call = discover(Alone(), Options()).call
+    assert call.text == "torch.stack([m(one) for one in x])"
+
+
+def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
+    def fussy(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        fussy_calls.append(1)
+        if len(fussy_calls) > 1:
+            raise ValueError("once is enough")
+        return v
+
+    fussy_calls: list[int] = []
+    packing = discover(fussy, Options()).call.packing
+    assert packing is not None
+    assert not packing.tokens_first
+
+
+def test_what_is_filled_in_may_not_make_all_rows_equal() -> None:
+    class Hidden(OfTokens):
+        """Its mask is needed, and a one in it hides."""
+
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            scores = self.q(x) @ self.k(x).mT
+            return scores.masked_fill(mask.bool(), -1e9).softmax(-1) @ self.v(x)
+
+    shown = discover(Hidden(), Options()).call.shown
+    assert shown == "m(x, mask); mask: zeros (T, S)"

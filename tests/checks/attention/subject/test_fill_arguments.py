@@ -1,0 +1,295 @@
+"""What code needs besides tokens is filled in by name, and rightly."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from headway.checks.attention.subject import Options, discover
+from headway.checks.attention.subject.fill_arguments import Room, fillings, is_known
+from tests.checks.support.asking import said
+from tests.support.mistakes.mistake import EQUATION
+
+D, HEADS = 6, 4
+WIDTH = D * HEADS
+
+
+class Heads(nn.Module):
+    """Attention of heads whose queries and keys may be turned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_heads = HEADS
+        self.wq, self.wk, self.wv = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+
+    def mix(
+        self, x: Tensor, turn: Callable[[Tensor], Tensor], mask: Any = None
+    ) -> Tensor:
+        three = (w(x).unflatten(-1, (HEADS, D)) for w in (self.wq, self.wk, self.wv))
+        q, k, v = (one.transpose(1, 2) for one in three)
+        rows = scaled_dot_product_attention(turn(q), turn(k), v, attn_mask=mask)
+        return rows.transpose(1, 2).flatten(2)
+
+
+def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turn neighbours, by a table of shape (T, D / 2)."""
+    a, b = x[..., ::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+class Narrow(Heads):
+    def forward(self, x: Tensor, freqs_cos: Tensor, freqs_sin: Tensor) -> Tensor:
+        return self.mix(x, lambda y: turned(y, freqs_cos, freqs_sin))
+
+
+class Halves(Heads):
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        def turn(y: Tensor) -> Tensor:
+            a, b = y.chunk(2, dim=-1)
+            return y * cos + torch.cat([-b, a], dim=-1) * sin
+
+        return self.mix(x, turn)
+
+
+class Pairs(Heads):
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        def turn(y: Tensor) -> Tensor:
+            other = torch.stack([-y[..., 1::2], y[..., ::2]], dim=-1).flatten(-2)
+            return y * cos + other * sin
+
+        return self.mix(x, turn)
+
+
+class Complex(Heads):
+    def forward(self, x: Tensor, start_pos: int, freqs_cis: Tensor) -> Tensor:
+        if freqs_cis.shape != (x.shape[1], D // 2) or start_pos != 0:
+            raise ValueError("the table does not fit")
+        return self.mix(x, lambda y: turned(y, freqs_cis.real, freqs_cis.imag))
+
+
+class Real(Heads):
+    def forward(self, x: Tensor, freqs_cis: Tensor) -> Tensor:
+        if freqs_cis.shape != (x.shape[1], D // 2, 2):
+            raise ValueError("the table does not fit")
+        return self.mix(x, lambda y: turned(y, *freqs_cis.unbind(-1)))
+
+
+class Tuple(Heads):
+    def forward(self, hidden_states: Tensor, position_embeddings: Any) -> Tensor:
+        cos, sin = (one[:, None] for one in position_embeddings)
+        if cos.shape != (1, 1, hidden_states.shape[1], D):
+            raise ValueError("the table does not fit")
+        cos, sin = cos[..., : D // 2], sin[..., : D // 2]
+        return self.mix(hidden_states, lambda y: turned(y, cos, sin))
+
+
+class Positions(Heads):
+    def forward(self, x: Tensor, position_ids: Tensor, use_cache: bool) -> Tensor:
+        if position_ids.shape != x.shape[:2] or use_cache:
+            raise ValueError("one for each token, please")
+        angles = position_ids[:, None, :, None].to(x) * torch.tensor([1.0, 0.1, 0.01])
+        return self.mix(x, lambda y: turned(y, angles.cos(), angles.sin()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (
+            Narrow,
+            "m(x, freqs_cos, freqs_sin); freqs_cos, freqs_sin: rotations, (T, D / 2)",
+        ),
+        (Halves, "m(x, cos, sin); cos, sin: rotations, (T, D) by halves"),
+        (Pairs, "m(x, cos, sin); cos, sin: rotations, (T, D) by pairs"),
+        (Complex, "m(x, 0, freqs_cis); freqs_cis: rotations, (T, D / 2)"),
+        (
+            Tuple,
+            "m(x, position_embeddings); position_embeddings: rotations, (T, D) by "
+            "halves, after an axis of texts",
+        ),
+        (
+            Positions,
+            "m(x, position_ids, False); position_ids: 0, 1, 2, ... (B, T)",
+        ),
+    ],
+)
+def test_positions_are_filled_in(kind: type[Heads], shown: str) -> None:
+    assert discover(kind(), Options()).call.shown == shown
+
+
+def test_real_tables_are_filled_in() -> None:
+    call = discover(Real(), Options()).call
+    assert call.text == "m(x, freqs_cis)"
+    x = torch.zeros(3, 7, WIDTH, dtype=torch.float64)
+    assert call.filling.values["freqs_cis"](Room(3, 7, D, 4, x)).shape == (7, 3, 2)
+
+
+def test_a_rotation_has_the_base_that_was_told() -> None:
+    seen: list[Tensor] = []
+
+    class Keeping(Narrow):
+        def forward(self, x: Tensor, freqs_cos: Tensor, freqs_sin: Tensor) -> Tensor:
+            seen.append(torch.atan2(freqs_sin, freqs_cos))
+            return super().forward(x, freqs_cos, freqs_sin)
+
+    for base, told in ((500.0, 500.0), (10_000.0, None)):
+        discover(Keeping(), Options(rotary_base=told))
+        angles = seen[0].double()
+        expected = base ** (-torch.arange(3).double() * 2 / D)
+        torch.testing.assert_close(angles[1], expected)
+        assert not angles[0].any()
+        seen.clear()
+
+
+# Masks
+
+
+class Padded(Heads):
+    """Its mask is needed, and a one in it hides."""
+
+    number = -1e9
+
+    def forward(self, Q: Tensor, K: Tensor, V: Tensor, attn_mask: Tensor) -> Tensor:
+        B, T, _ = Q.shape
+        hidden = attn_mask.bool().expand(B, T, T)[:, None]
+        q, k, v = (
+            one.unflatten(-1, (HEADS, D)).transpose(1, 2)
+            for one in (self.wq(Q), self.wk(K), self.wv(V))
+        )
+        scores = (q @ k.mT / math.sqrt(D)).masked_fill(hidden, self.number)
+        return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+
+class Infinite(Padded):
+    number = -math.inf
+
+
+@pytest.mark.parametrize("kind", [Padded, Infinite])
+def test_a_mask_that_is_needed_hides_nothing(kind: type[Padded]) -> None:
+    """Ones would hide all: rows would be equal, or nan."""
+    module = kind()
+    call = discover(module, Options(num_heads=HEADS)).call
+    assert call.shown == "m(x, x, x, attn_mask); attn_mask: zeros (T, S)"
+    assert said(module, EQUATION, num_heads=HEADS)[0] == "passed"
+
+
+def test_a_mask_of_ones_is_tried_before_one_of_zeros() -> None:
+    class Keeps(Heads):
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            return self.mix(x, lambda y: y, mask[:, None].bool())
+
+    call = discover(Keeps(), Options()).call
+    assert call.shown == "m(x, mask); mask: ones (B, T, S)"
+
+
+def test_if_nothing_convinces_the_first_that_works_is_taken() -> None:
+    class Deaf(Heads):
+        def forward(self, x: Tensor, mask: Tensor, cos: Tensor) -> Tensor:
+            return self.mix(x * mask.sum() * cos.mean(), lambda y: y).detach() * 0
+
+    class Late(Heads):
+        def forward(self, x: Tensor, freqs_cos: Tensor) -> Tensor:
+            if freqs_cos[0].min() < 1:
+                raise ValueError("it must begin at zero")
+            return self.mix(x * freqs_cos.mean(), lambda y: y)
+
+    assert discover(Deaf(), Options()).call.filling.meaning
+    assert discover(Late(), Options()).call.text == "m(x, freqs_cos)"
+
+
+def needs_a_mask(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(mask == 0, -math.inf)
+    return scores.softmax(-1) @ v
+
+
+def needs_it_with_tokens_first(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    three = (one.transpose(1, 2) for one in (q, k, v))
+    return needs_a_mask(*three, mask).transpose(1, 2)
+
+
+@pytest.mark.parametrize("function", [needs_a_mask, needs_it_with_tokens_first])
+def test_a_mask_has_a_column_for_each_key(function: Any) -> None:
+    assert discover(function, Options()).call.filling.meaning == "mask: ones (T, S)"
+    assert said(function, "other-keys")[0] == "passed"
+    assert said(function, EQUATION)[0] == "passed"
+
+
+# Other arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("start_pos", 0),
+        ("is_causal", False),
+        ("output_attentions", False),
+        ("dropout_p", 0.0),
+        ("batch_size", 3),
+        ("seq_len", 7),
+        ("temperature", math.sqrt(5)),
+        ("scale", 1 / math.sqrt(5)),
+        ("d_k", 5),
+        ("num_heads", 2),
+        ("H", 1),
+        ("W", 7),
+        ("past_key_value", None),
+        ("lens", None),
+        ("whatever", None),
+    ],
+)
+def test_a_name_says_what_is_filled_in(name: str, value: Any) -> None:
+    filling = next(fillings([name]))
+    room = Room(3, 7, 5, 2, torch.zeros(1))
+    assert filling.values[name](room) == value
+    assert filling.shown[name] in (name, repr(value))
+    assert is_known(name) is (name != "whatever")
+
+
+def test_a_causal_flag_is_what_was_told() -> None:
+    room = Room(3, 7, 5, 2, torch.zeros(1), causal=True)
+    assert next(fillings(["is_causal"])).values["is_causal"](room) is True
+
+
+def test_lengths_may_be_of_whole_texts() -> None:
+    _, second = fillings(["valid_lens"])
+    room = Room(3, 7, 5, 2, torch.zeros(1))
+    assert second.values["valid_lens"](room).tolist() == [7, 7, 7]
+    assert second.meaning == "valid_lens: all texts are whole"
+
+
+def test_lengths_are_those_of_tokens_where_these_come_first() -> None:
+    class First(Heads):
+        batch_first = False
+
+        def forward(self, x: Tensor, seq_len: int) -> Tensor:
+            if seq_len != len(x):
+                raise ValueError("that is the number of texts")
+            return self.mix(x.transpose(0, 1), lambda y: y).transpose(0, 1)
+
+    assert discover(First(), Options()).call.time_first
+
+
+@pytest.mark.parametrize(("number", "shape"), [(0, (7,)), (1, (1, 7)), (2, (3, 7))])
+def test_positions_have_several_shapes(number: int, shape: tuple[int, ...]) -> None:
+    filling = [*fillings(["position_ids"])][number]
+    room = Room(3, 7, 5, 2, torch.zeros(1), start=3)
+    values = filling.values["position_ids"](room)
+    assert values.shape == shape
+    assert values.reshape(-1, 7)[0].tolist() == [*range(3, 10)]
+
+
+def test_cosine_beside_sine_and_angles_are_among_the_forms() -> None:
+    room = Room(3, 7, 6, 2, torch.zeros(1))
+    shapes = {
+        tuple(one.values["freqs_cis"](room).shape)
+        for one in fillings(["freqs_cis"])
+        if one.meaning
+    }
+    assert {(7, 3), (7, 3, 2), (7, 12 // 2 * 2), (1, 7, 6)} <= shapes
+
+
+def test_only_so_many_ways_are_tried() -> None:
+    assert len([*fillings(["mask", "freqs_cis", "position_ids"])]) == 150

@@ -1,0 +1,80 @@
+"""A subject is called with the same random numbers, and copied as it is."""
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway.checks.attention.subject import Options, discover
+from tests.checks.support.callers import OfTokens, discovered, of_three
+
+
+def test_tokens_are_the_same_for_the_same_seed() -> None:
+    subject = discover(nn.Identity(), Options(d_in=13))
+    assert subject.tokens().shape == (3, 7, 13)
+    assert subject.tokens(2, 5).shape == (2, 5, 13)
+    assert torch.equal(subject.tokens(), subject.tokens())
+    assert not torch.equal(subject.tokens(seed=1), subject.tokens())
+
+
+class Random(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.rand(())
+
+
+def test_random_numbers_are_the_same_in_each_call() -> None:
+    subject = discover(Random(), Options(d_in=13))
+    x = subject.tokens()
+    assert torch.equal(subject(x), subject(x))
+    assert not torch.equal(subject(x, seed=2), subject(x))
+    torch.manual_seed(5)
+    expected = torch.rand(())
+    torch.testing.assert_close(subject(x, seed=5) - x, expected.expand_as(x).double())
+
+
+def test_on_a_gpu_its_generators_are_seeded_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeds: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+    subject = discover(Random(), Options(d_in=13))
+    x = subject.tokens()
+    subject(x, seed=3)
+    assert seeds == []
+    replace(subject, device=torch.device("cuda"))(x, seed=3)
+    assert seeds == [3]
+
+
+def test_no_field_can_be_changed() -> None:
+    subject = discover(Random(), Options(d_in=13))
+    with pytest.raises(FrozenInstanceError):
+        subject.B = 5  # type: ignore[misc]
+
+
+def test_a_subject_can_be_copied_for_each_call() -> None:
+    class Counting(nn.Module):
+        count = 0
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.count += 1
+            return x + self.count
+
+    subject = discover(Counting(), Options(d_in=13))
+    x = subject.tokens()
+    assert not torch.equal(subject(x), subject(x))
+    fresh = replace(discover(Counting(), Options(d_in=13)), copy_each_call=True)
+    assert torch.equal(fresh(x), fresh(x))
+
+
+def test_a_copy_in_another_type_has_the_same_weights() -> None:
+    subject = discovered(OfTokens())
+    single = subject.copy(torch.float32)
+    assert single.tokens().dtype == torch.float32
+    x = subject.tokens()
+    torch.testing.assert_close(
+        single(x.float()).double(), subject(x), atol=1e-4, rtol=0
+    )
+    assert subject(x).dtype == torch.float64
+    function = discover(of_three, Options())
+    assert function.copy(torch.float32).target is of_three

@@ -1,0 +1,150 @@
+"""What GitHub shows stands at the code, and holds every sign of the sentence."""
+
+import functools
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+from headway.checks import Report, Row
+from headway.checks.command.formats import SourcePlace, to_github, to_github_error
+from headway.checks.command.place import place_of
+from headway.checks.core.book_sections import Section
+
+HERE = Section("A chapter", "A section", "part/page/#a-section")
+ROWS = [
+    Row("sizes", "any sizes", "passed", "All.", HERE, 6),
+    Row("large-scores", "large scores", "failed", "50% of it,\r\nor: more.", HERE, 100),
+    Row("masks", "masks are obeyed", "not applicable", "It takes none.", HERE),
+    Row("state", "a call leaves nothing behind", "note", "It keeps attn.", HERE),
+    Row(
+        "gradients",
+        "gradients arrive",
+        "expected",
+        "No gradient.",
+        HERE,
+        reason="known",
+    ),
+]
+COUNT = "1 passed, 1 failed, 1 expected to fail, 1 note, 1 not applicable"
+
+
+def test_a_failure_is_an_error_and_a_note_is_a_notice() -> None:
+    lines = to_github(Report("Attend", {}, ROWS), SourcePlace("src/a,b.py", 7)).split(
+        "\n"
+    )
+    at = "file=src/a%2Cb.py,line=7,title=Attend%3A "
+    assert lines == [
+        f"::error {at}large scores [large-scores]::50%25 of it,%0D%0Aor: more. "
+        f"Read {HERE}.",
+        f"::notice {at}a call leaves nothing behind [state]::It keeps attn.",
+        f"Attend: {COUNT}",
+    ]
+
+
+def test_without_a_place_there_is_a_title_alone() -> None:
+    lines = to_github(Report("f", {}, ROWS[3:4]), None).splitlines()
+    assert lines[0] == (
+        "::notice title=f%3A a call leaves nothing behind [state]::It keeps attn."
+    )
+
+
+def test_what_follows_says_from_what() -> None:
+    row = Row(
+        "sizes", "any sizes", "failed", "It raised.", HERE, explained_by="large-scores"
+    )
+    [line, _] = to_github(Report("f", {}, [row]), None).splitlines()
+    assert line.endswith("::It raised. Explained by [large-scores].")
+
+
+def test_an_error_is_one_line() -> None:
+    assert to_github_error("d_in must be\n100%.") == "::error::d_in must be%0A100%25."
+
+
+CODE = '''"""One, two."""
+import functools
+
+from torch import nn
+
+
+def decorate(one):
+    @functools.wraps(one)
+    def inner(*arguments):
+        return one(*arguments)
+    return inner
+
+
+@decorate
+def attend(q, k, v):
+    return q
+
+
+class Attend(nn.Linear):
+    pass
+
+
+class Calls:
+    def __call__(self, x):
+        return x
+
+    def method(self, x):
+        return x
+'''
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A module in a folder of a repository."""
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    file = tmp_path / "src" / "placed.py"
+    file.write_text(CODE)
+    spec = importlib.util.spec_from_file_location("placed", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["placed"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["placed"]
+
+
+def never(*_: object) -> object:
+    """Stand in for a compiler that nobody is to call."""
+    raise NotImplementedError("it was compiled")
+
+
+def test_code_is_at_the_line_of_its_class_or_function(code: ModuleType) -> None:
+    for target, line in (
+        (code.Attend(3, 3), 19),
+        (torch.compile(code.Attend(3, 3), backend=never), 19),
+        (code.attend, 14),
+        (functools.partial(code.attend, k=3), 14),
+        (code.Calls(), 23),
+        (code.Calls().method, 27),
+    ):
+        assert place_of(target) == SourcePlace("src/placed.py", line), target
+
+
+def test_the_root_is_where_github_says(
+    code: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path / "src")
+    assert place_of(code.Attend(3, 3)) == SourcePlace("placed.py", 19)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert place_of(code.Attend(3, 3)) == SourcePlace("src/placed.py", 19)
+
+
+def test_what_is_not_in_the_repository_has_no_place(
+    code: ModuleType, tmp_path: Path
+) -> None:
+    assert place_of(torch.nn.Linear(3, 3)) is None
+    assert place_of(torch.nn.functional.scaled_dot_product_attention) is None
+    made: dict[str, type] = {}
+    exec("from torch import nn\nclass Made(nn.Linear): pass", made)  # noqa: S102
+    assert place_of(made["Made"](3, 3)) is None

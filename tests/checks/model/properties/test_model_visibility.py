@@ -1,0 +1,137 @@
+"""Who sees whom: each wrong line is told by its cause."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway.checks.model.properties import model_visibility
+from tests.checks.model import models
+from tests.checks.model.asking import (
+    ask,
+    embeds,
+    evidence,
+    refuse,
+    with_mask,
+    without_attention,
+)
+from tests.checks.model.building import build
+
+
+def future(T: int, fill: float) -> Tensor:
+    return torch.full((T, T), fill).triu(1)
+
+
+def test_a_finite_fill_is_a_note() -> None:
+    outcome = ask("leak", with_mask(lambda T: future(T, -20.0)))
+    assert outcome.verdict == "note"
+    assert "a finite number" in outcome.sentence
+    outcome = ask("leak", with_mask(lambda T: future(T, -4.0)))
+    assert outcome.verdict == "failed"
+    outcome = ask("leak", with_mask(lambda T: future(T, -1e4)))
+    assert outcome.verdict == "passed"
+
+
+def test_what_other_texts_do_is_no_leak() -> None:
+    model = embeds(lambda m, x: x + x.mean(0, keepdim=True))
+    assert ask("leak", model).verdict == "passed"
+    outcome = ask("batch", model)
+    assert outcome.verdict == "failed"
+    assert "over the batch" in outcome.sentence
+
+
+T = 11
+ALL = torch.ones(T, T)
+
+
+@pytest.mark.parametrize(
+    ("later", "says"),
+    [
+        (torch.zeros(T, T), "No single token does it"),
+        (ALL.tril(-1) - ALL.tril(-2), "off by one"),
+        (ALL.tril(-1) - ALL.tril(-4), "Each sees up to 3 tokens ahead."),
+        (torch.block_diag(*[torch.ones(5, 5)] * 3)[:T, :T].tril(-1), "block of 5"),
+        (torch.eye(T)[T - 1 :].T @ ALL[:1] - torch.eye(T), "wraps round"),
+        (torch.eye(T)[3:4].T @ torch.eye(T)[:1], "1 of 55 pairs see ahead."),
+        (ALL.tril(-1), "no mask acts"),
+    ],
+)
+def test_who_sees_ahead_tells_the_cause(later: Tensor, says: str) -> None:
+    found = evidence(build(models.Plain))
+    seen = (later.tril(-1).clamp(min=0) + ALL.triu()).double()
+    found.__dict__["influence"] = seen
+    assert says in model_visibility._pattern(found).sentence
+
+
+def test_training_may_leave_the_mask_out() -> None:
+    class Trains(models.Plain):
+        class attention(models.Attention):  # noqa: N801
+            def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+                return nn.functional.scaled_dot_product_attention(
+                    q, k, v, is_causal=not self.training
+                )
+
+    outcome = ask("leak-training", Trains)
+    assert outcome.verdict == "failed"
+    assert "in training, and not in eval" in outcome.sentence
+    assert ask("leak", Trains).verdict == "passed"
+    assert ask("leak-training", Trains, causal=False).verdict == "not applicable"
+    assert ask("leak-long", Trains, causal=False).verdict == "not applicable"
+
+
+def test_a_long_text_may_be_refused() -> None:
+    model = refuse("too long", lambda ids: ids.shape[1] > 40)
+    outcome = ask("leak-long", model)
+    assert outcome.verdict == "not applicable"
+    assert outcome.sentence == "A text of 131 tokens raised RuntimeError: too long."
+    assert ask("leak-long", model, context_length=160).verdict == "failed"
+
+
+def near(T: int) -> Tensor:
+    seen = torch.ones(T, T).tril().triu(-3)
+    return torch.zeros(T, T).masked_fill(seen == 0, -torch.inf)
+
+
+def hides_first(T: int) -> Tensor:
+    hidden = torch.ones(T, T).triu(1)
+    hidden[1:, 0] = 1
+    return torch.zeros(T, T).masked_fill(hidden == 1, -torch.inf)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (with_mask(near), "the last 7 tokens alone: a window is in use"),
+        (with_mask(hides_first), "a mask hides what it should show"),
+        (
+            embeds(lambda m, x: nn.functional.pad(x, (0, 0, 1, 0))[:, :-1]),
+            "a token does not see itself",
+        ),
+        (without_attention(lambda m, x: x), "tokens do not meet"),
+        (embeds(lambda m, x: torch.zeros_like(x)), "the ids do not arrive"),
+    ],
+)
+def test_every_past_token_counts(model: nn.Module, says: str) -> None:
+    outcome = ask("past", model)
+    assert outcome.verdict == "failed"
+    assert says in outcome.sentence
+
+
+def test_a_window_that_is_named_may_reach_so_far() -> None:
+    model = with_mask(near)
+    model.blocks[0].window = nn.Identity()
+    outcome = ask("past", model)
+    assert outcome.verdict == "passed"
+    assert outcome.figure == 7
+
+
+def test_dropout_may_leave_the_mask_out() -> None:
+    outcome = ask("leak-training", models.DroppedWithDropout)
+    assert outcome.verdict == "failed"
+    assert "with dropout, and not without" in outcome.sentence
+
+
+def test_what_begins_with_length_is_seen() -> None:
+    outcome = ask("leak-long", models.LongChunks)
+    assert outcome.verdict == "failed"
+    assert "of 131 tokens, and not of 11" in outcome.sentence
+    assert ask("leak-long", models.Plain).verdict == "passed"

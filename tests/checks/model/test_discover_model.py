@@ -1,0 +1,141 @@
+"""How models are found out, and what is refused."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway.checks import Fact, check_model
+from headway.checks.model.discover_model import discover_model
+from headway.checks.model.model_subject import ModelOptions, ModelSubject
+from headway.checks.model.visible_weights import copy_as
+from tests.checks.model import models
+from tests.checks.model.building import build, sentence, verdicts
+
+
+def found(model: Any, **options: Any) -> ModelSubject:
+    return discover_model(model, ModelOptions(**options))
+
+
+@pytest.mark.refusal
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (3, {}, "model must be a function, or a module that is built; got model=3."),
+        (models.Plain, {}, "model must be a function, or a module that is built; got"),
+        (
+            build(models.Plain),
+            {"vocab_size": 1},
+            "vocab_size must be a whole number of at least 2; got vocab_size=1.",
+        ),
+        (
+            build(models.Plain),
+            {"vocab_size": 50257},
+            "vocab_size must be at most 160, the rows of the embedding of Plain; "
+            "got vocab_size=50257.",
+        ),
+        (lambda ids: ids, {}, "vocab_size must be given for <lambda>; got"),
+        (
+            lambda ids: ids,
+            {"vocab_size": 7},
+            "call must say how <lambda> takes ids of shape (texts, tokens) and gives "
+            "logits for each token; got call=None, and m(ids) raised TypeError: it "
+            "returned a tensor of shape (3, 11), and no logits for each token.",
+        ),
+        (lambda ids: None, {"vocab_size": 7}, "returned NoneType, and no logits"),
+        (
+            lambda ids: torch.zeros(len(ids), 1, 7),
+            {"vocab_size": 7},
+            "it gave logits of the last token alone",
+        ),
+        (
+            build(models.Plain),
+            {"call": "m(ids"},
+            "call must be an expression; got call='m(ids'.",
+        ),
+        (
+            build(models.Cached),
+            {"cached": "m(ids"},
+            "cached must be an expression or a function; got cached='m(ids'.",
+        ),
+    ],
+)
+def test_bad_input_gets_one_sentence(model, options, message) -> None:
+    with pytest.raises(ValueError, match=r"[.]$") as raised:
+        check_model(model, **options)
+    assert message in str(raised.value)
+
+
+def test_a_model_that_cannot_be_copied() -> None:
+    class Stuck(models.Plain):
+        def __deepcopy__(self, memo: Any) -> Any:
+            raise RuntimeError("no copies")
+
+    with pytest.raises(ValueError, match="copying it raised RuntimeError: no copies"):
+        check_model(build(Stuck))
+
+
+def test_a_call_that_is_told() -> None:
+    model = build(models.Padded)
+    report = check_model(model, call="m(ids, mask, positions)")
+    assert report.ok
+    assert report.facts["called"] == Fact("m(ids, mask, positions)", "declared")
+    assert report.facts["mask"].value == "mask, 1 for tokens, 0 for padding"
+
+    def call(m: nn.Module, ids: Tensor, mask: Any = None) -> Tensor:
+        return m(ids, mask)
+
+    report = check_model(model, call=call)
+    assert report.facts["called"] == Fact("call", "declared")
+    # Without positions those of the padding are counted.
+    assert verdicts(report)["padding-left"] == "note"
+    assert report.ok
+
+
+def test_names_of_arguments_that_are_told() -> None:
+    class Odd(models.Padded):
+        def forward(self, ids: Tensor, m: Any = None, p: Any = None) -> Tensor:
+            return super().forward(ids, m, p)
+
+    report = check_model(build(Odd), mask="m", positions="p")
+    assert verdicts(report)["padding-left"] == "passed"
+
+
+def test_a_function_is_checked() -> None:
+    model = copy_as(build(models.Plain).eval(), torch.float64)
+    report = check_model(lambda ids: model(ids), vocab_size=31)
+    assert report.ok
+    assert sentence(report, "leak-training").startswith("A function has no")
+    assert sentence(report, "half-precision").startswith("A function has no weights")
+
+
+def test_time_may_come_first() -> None:
+    class TimeFirst(models.Plain):
+        def forward(self, ids: Tensor) -> Tensor:
+            return super().forward(ids.mT).transpose(0, 1)
+
+    report = check_model(build(TimeFirst))
+    assert report.ok
+    assert report.facts["called"].value == "m(ids.mT)"
+
+
+def test_a_model_of_32_bits() -> None:
+    class Narrow(models.Plain):
+        def forward(self, ids: Tensor) -> Tensor:
+            if self.head.weight.dtype == torch.float64:
+                raise RuntimeError("expected float")
+            return super().forward(ids)
+
+    report = check_model(build(Narrow))
+    assert report.ok
+    assert report.facts["type"] == Fact("float32 on cpu")
+
+
+def test_a_context_that_is_short() -> None:
+    model = build(models.Plain)
+    model.context_length = 7
+    assert found(model).T == 7
+    assert found(model, context_length=3).T == 3
+    report = check_model(model)
+    assert sentence(report, "leak-long") == "Its context of 7 tokens is short."

@@ -1,0 +1,42 @@
+"""Copies, and weights that show what a model does."""
+
+import torch
+from torch import nn
+
+from headway.checks.model.visible_weights import copy_as, make_visible
+
+
+def test_angles_stay_complex() -> None:
+    model = nn.Module()
+    model.part = nn.Module()
+    model.part.register_buffer("freqs", torch.polar(torch.ones(3), torch.arange(3.0)))
+    model.part.register_buffer("cos", torch.ones(3))
+    wide = copy_as(model, torch.float64)
+    assert wide.part.cos.dtype == torch.float64
+    assert wide.part.freqs.dtype == torch.complex128
+    assert torch.equal(wide.part.freqs.imag.float(), model.part.freqs.imag)
+    assert copy_as(model, torch.bfloat16).part.freqs.dtype == torch.complex64
+
+
+def test_what_cannot_be_seen_is_drawn() -> None:
+    model = nn.Module()
+    model.table = nn.Embedding(31, 12)
+    model.small, model.right = nn.Linear(12, 12), nn.Linear(12, 12)
+    model.none = nn.Linear(12, 12, bias=False)
+    model.gate = nn.Parameter(torch.zeros(()))
+    model.whole = nn.Parameter(torch.ones(3, dtype=torch.long), requires_grad=False)
+    with torch.no_grad():
+        model.table.weight.mul_(0.02)
+        model.small.weight.mul_(1e-3)
+        model.none.weight.zero_()
+    before = {name: one.clone() for name, one in model.named_parameters()}
+    make_visible(model)
+    assert model.gate != 0
+    assert model.table.weight.std() > 0.9
+    ratio = model.small.weight / before["small.weight"]
+    assert ratio.std() < 1e-3 * ratio.mean()
+    assert 0.2 < model.small.weight.std() < 0.4
+    assert 0.2 < model.none.weight.std() < 0.4
+    assert torch.equal(model.right.weight, before["right.weight"])
+    assert torch.equal(model.right.bias, before["right.bias"])
+    assert torch.equal(model.whole, before["whole"])
