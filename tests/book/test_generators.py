@@ -11,7 +11,7 @@ from workshop.generator_support import read_hashes
 
 
 def test_what_is_there_has_the_hashes_that_are_listed() -> None:
-    assert built.hashes() == read_hashes(HASHES), "run make record"
+    assert built.hashes() == read_hashes(HASHES), "run python -m generators"
     lines = HASHES.read_text("utf-8").splitlines()
     assert lines == sorted(lines, key=lambda line: line.split("  ")[1])
     assert len(lines) > 100

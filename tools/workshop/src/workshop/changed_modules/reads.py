@@ -32,7 +32,10 @@ OWN = tuple(str(Path(file).parent) + os.sep for file in (__file__, plugin.__file
 
 
 class Files:
-    """The files of a project that count: those that git does not ignore.
+    """The files of a project that count.
+
+    These are all but those that the `.gitignore` at the top names. What another such
+    file names is built from the rest, and read like it.
 
     Args:
         project: The folder.
