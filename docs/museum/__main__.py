@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import properties_beyond_check
 
+from headway._edits import Edit
 from headway.checks import Report, check
 from headway.checks.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
@@ -137,11 +138,8 @@ class Exhibit(NamedTuple):
         program = self.program
         for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", self.fix, re.M):
             old, new = (re.sub(r"^[-+]", "", text, flags=re.M) for text in (old, new))
-            if f"\n{program}".count(f"\n{old}") != 1:
-                raise ValueError(
-                    f"{self.heading}: its fix must apply once; got {old!r}."
-                )
-            program = f"\n{program}".replace(f"\n{old}", f"\n{new}")[1:]
+            fix = Edit(f"\n{old}", f"\n{new}")
+            program = fix.apply(f"\n{program}", self.heading)[1:]
         return program
 
 

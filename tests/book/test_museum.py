@@ -233,7 +233,7 @@ def test_a_table_shows_what_a_report_says(reports: dict) -> None:
     "fix", ["-    nothing like it\n+    x\n", "-\n+\n"], ids=["absent", "many"]
 )
 def test_a_fix_that_does_not_apply_is_refused(fix: str) -> None:
-    with pytest.raises(ValueError, match=re.escape("its fix must apply once")):
+    with pytest.raises(ValueError, match=re.escape("must stand once in Masks 1")):
         EXHIBITS[0]._replace(fix=fix).fixed()
 
 
