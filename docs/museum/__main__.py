@@ -1,11 +1,14 @@
 """Write what the museum shows of all its exhibits: `python docs/museum [--check]`.
 
-An exhibit is a section of the page of its room. Its programs are run as they stand, and
+An exhibit is a section of the page of its room, and a record of the same id in the file
+in TOML beside it, with its names, its fix, and the ids of the properties that it
+breaks. Its programs are run as they stand, and
 `check` is asked about `attend`, which they make. A room whose programs make something
 else, such as a rotation or a cache, begins with functions `ask_...` that put it into
-attention and ask `check`, or `check_model`. If the hint names a property of
+attention and ask `check`, or `check_model`. If it breaks a property of
 `properties_beyond_check`, that is asked instead: it is one that `check` cannot ask.
 What is reported becomes a fold below each program, and a table and lists in museum.md.
+The names and the fix become the beginning and a block of the last fold.
 With `--check` nothing is written; the command fails if one of them is not as it would
 be written.
 """
@@ -17,6 +20,7 @@ import io
 import re
 import sys
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +32,7 @@ from headway.checks import Report, check
 from headway.checks.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
+from pytest_proofread.page.markdown import programs
 from workshop.generator_support import generate, significant
 
 PAGES = Path(__file__).parent
@@ -95,51 +100,48 @@ SYMPTOMS = {
     ),
     "facts": "Code does not do what its author declares of it.",
 }
-EXHIBIT = re.compile(
-    r"## (?P<heading>\w+(?: \w+)* (?P<number>\d+)) \{ #(?P<anchor>[a-z0-9-]+) \}\n\n"
-    r"(?P<meant>(?:[^#`\n].*\n)+)\n"
-    r"```python\n(?P<program>(?:(?!```).*\n)*)```\n\n"
-    r"<!--pytest-codeblocks:expected-output-->\n\n"
-    r"```text\n(?P<shown>(?:(?!```).*\n)*)```\n\n"
-    r'\?\?\? question "A hint"\n(?P<hint>(?:    .+\n)+)\n'
-    r'--8<-- "museum/(?P<report>[\w/-]+)\.md"\n\n'
-    r'\?\?\? success "The fix"\n'
-    r"    \*\*(?P<name>.+?)\*\*, or \*(?P<nickname>.+?)\*\.\n\n"
-    r"(?:(?!    ```)(?:    .+)?\n)+"
-    r"    ```diff\n(?P<fix>(?:    [-+ ].*\n)+)    ```\n\n"
-    r"(?:(?!    Seen in:)(?:    .+)?\n)*"
-    r"    Seen in: .+\n",
-    re.MULTILINE,
-)
+HEADING = re.compile(r"## (\w+(?: \w+)* (\d+)) \{ #([a-z0-9-]+) \}")
 
 
 class Exhibit(NamedTuple):
-    """One mistake."""
+    """One mistake.
+
+    Attributes:
+        room: The page that it stands on.
+        heading: The title of its section.
+        id: What it is called in addresses, and the title of its record.
+        meant: What its program is meant to do.
+        program: What is wrong.
+        shown: What that prints.
+        hint: What helps to find the mistake.
+        name: The mistake.
+        nickname: Its name in jest.
+        breaks: The ids of properties that fail, as the hint says.
+        fix: Changes of the program. One that changes nothing is shown, too.
+    """
 
     room: str
     heading: str
-    anchor: str
+    id: str
     meant: str
     program: str
     shown: str
     hint: str
-    report: str
     name: str
     nickname: str
-    fix: str
+    breaks: tuple[str, ...]
+    fix: tuple[Edit, ...]
 
     @property
     def address(self) -> str:
         """Where it stands, from the hall."""
-        return f"museum/{self.room}.md#{self.anchor}"
+        return f"museum/{self.room}.md#{self.id}"
 
     def fixed(self) -> str:
-        """Apply the fix: each run of lines with a minus becomes those with a plus."""
+        """Apply the fix."""
         program = self.program
-        for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", self.fix, re.M):
-            old, new = (re.sub(r"^[-+]", "", text, flags=re.M) for text in (old, new))
-            fix = Edit(f"\n{old}", f"\n{new}")
-            program = fix.apply(f"\n{program}", self.heading)[1:]
+        for one in self.fix:
+            program = one.apply(program, self.heading)
         return program
 
 
@@ -147,18 +149,61 @@ def exhibits(pages: Path = PAGES) -> Iterator[Exhibit]:
     """Go through the rooms.
 
     Raises:
-        ValueError: If a section of a room is no exhibit, or not the next one.
+        ValueError: If a section of a room is no exhibit, or not the next one, or if
+            sections and records do not agree.
     """
     for room in ROOMS:
+        records = tomllib.loads((pages / f"{room}.toml").read_text("utf-8"))
         text = (pages / f"{room}.md").read_text("utf-8")
         parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
         for number, part in enumerate(parts, 1):
-            found = EXHIBIT.match(part)
-            if found is None or found["number"] != str(number):
-                raise ValueError(f"{room}.md: {part.splitlines()[0]} is no exhibit.")
-            values = found.groupdict()
-            values["fix"] = textwrap.dedent(values["fix"])
-            yield Exhibit(room, **{name: values[name] for name in Exhibit._fields[1:]})
+            yield _exhibit(room, number, part, records)
+        if records:
+            raise ValueError(f"{room}.md: it has no section #{', #'.join(records)}.")
+
+
+def _exhibit(room: str, number: int, part: str, records: dict[str, Any]) -> Exhibit:
+    """Read the section of an exhibit, and take its record."""
+    title, *lines = part.splitlines()
+    found, own = HEADING.fullmatch(title), programs(part)
+    heading, place, name = found.groups() if found else ("", "", "")
+    folder = f'--8<-- "museum/{room}/{name}'
+    form = [
+        '??? question "A hint"',
+        f'{folder}.md"',
+        '??? success "The fix"',
+        f'    {folder}-name.md"',
+        f'    {folder}-fix.md"',
+    ]
+    if (
+        place != str(number)
+        or [line for line in lines if re.search(r"\?\?\? |--8<--", line)] != form
+        or "\n    Seen in: " not in part
+        or len(own) != 1
+        or own[0].output is None
+    ):
+        raise ValueError(f"{room}.md: {title} is no exhibit.")
+    record = records.pop(name, {})
+    if record.keys() != {"name", "nickname", "breaks", "fix"}:
+        raise ValueError(
+            f"{room}.toml: {name} must have a name, a nickname, what it breaks, and a "
+            f"fix; got {record}."
+        )
+    meant = lines[1 : own[0].fence.line - 3]
+    after = lines.index(form[0]) + 1
+    return Exhibit(
+        room,
+        heading,
+        name,
+        "\n".join([*meant, ""]),
+        own[0].code,
+        own[0].output.code,
+        "\n".join(lines[after : lines.index("", after)]),
+        record["name"],
+        record["nickname"],
+        tuple(record["breaks"]),
+        tuple(Edit.read(one) for one in record["fix"]),
+    )
 
 
 def report(one: Exhibit, program: str | None = None) -> Report:
@@ -166,7 +211,7 @@ def report(one: Exhibit, program: str | None = None) -> Report:
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(program or one.program, "<exhibit>", "exec"), names)  # noqa: S102
-    if properties_beyond_check.names_in(one.hint):
+    if {*one.breaks} & {other.id for other in properties_beyond_check.EVERY}:
         return properties_beyond_check.report(names)
     for kind, ask in asking(one.room).items():
         if kind in names:
@@ -212,8 +257,27 @@ def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
         "columns.md": columns(checked),
         "models.md": columns_of_models(of_models),
         "beyond.md": unseen(failed),
-        **{f"{one.room}/{one.anchor}.md": fold(made) for one, made in reports.items()},
+        **{f"{one.room}/{one.id}.md": fold(made) for one, made in reports.items()},
+        **{f"{one.room}/{one.id}-name.md": names_of(one) for one in reports},
+        **{f"{one.room}/{one.id}-fix.md": diff(one) for one in reports},
     }
+
+
+def names_of(one: Exhibit) -> str:
+    """Make the line that names a mistake."""
+    return f"**{one.name}**, or *{one.nickname}*.\n"
+
+
+def diff(one: Exhibit) -> str:
+    """Make the block that shows a fix."""
+    shown = ""
+    for edit in one.fix:
+        if edit.old == edit.new:
+            shown += textwrap.indent(edit.old, " ")
+        else:
+            shown += textwrap.indent(edit.old, "-", lambda line: True)
+            shown += textwrap.indent(edit.new, "+", lambda line: True)
+    return f"```diff\n{shown}```\n"
 
 
 def is_model(made: Report) -> bool:

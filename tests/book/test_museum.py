@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from headway._edits import Edit
 from headway.checks import Report
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.properties import PROPERTIES
@@ -28,7 +29,7 @@ OTHERS = {one.id for one in BEYOND.EVERY}
 IDS = {one.name: one.id for one in (*PROPERTIES, *OF_MODELS, *BEYOND.EVERY)}
 # All reports are made at once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("museum")
-every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.anchor)
+every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
 
 
 class Verdict(NamedTuple):
@@ -50,7 +51,7 @@ def verdicts(kept: Kept) -> dict[Any, Verdict]:
     here = Path(__file__).read_text("utf-8")
     return {
         one: kept(
-            f"exhibit-{one.anchor}",
+            f"exhibit-{one.id}",
             lambda one=one: verdict(one),
             programs=[*MUSEUM["programs_before"](one.room), one.program, one.fixed()],
             files=[DOCS / "museum/__main__.py"],
@@ -84,7 +85,7 @@ def test_there_is_enough_to_see() -> None:
     assert pages == set(MUSEUM["ROOMS"])
 
 
-@pytest.mark.parametrize("names", ["heading", "anchor", "name", "nickname", "meant"])
+@pytest.mark.parametrize("names", ["heading", "id", "name", "nickname", "meant"])
 def test_no_name_is_there_twice(names: str) -> None:
     found = [getattr(one, names).lower() for one in EXHIBITS]
     if names == "meant":  # two may be meant to do the same, in different words of code
@@ -140,6 +141,7 @@ def test_a_mistake_is_found_and_breaks_what_its_hint_says(
 ) -> None:
     said = named(exhibit.hint)
     assert said
+    assert said == {*exhibit.breaks}
     assert said <= {row.id for row in reports[exhibit].failed}
     if "nothing else does" in exhibit.hint:
         assert len(reports[exhibit].failed) == 1
@@ -151,11 +153,6 @@ def test_a_fix_makes_it_right(exhibit: Any, verdicts: dict[Any, Verdict]) -> Non
     assert fixed.ok, str(fixed)
 
 
-@every_exhibit
-def test_a_page_includes_the_report_of_its_own_program(exhibit) -> None:
-    assert exhibit.report == f"{exhibit.room}/{exhibit.anchor}"
-
-
 def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) -> None:
     broken = {row.id for report in reports.values() for row in report.failed}
     assert broken >= ASKED | OF_A_MODEL | OTHERS
@@ -164,13 +161,13 @@ def test_every_property_is_broken_by_a_mistake(reports: dict[object, Report]) ->
 
 def test_what_check_does_not_see_is_in_the_list_of_mistakes(reports: dict) -> None:
     found = {
-        one.anchor: {row.id for row in made.failed}
+        one.id: {row.id for row in made.failed}
         for one, made in reports.items()
         if {row.id for row in made.rows} & OTHERS
     }
     assert found.keys() == MUSEUM_ONLY.keys()
-    for anchor, name in MUSEUM_ONLY.items():
-        assert name in found[anchor]
+    for exhibit, name in MUSEUM_ONLY.items():
+        assert name in found[exhibit]
 
 
 def test_no_property_has_the_id_of_one_that_check_asks() -> None:
@@ -217,7 +214,7 @@ def test_a_table_shows_what_a_report_says(reports: dict) -> None:
     checked = [
         one
         for one, made in reports.items()
-        if one.anchor not in MUSEUM_ONLY and not MUSEUM["is_model"](made)
+        if one.id not in MUSEUM_ONLY and not MUSEUM["is_model"](made)
     ]
     numbers = re.findall(r"\b\d+(?=, | \|$)", table, re.MULTILINE)
     assert len(numbers) == sum(len(reports[one].failed) for one in checked)
@@ -229,29 +226,52 @@ def test_a_table_shows_what_a_report_says(reports: dict) -> None:
 # ---- What is no exhibit ----
 
 
-@pytest.mark.parametrize(
-    "fix", ["-    nothing like it\n+    x\n", "-\n+\n"], ids=["absent", "many"]
-)
-def test_a_fix_that_does_not_apply_is_refused(fix: str) -> None:
-    with pytest.raises(ValueError, match=re.escape("must stand once in Masks 1")):
+@pytest.mark.parametrize("old", ["    nothing like it\n", "\n"], ids=["absent", "many"])
+def test_a_fix_that_does_not_apply_is_refused(old: str) -> None:
+    fix = (Edit(old, "    x\n"),)
+    with pytest.raises(ValueError, match="must stand once in Masks 1"):
         EXHIBITS[0]._replace(fix=fix).fixed()
+
+
+def room_with(folder: Path, ending: str, old: str, new: str) -> Path:
+    """Copy a room, with a change in its page or in its records."""
+    for one in (".md", ".toml"):
+        text = (DOCS / "museum" / f"masks{one}").read_text("utf-8")
+        if one == ending:
+            assert old in text
+            text = text.replace(old, new, 1)
+        (folder / f"masks{one}").write_text(text, "utf-8")
+    return folder
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         (' "A hint"', ' "No hint"'),
-        ('--8<-- "museum/', '--8<-- "nothing/'),
+        ('\n--8<-- "museum/', '\n--8<-- "nothing/'),
+        ('assignment.md"', 'another.md"'),
+        ("-name.md", ".md"),
+        ("-fix.md", ".md"),
         ("Masks 1 ", "Masks 2 "),
         ("Seen in:", "Nowhere:"),
-        ("    **", "    "),
+        ("expected-output", "expected-nothing"),
     ],
 )
 def test_a_section_that_is_no_exhibit_is_refused(
     tmp_path: Path, old: str, new: str
 ) -> None:
-    text = (DOCS / "museum" / "masks.md").read_text("utf-8")
-    assert old in text
-    (tmp_path / "masks.md").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(ValueError, match="is no exhibit"):
-        [*MUSEUM["exhibits"](tmp_path)]
+        [*MUSEUM["exhibits"](room_with(tmp_path, ".md", old, new))]
+
+
+@pytest.mark.parametrize("part", ["name = ", "nickname = ", "breaks = ", "fix]]"])
+def test_a_record_that_lacks_something_is_refused(tmp_path: Path, part: str) -> None:
+    found = room_with(tmp_path, ".toml", part, part.replace(part[:3], "not"))
+    with pytest.raises(ValueError, match="must have a name, a nickname"):
+        [*MUSEUM["exhibits"](found)]
+
+
+def test_a_record_without_a_section_is_refused(tmp_path: Path) -> None:
+    found = room_with(tmp_path, ".toml", "[", "[of-nothing]\nname = 'no'\n\n[")
+    with pytest.raises(ValueError, match="it has no section #of-nothing"):
+        list(MUSEUM["exhibits"](found))
