@@ -2,7 +2,8 @@
 
 An exhibit is a section of the page of its room, and a record of the same id in the file
 in TOML beside it, with its names, its fix, and the ids of the properties that it
-breaks. Its programs are run as they stand, and
+breaks. If `check` knows the mistake, its id is that of `check`, and what changes the
+equation bears the name that reports give it. Its programs are run as they stand, and
 `check` is asked about `attend`, which they make. A room whose programs make something
 else, such as a rotation or a cache, begins with functions `ask_...` that put it into
 attention and ask `check`, or `check_model`. If it breaks a property of
@@ -31,6 +32,7 @@ from headway._edits import Edit
 from headway.checks import Report, check
 from headway.checks.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
+from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
 from pytest_proofread.page.markdown import programs
 from workshop.generator_support import generate, significant
@@ -57,6 +59,7 @@ ROOMS = (
     "running_models",
 )
 NAMES = [one.id for one in PROPERTIES]
+SENTENCES = {one.id: one.sentence for one in KNOWN_MISTAKES}
 ASKED = {*NAMES, *(one.id for one in OF_MODELS)}
 # How a property looks from outside, when it does not hold.
 SYMPTOMS = {
@@ -109,7 +112,7 @@ class Exhibit(NamedTuple):
     Attributes:
         room: The page that it stands on.
         heading: The title of its section.
-        id: What it is called in addresses, and the title of its record.
+        id: What it is called in addresses and by `check`, and the title of its record.
         meant: What its program is meant to do.
         program: What is wrong.
         shown: What that prints.
@@ -184,12 +187,21 @@ def _exhibit(room: str, number: int, part: str, records: dict[str, Any]) -> Exhi
     ):
         raise ValueError(f"{room}.md: {title} is no exhibit.")
     record = records.pop(name, {})
+    if said := SENTENCES.get(name):
+        word = said.partition(" ")[0]
+        record["name"] = said.replace(
+            word, word.capitalize(), 1 if word.isalpha() else 0
+        )
     if record.keys() != {"name", "nickname", "breaks", "fix"}:
         raise ValueError(
             f"{room}.toml: {name} must have a name, a nickname, what it breaks, and a "
             f"fix; got {record}."
         )
-    meant = lines[1 : own[0].fence.line - 3]
+    meant = [
+        line
+        for line in lines[1 : own[0].fence.line - 3]
+        if not line.startswith("{ #")  # an address that it had
+    ]
     after = lines.index(form[0]) + 1
     return Exhibit(
         room,
@@ -258,14 +270,20 @@ def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
         "models.md": columns_of_models(of_models),
         "beyond.md": unseen(failed),
         **{f"{one.room}/{one.id}.md": fold(made) for one, made in reports.items()},
-        **{f"{one.room}/{one.id}-name.md": names_of(one) for one in reports},
+        **{
+            f"{one.room}/{one.id}-name.md": names_of(one, made)
+            for one, made in reports.items()
+        },
         **{f"{one.room}/{one.id}-fix.md": diff(one) for one in reports},
     }
 
 
-def names_of(one: Exhibit) -> str:
-    """Make the line that names a mistake."""
-    return f"**{one.name}**, or *{one.nickname}*.\n"
+def names_of(one: Exhibit, made: Report) -> str:
+    """Make the line that names a mistake, with a link to its id if `check` has one."""
+    name = one.name
+    if any(one.id in row.mistakes for row in made.failed):
+        name = f"[{name}](../reference/ids.md#mistake-{one.id})"
+    return f"**{name}**, or *{one.nickname}*.\n"
 
 
 def diff(one: Exhibit) -> str:

@@ -29,6 +29,27 @@ OTHERS = {one.id for one in BEYOND.EVERY}
 IDS = {one.name: one.id for one in (*PROPERTIES, *OF_MODELS, *BEYOND.EVERY)}
 # All reports are made at once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("museum")
+# Exhibits that are one case of a mistake, of which a report names the id.
+CASES = {
+    "masked-fill-without-assignment": "no-mask",
+    "boolean-mask-inverted": "mask-inverted",
+    "is-causal-only-in-training": "no-mask",
+    "causal-mask-missing-on-one-path": "mask-hangs-on-mode",
+    "scores-multiplied-by-the-mask": "mask-fills-zero",
+    "mask-cut-from-the-wrong-corner": "no-mask",
+    "dropout-p-in-eval": "dropout-in-eval",
+    "dropout-made-in-forward": "dropout-in-eval",
+    "key-padding-mask-inverted": "mask-inverted",
+    "repeat-instead-of-repeat-interleave": "mask-of-another-text",
+    "multiheadattention-without-batch-first": "texts-and-tokens-swapped",
+    "cache-kept-between-texts": "cache-shared-by-calls",
+    "a-cache-for-everybody": "cache-shared-by-calls",
+    "tiled-heads": "groups-tiled",
+    "groups-inside-out": "groups-tiled",
+    "a-sink-in-every-score": "sink-left-out",
+    "the-sink-s-share-handed-back": "sink-left-out",
+    "a-coin-in-every-call": "dropout-in-eval",
+}
 every_exhibit = pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
 
 
@@ -173,6 +194,15 @@ def test_what_check_does_not_see_is_in_the_list_of_mistakes(reports: dict) -> No
 def test_no_property_has_the_id_of_one_that_check_asks() -> None:
     assert not OTHERS & (ASKED | OF_A_MODEL)
     assert len(OTHERS) == len(BEYOND.EVERY)
+
+
+def test_a_mistake_that_a_report_names_has_its_id(reports: dict) -> None:
+    found = {}
+    for one, made in reports.items():
+        ids = [name for row in made.failed for name in row.mistakes]
+        if ids and one.id not in ids:
+            found[one.id] = ids[0]
+    assert found == CASES
 
 
 def test_models_are_asked_by_check_model(reports: dict) -> None:
