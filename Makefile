@@ -198,7 +198,7 @@ install: .venv/installed  ## make .venv with the versions that constraints.txt p
 
 clean:  ## remove all that make made, but for .venv
 	rm -rf site .cache .coverage .coverage.* build dist *.egg-info src/*.egg-info tools/*/src/*.egg-info
-	rm -rf generated/live generated/pictures generated/practice generated/sources
+	rm -rf generated/exhibits generated/live generated/pictures generated/practice generated/sources
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tools tests docs generators -name __pycache__ -prune -exec rm -rf {} +
 

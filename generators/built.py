@@ -11,14 +11,17 @@ from workshop.caching import keep, key
 from workshop.changed_modules.kept import kept_here
 from workshop.generator_support import hashes_of, write
 
-# The generators of such files, each into a folder of its name, and what each reads
-# besides the modules that it imports and what lies beside these.
+# The folders of such files, and what their generators read besides the modules that
+# they import and what lies beside these.
 BUILT = {
+    "exhibits": ["docs/museum", "docs/reference/ids.md"],
     "live": ["generated/trained"],
     "pictures": ["generated/trained", "mkdocs.yml"],
     "practice": ["mkdocs.yml"],
     "sources": ["mkdocs.yml"],
 }
+# The modules that make them, where a generator makes other files, too.
+MODULES = {"exhibits": "museum.names_and_fixes"}
 # Where all code lies that any of them reaches: while nothing changes there, nor in what
 # they read and in what is built, nobody has to ask what reaches what.
 CODE = ["generators", "src", "tools/pytest-proofread/src", "tools/workshop/src"]
@@ -54,12 +57,17 @@ def mark() -> Path:
 
 def program(name: str) -> str:
     """Return a program that needs all that a generator needs."""
-    return f"from generators.{name}.__main__ import make"
+    return f"from {module(name)} import make"
+
+
+def module(name: str) -> str:
+    """Return the module that makes the files of a folder."""
+    return f"generators.{MODULES.get(name, f'{name}.__main__')}"
 
 
 def make(name: str) -> dict[str, str]:
     """Make the files of a generator."""
-    made: dict[str, str] = import_module(f"generators.{name}.__main__").make()
+    made: dict[str, str] = import_module(module(name)).make()
     return made
 
 
@@ -73,6 +81,6 @@ def files_of(inputs: Sequence[str]) -> list[Path]:
 
 
 def hashes() -> dict[Path, str]:
-    """Return the hash of each file that is built, as it is now."""
-    folders = (hashes_of(GENERATED / name) for name in BUILT)
+    """Return the hash of each built file that may hold a number, as it is now."""
+    folders = (hashes_of(GENERATED / name) for name in BUILT if name != "exhibits")
     return {path: one for found in folders for path, one in found.items()}

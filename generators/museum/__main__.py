@@ -1,9 +1,12 @@
 """Write what the museum shows of all exhibits: `python -m generators.museum [--check]`.
 
-An exhibit is a section of the page of its room. Its programs are run as they stand, and
+An exhibit is a section of the page of its room, and a record of the same id in the file
+in TOML beside it, with its names, its fix, and the ids of the properties that it
+breaks. If `check` knows the mistake, its id is that of `check`, and what changes the
+equation bears the name that reports give it. Its programs are run as they stand, and
 `check` is asked about `attend`, which they make. A room whose programs make something
 else, such as a rotation or a cache, begins with functions `ask_...` that put it into
-attention and ask `check`, or `check_model`. If the hint names a property of
+attention and ask `check`, or `check_model`. If it breaks a property of
 `properties_beyond_check`, that is asked instead: it is one that `check` cannot ask.
 What is reported becomes a fold below each program, and a table and lists in museum.md.
 With `--check` nothing is written; the command fails if one of them is not as it would
@@ -17,39 +20,19 @@ import io
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from generators import GENERATED, ROOT
+from generators import GENERATED
 from generators.museum import properties_beyond_check
+from generators.museum.exhibits import ROOMS, Exhibit, exhibits
 from headway.checks import Report, check
 from headway.checks.attention.properties import PROPERTIES
 from headway.checks.core.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from workshop.generator_support import generate, significant
 
-PAGES = ROOT / "docs" / "museum"
 FOLDER = GENERATED / "museum"
-ROOMS = (
-    "masks",
-    "triangles",
-    "softmax",
-    "heads",
-    "dropout",
-    "padding",
-    "state",
-    "positions",
-    "caches",
-    "groups",
-    "pieces",
-    "gradients",
-    "processes",
-    "variants",
-    "models",
-    "whole_models",
-    "running_models",
-)
 NAMES = [one.id for one in PROPERTIES]
 ASKED = {*NAMES, *(one.id for one in OF_MODELS)}
 # How a property looks from outside, when it does not hold.
@@ -94,73 +77,6 @@ SYMPTOMS = {
     ),
     "facts": "Code does not do what its author declares of it.",
 }
-EXHIBIT = re.compile(
-    r"## (?P<heading>\w+(?: \w+)* (?P<number>\d+)) \{ #(?P<anchor>[a-z0-9-]+) \}\n\n"
-    r"(?P<meant>(?:[^#`\n].*\n)+)\n"
-    r"```python\n(?P<program>(?:(?!```).*\n)*)```\n\n"
-    r"<!--pytest-codeblocks:expected-output-->\n\n"
-    r"```text\n(?P<shown>(?:(?!```).*\n)*)```\n\n"
-    r'\?\?\? question "A hint"\n(?P<hint>(?:    .+\n)+)\n'
-    r'--8<-- "museum/(?P<report>[\w/-]+)\.md"\n\n'
-    r'\?\?\? success "The fix"\n'
-    r"    \*\*(?P<name>.+?)\*\*, or \*(?P<nickname>.+?)\*\.\n\n"
-    r"(?:(?!    ```)(?:    .+)?\n)+"
-    r"    ```diff\n(?P<fix>(?:    [-+ ].*\n)+)    ```\n\n"
-    r"(?:(?!    Seen in:)(?:    .+)?\n)*"
-    r"    Seen in: .+\n",
-    re.MULTILINE,
-)
-
-
-class Exhibit(NamedTuple):
-    """One mistake."""
-
-    room: str
-    heading: str
-    anchor: str
-    meant: str
-    program: str
-    shown: str
-    hint: str
-    report: str
-    name: str
-    nickname: str
-    fix: str
-
-    @property
-    def address(self) -> str:
-        """Where it stands, from the hall."""
-        return f"museum/{self.room}.md#{self.anchor}"
-
-    def fixed(self) -> str:
-        """Apply the fix: each run of lines with a minus becomes those with a plus."""
-        program = self.program
-        for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", self.fix, re.M):
-            old, new = (re.sub(r"^[-+]", "", text, flags=re.M) for text in (old, new))
-            if f"\n{program}".count(f"\n{old}") != 1:
-                raise ValueError(
-                    f"{self.heading}: its fix must apply once; got {old!r}."
-                )
-            program = f"\n{program}".replace(f"\n{old}", f"\n{new}")[1:]
-        return program
-
-
-def exhibits(pages: Path = PAGES) -> Iterator[Exhibit]:
-    """Go through the rooms.
-
-    Raises:
-        ValueError: If a section of a room is no exhibit, or not the next one.
-    """
-    for room in ROOMS:
-        text = (pages / f"{room}.md").read_text("utf-8")
-        parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
-        for number, part in enumerate(parts, 1):
-            found = EXHIBIT.match(part)
-            if found is None or found["number"] != str(number):
-                raise ValueError(f"{room}.md: {part.splitlines()[0]} is no exhibit.")
-            values = found.groupdict()
-            values["fix"] = textwrap.dedent(values["fix"])
-            yield Exhibit(room, **{name: values[name] for name in Exhibit._fields[1:]})
 
 
 def report(one: Exhibit, program: str | None = None) -> Report:
@@ -168,7 +84,7 @@ def report(one: Exhibit, program: str | None = None) -> Report:
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(program or one.program, "<exhibit>", "exec"), names)  # noqa: S102
-    if properties_beyond_check.names_in(one.hint):
+    if {*one.breaks} & {other.id for other in properties_beyond_check.EVERY}:
         return properties_beyond_check.report(names)
     for kind, ask in asking(one.room).items():
         if kind in names:
@@ -214,7 +130,7 @@ def parts(reports: Mapping[Exhibit, Report]) -> dict[str, str]:
         "columns.md": columns(checked),
         "models.md": columns_of_models(of_models),
         "beyond.md": unseen(failed),
-        **{f"{one.room}/{one.anchor}.md": fold(made) for one, made in reports.items()},
+        **{f"{one.room}/{one.id}.md": fold(made) for one, made in reports.items()},
     }
 
 

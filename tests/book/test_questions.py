@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from headway._edits import Edit
 from headway.practice.task.library import book
 from pytest_proofread.page.markdown import fences, outside, programs, skipped
 from tests.support.book_nav import chapters, next_chapter
@@ -200,12 +201,7 @@ def point(text: str) -> tuple[str, str]:
     for note in notes:
         if not (edit := OFF.fullmatch(note)):
             raise ValueError(f"a comment must be <!--off: OLD -> NEW-->; got {note}")
-        if code.count(edit[1]) != 1:
-            raise ValueError(
-                "what is switched off must stand once in the program; "
-                f"got {code.count(edit[1])} of {edit[1]!r}"
-            )
-        code = code.replace(edit[1], edit[2])
+        code = Edit(edit[1], edit[2]).apply(code, "the program")
     if not asks_the_package(code):
         raise ValueError("with the point switched off, the package must still be asked")
     return code, program.recorded[0].rstrip()[-1]

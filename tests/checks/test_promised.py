@@ -129,17 +129,30 @@ def test_the_page_has_all_properties() -> None:
     assert table("Properties") == rows
 
 
+def exhibits() -> dict[str, str]:
+    """Give a link to each exhibit of the museum, by its id."""
+    return {
+        one: f"[the museum](../museum/{room.stem}.md#{one})"
+        for room in (REFERENCE.parent / "museum").glob("*.toml")
+        for one in tomllib.loads(room.read_text("utf-8"))
+    }
+
+
 def test_the_page_has_all_mistakes() -> None:
-    known = [
-        f"| `{one.id}`{{ #mistake-{one.id} }} | {one.sentence} | {link(one.section)} |"
-        for one in KNOWN_MISTAKES
-    ]
+    shown = exhibits()
+    known = []
+    for one in KNOWN_MISTAKES:
+        links = [link(one.section), *([shown[one.id]] if one.id in shown else [])]
+        row = f"`{one.id}`{{ #mistake-{one.id} }} | {one.sentence} | {', '.join(links)}"
+        known.append(f"| {row} |")
     assert table("Mistakes in the equation") == known
     others = [row.split("`")[1] for row in table("Other mistakes")]
     assert len({*others}) == len(others)
     assert {*others} == mistakes() - {one.id for one in KNOWN_MISTAKES}
     for row, one in zip(table("Other mistakes"), others, strict=True):
         assert row.startswith(f"| `{one}`{{ #mistake-{one} }} | ")
+        assert ("[the museum]" in row) == (one in shown)
+        assert row.endswith(f" ({shown[one]}) |" if one in shown else " |")
 
 
 def test_the_page_of_promises_names_them() -> None:

@@ -5,6 +5,7 @@ import contextlib
 import inspect
 import io
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 from markdown.extensions.toc import slugify
 
 import headway
+from headway.checks.attention.oracle.mistakes import KNOWN_MISTAKES
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import Task, book
 from tests.support.book_nav import chapters
@@ -22,6 +24,40 @@ TASKS = [*book().values()]
 ORDER = [page.removesuffix(".md") for page in chapters()]
 # Chapters of which no exercise is core: what they teach is asked for elsewhere.
 WITHOUT_CORE: set[str] = set()
+# Exercises whose mistakes bear other words than the check has for the same id: they say
+# what is done in the lines of that exercise, or with what.
+IN_OTHER_WORDS = {
+    "heads-split-without-transpose": ["multi_head_attention", "split_heads"],
+    "keys-and-values-swapped": ["in_proj"],
+    "mask-after-softmax": ["find_the_mistake", "renormalise"],
+    "mask-hides-itself": [
+        "causal_attention",
+        "find_the_mistake",
+        "future_mask",
+        "keep_first",
+        "same_document",
+        "torch_masks",
+        "travel",
+        "two_passes",
+    ],
+    "mask-of-ones-added": ["torch_masks"],
+    "mask-shows-next": ["behind_copy", "next_chunk"],
+    "queries-and-keys-swapped": ["in_proj"],
+    "rotary-angles-laid-out-otherwise": [
+        "look_back",
+        "look_back",
+        "rotate",
+        "rotate",
+        "rotate",
+        "rotate",
+        "rows_for_halves",
+        "rows_for_halves",
+    ],
+    "rotary-sign-lost": ["look_back"],
+    "scaled-by-root-of-d-in": ["causal_attention"],
+    "softmax-over-queries": ["looks_most_at", "masked_weights"],
+    "window-too-wide": ["keep_tail", "short_memory", "window_of_a_chunk"],
+}
 # A wrong answer raises what it raises for a reader, who has no shape checks.
 pytestmark = pytest.mark.refusal
 each = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -60,8 +96,20 @@ def test_its_exhibits_are_in_the_museum(task: Task) -> None:
     for wrong in task.exercise.wrong:
         if not wrong.exhibit:
             continue
-        room, _, anchor = wrong.exhibit.partition("/#")
-        assert f"{{ #{anchor} }}" in (DOCS / f"museum/{room}.md").read_text("utf-8")
+        room, _, name = wrong.exhibit.partition("/#")
+        records = (DOCS / f"museum/{room}.toml").read_text("utf-8")
+        assert name in tomllib.loads(records)
+
+
+def test_a_mistake_that_check_knows_has_its_name() -> None:
+    names = {one.id: one.sentence for one in KNOWN_MISTAKES}
+    found: dict[str, list[str]] = {}
+    for task in TASKS:
+        for wrong in task.exercise.wrong:
+            name = wrong.exhibit.partition("/#")[2]
+            if wrong.sentence != names.get(name, wrong.sentence):
+                found.setdefault(name, []).append(task.name)
+    assert {name: sorted(tasks) for name, tasks in found.items()} == IN_OTHER_WORDS
 
 
 @each

@@ -6,10 +6,9 @@ What an exhibit makes says which of them it must have: `rotate`, `bias`, `encode
 `backward` with `forward`, or `backprop` with `train` in those on pieces and gradients;
 and `alone` with `together`, `grad_together` or `ring` in that on processes. The rooms
 on variants and on models have a function for each property or two: see their modules.
-They are asked where the hint of an exhibit names one of them.
+They are asked where the record of an exhibit says that it breaks one of them.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -31,12 +30,6 @@ KINDS: dict[str, list[Property]] = {
     **models.KINDS,
 }
 EVERY = [one for kind in KINDS.values() for one in kind]
-
-
-def names_in(hint: str) -> set[str]:
-    """Find the properties of here that a hint names, so that they are asked."""
-    named = {words.lower() for words in re.findall(r"\*(.+?)\*", hint)}
-    return named & {one.name for one in EVERY}
 
 
 def report(made: Mapping[str, Any]) -> Report:

@@ -1,9 +1,9 @@
 """Hosts, which are right, and their mutants: one change each, written down in TOML.
 
-Beside each host `NAME.py` stands a file `NAME.toml` of tables `[[mutant]]`, with a
-`name`, `old` and `new`, `why` it is wrong, the regular expression `named` that a true
-sentence matches, and `equivalent = true` if nothing is wrong with it. A host has
-`make()`, and `options` that must be told of it.
+Beside each host `NAME.py` stands a file `NAME.toml` of tables `[[mutant]]`, with the
+fields of `Change`. Where several changes have one cause, `cause` is its name in
+`causes.toml`, which has what is `named` for all of them. A host has `make()`, and
+`options` that must be told of it.
 """
 
 import importlib.util
@@ -17,11 +17,34 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from headway._edits import Edit
 from tests.checks.corpus.ground_truth import Style
 
 HOSTS = Path(__file__).parent / "hosts"
+CAUSES = Path(__file__).with_name("causes.toml")
 
 FOLDER = tempfile.TemporaryDirectory(prefix="corpus")
+
+
+@dataclass(frozen=True)
+class Change(Edit):
+    """A change of a host.
+
+    Args:
+        name: What it is called.
+        why: What is wrong.
+        named: A regular expression that a sentence which names it matches.
+        shows: What tells it from the host.
+        equivalent: Whether it changes nothing.
+        published: Whether only who knows the published model can tell that it is wrong.
+    """
+
+    name: str
+    why: str = ""
+    named: str = ""
+    shows: str = ""
+    equivalent: bool = False
+    published: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,12 +125,18 @@ def _of(path: Path) -> list[Mutant]:
     source = path.with_suffix(".py").read_text("utf-8")
     options = options_of(path.stem)
     made = []
-    for table in tomllib.loads(path.read_text("utf-8"))["mutant"]:
-        name = f"{path.stem}, {table['name']}"
-        if source.count(table["old"]) != 1:
-            raise ValueError(f"old must be there once in {name}; got {table['old']!r}.")
-        changed = source.replace(table["old"], table["new"])
-        equivalent = bool(table.get("equivalent", False))
-        named, why = table.get("named", ""), table.get("why", "")
-        made.append(Mutant(name, changed, why, named, equivalent, options))
+    for one in changes(path.stem):
+        name = f"{path.stem}, {one.name}"
+        changed = one.apply(source, name)
+        made.append(Mutant(name, changed, one.why, one.named, one.equivalent, options))
     return made
+
+
+def changes(host: str) -> list[Change]:
+    """Read the changes of a host."""
+    causes = tomllib.loads(CAUSES.read_text("utf-8"))
+    told = tomllib.loads((HOSTS / f"{host}.toml").read_text("utf-8"))["mutant"]
+    for table in told:
+        if "cause" in table:
+            table["named"] = causes[table.pop("cause")]
+    return [Change.read(table) for table in told]

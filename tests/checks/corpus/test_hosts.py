@@ -3,11 +3,10 @@
 import re
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,8 +16,8 @@ from torch import Tensor, nn
 
 from tests.checks.corpus import host_oracles
 from tests.checks.corpus.host_oracles import context
+from tests.checks.corpus.mutants import CAUSES, HOSTS, Change, changes
 
-HOSTS = Path(__file__).parent / "hosts"
 NEAR = 5e-5  # tables are made in 32 bits, and some hosts take softmax in them
 FAR = 2e-4  # what no rounding explains
 # Sentences that say that something is wrong, and not what.
@@ -252,27 +251,19 @@ def differing(name: str, source: str, far: float) -> Iterator[str]:
             yield f"{key} ({one})" if isinstance(one, str) else key
 
 
-def shown(name: str, table: Mapping[str, Any]) -> str | None:
-    """Say where a mutant shows."""
-    source = (HOSTS / f"{name}.py").read_text("utf-8")
-    if (count := source.count(table["old"])) != 1:
-        return f"old, {count} times"
-    source = source.replace(table["old"], table["new"])
-    if table.get("equivalent", False):
-        return next(differing(name, source, NEAR), None)
-    if table["shows"] != "half":
-        return next(differing(name, source, FAR), None)
+def shown(name: str, change: Change) -> str:
+    """Say where a mutant shows; nothing if it does not."""
+    source = change.apply((HOSTS / f"{name}.py").read_text("utf-8"), name)
+    if change.equivalent:
+        return next(differing(name, source, NEAR), "")
+    if change.shows != "half":
+        return next(differing(name, source, FAR), "")
     x = tokens(ASKED[name], 2, 7).float()  # nobody sees it in 32 bits
     rows = ASKED[name].call(model(name, source).float(), x)
     if differs(rows, ASKED[name].call(model(name).float(), x)):
         return "32 bits"
     last = list(differing(name, source, FAR))[-1:]
-    return "half" if last and last[0].startswith("half") else None
-
-
-def mutants(name: str) -> list[dict[str, Any]]:
-    told = (HOSTS / f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(told)["mutant"]
+    return "half" if last and last[0].startswith("half") else ""
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -295,39 +286,44 @@ def test_host_is_right(name: str) -> None:
 @pytest.mark.parametrize("name", ASKED)
 def test_mutants_show_where_they_say(name: str) -> None:
     wrong = {}
-    for table in mutants(name):
-        found = shown(name, table)
-        if found != table.get("shows"):
-            wrong[table["name"]] = found
+    for one in changes(name):
+        found = shown(name, one)
+        if found != one.shows:
+            wrong[one.name] = found
     assert wrong == {}
 
 
 @pytest.mark.parametrize("name", ASKED)
 def test_mutants_are_told_apart(name: str) -> None:
-    tables = mutants(name)
-    assert len({table["name"] for table in tables}) == len(tables)
-    assert len({(table["old"], table["new"]) for table in tables}) == len(tables)
-    for table in tables:
-        same = table.get("equivalent", False)
-        assert same != ("shows" in table) == ("named" in table)
+    told = changes(name)
+    assert len({one.name for one in told}) == len(told)
+    assert len({(one.old, one.new) for one in told}) == len(told)
+    for one in told:
+        assert one.equivalent != bool(one.shows) == bool(one.named)
 
 
 def test_names_fit_their_own_cause_and_hardly_another() -> None:
-    tables = [t for name in ASKED for t in mutants(name) if "named" in t]
-    for table in tables:
-        wanted = re.compile(table["named"], re.IGNORECASE)
-        assert wanted.search(table["why"]), table["name"]
-        assert not any(wanted.search(sentence) for sentence in PLAIN), table["name"]
-        others = {t["why"] for t in tables if t["named"] != table["named"]}
+    told = [one for name in ASKED for one in changes(name) if one.named]
+    for one in told:
+        wanted = re.compile(one.named, re.IGNORECASE)
+        assert wanted.search(one.why), one.name
+        assert not any(wanted.search(sentence) for sentence in PLAIN), one.name
+        others = {other.why for other in told if other.named != one.named}
         assert sum(bool(wanted.search(why)) for why in others) < len(others) / 16
 
 
+def test_a_cause_is_that_of_several_changes() -> None:
+    told = [one.named for name in ASKED for one in changes(name) if one.named]
+    causes = tomllib.loads(CAUSES.read_text("utf-8")).values()
+    assert {*causes} == {one for one in told if told.count(one) > 1}
+
+
 def test_mutants_are_enough() -> None:
-    tables = [table for name in ASKED for table in mutants(name)]
-    same = sum(table.get("equivalent", False) for table in tables)
+    told = [one for name in ASKED for one in changes(name)]
+    same = sum(one.equivalent for one in told)
     assert {path.stem for path in HOSTS.glob("*.toml")} == set(ASKED)
-    assert len(tables) >= 150
-    assert 1 / 16 <= same / len(tables) <= 1 / 8
+    assert len(told) >= 150
+    assert 1 / 16 <= same / len(told) <= 1 / 8
 
 
 def test_weights_are_not_at_their_defaults() -> None:

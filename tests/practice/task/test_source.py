@@ -33,12 +33,6 @@ def test_other_lines_are_indented_as_the_hole_is() -> None:
     compile(program, "filled", "exec")
 
 
-def test_an_edit_must_stand_once() -> None:
-    assert "x * 3" in cut(DOUBLE).edited("x * 2", "x * 3")
-    with pytest.raises(ValueError, match="old must stand once in the solution; got 0"):
-        cut(DOUBLE).edited("x * 7", "x * 3")
-
-
 @pytest.mark.parametrize("marker", [BEGIN, HOLE, FILLED, END])
 def test_a_marker_that_is_missing_is_named(marker: str) -> None:
     with pytest.raises(ValueError, match=f"one line '{marker}'; got 0 of them"):

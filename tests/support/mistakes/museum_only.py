@@ -1,6 +1,6 @@
 """Mistakes that `check` cannot see, and the property that shows each.
 
-They are exhibits of the museum, by their anchors, in the rooms on positions, caches,
+They are exhibits of the museum, by their ids, in the rooms on positions, caches,
 groups, pieces, gradients, processes, variants and models: `check` has no long texts, no
 tiles to choose and no processes to start, and it cannot know how a model was trained,
 or what a variant is meant to be.

@@ -351,10 +351,11 @@ def _all_same(these: Iterator[Result | None], results: Sequence[Result]) -> bool
 def _with(task: Task, mistakes: Sequence[Wrong]) -> str | None:
     """Make all edits of these mistakes; `None` if they exclude each other."""
     source = task.source.solution
-    for one in mistakes:
-        if source.count(one.old) != 1:
-            return None
-        source = source.replace(one.old, one.new)
+    try:
+        for one in mistakes:
+            source = one.apply(source, "the solution")
+    except ValueError:
+        return None
     return source
 
 

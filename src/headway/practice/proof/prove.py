@@ -185,8 +185,8 @@ def _unnamed(known: Sequence[KnownResults]) -> Iterator[str]:
     task = known[0].task
     for one in task.exercise.wrong:
         try:
-            source = task.source.edited(one.old, one.new)
-        except RefusedError as error:
+            source = one.apply(task.source.solution, "the solution")
+        except ValueError as error:
             yield f"A mistake does not apply: {error}"
             continue
         for by in known:

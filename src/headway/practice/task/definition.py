@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway._edits import Edit
 from headway.practice.task.refused import RefusedError
 
 
@@ -89,7 +90,7 @@ SMALL: Sequence[Mapping[str, int]] = [
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Wrong(Edit):
     """A mistake that somebody could make, as an edit of the solution.
 
     Attributes:
@@ -103,8 +104,6 @@ class Wrong:
         same_as: The sentence of another mistake that gives the same results.
     """
 
-    old: str
-    new: str
     sentence: str
     exhibit: str = ""
     hint: str = ""

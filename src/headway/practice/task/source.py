@@ -58,18 +58,6 @@ class Source:
         body = textwrap.indent(textwrap.dedent(lines).strip("\n"), " " * least)
         return f"{self.before}{body}\n{self.after}"
 
-    def edited(self, old: str, new: str) -> str:
-        """Give the solution with an edit.
-
-        Raises:
-            ValueError: If what is to be replaced does not stand there once.
-        """
-        if (count := self.solution.count(old)) != 1:
-            raise RefusedError(
-                f"old must stand once in the solution; got {count} of {old!r}."
-            )
-        return self.solution.replace(old, new)
-
     @property
     def example(self) -> tuple[str, str]:
         """The program of the worked example, and what it prints: comments below it."""

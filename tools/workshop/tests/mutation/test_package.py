@@ -33,9 +33,9 @@ TEST = "from shop._prices import total\n\n\ndef test():\n    assert total(3, 2) 
 
 def mutant(old: str, new: str, why: str) -> str:
     """Return an entry of a list."""
-    entry = {"file": "_prices.py", "old": old, "new": new, "why": why}
+    entry = {"old": old, "new": new, "why": why}
     lines = [f'{name} = "{value}"\n' for name, value in entry.items()]
-    return "\n[[mutant]]\n" + "".join(lines)
+    return '\n[[mutant."_prices.py"]]\n' + "".join(lines)
 
 
 @pytest.fixture
@@ -107,8 +107,7 @@ def test_it_must_be_clear_what_is_replaced(
 ) -> None:
     assert tried(project, HALF, mutant(old, "1", "a typing error")) == 1
     assert capsys.readouterr().err == (
-        f"old must occur once in _prices.py; got old='{old}', "
-        f"which occurs {times} times.\n"
+        f"old must stand once in _prices.py; got {times} of '{old}'.\n"
     )
 
 
@@ -117,9 +116,9 @@ def test_a_mutant_must_have_a_reason(
 ) -> None:
     assert tried(project, HALF.replace("why", "where")) == 1
     assert capsys.readouterr().err == (
-        "a mutant must have file, old, new, why; got {'file': '_prices.py', "
+        "a mutant must have old, new, why, file; got {"
         "'old': 'price * count', 'new': 'price + count', "
-        "'where': 'a sum is no product'}.\n"
+        "'where': 'a sum is no product', 'file': '_prices.py'}.\n"
     )
 
 

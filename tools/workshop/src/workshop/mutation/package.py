@@ -3,7 +3,8 @@
     workshop mutate-package tests/package_mutants.toml
 
 The list names the folder of the package, the checks, which are calls of pytest, and the
-mutants. Each has a reason in plain words, and replaces text that occurs once:
+mutants, by the file of the package that they change. Each has a reason in plain words,
+and replaces text that stands there once:
 
     package = "src/shop"
 
@@ -11,8 +12,7 @@ mutants. Each has a reason in plain words, and replaces text that occurs once:
     name = "the book"
     arguments = ["--proofread", "docs"]
 
-    [[mutant]]
-    file = "prices.py"
+    [[mutant."prices.py"]]
     old = "price * count"
     new = "price + count"
     why = "a second apple would cost one unit more, whatever an apple costs"
@@ -37,11 +37,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple, Self
 
+from headway._edits import Edit
 from pytest_proofread.runner import Job, Worker
 
 # `python -m pytest` in an environment that has a copy of the package in PYTHONPATH.
@@ -67,13 +68,17 @@ class Check(NamedTuple):
     arguments: list[str]
 
 
-class Mutant(NamedTuple):
-    """A place of the package, and what is put there."""
+@dataclass(frozen=True)
+class Mutant(Edit):
+    """A change of a file of the package.
 
-    file: str
-    old: str
-    new: str
+    Attributes:
+        why: What a reader would get wrong.
+        file: Where it is made.
+    """
+
     why: str
+    file: str
 
     @property
     def test(self) -> str:
@@ -127,12 +132,7 @@ class Trial:
             ValueError: If it is not clear what is replaced.
         """
         text = (self.package / mutant.file).read_text(encoding="utf-8")
-        if (times := text.count(mutant.old)) != 1:
-            raise ValueError(
-                f"old must occur once in {mutant.file}; "
-                f"got old={mutant.old!r}, which occurs {times} times."
-            )
-        return text.replace(mutant.old, mutant.new)
+        return mutant.apply(text, mutant.file)
 
     def caught_by(self, mutant: Mutant, servers: "Servers") -> str:
         """Return the name of the first check that fails, or nothing."""
@@ -152,13 +152,11 @@ def read(path: Path) -> Trial:
             has no tests.
     """
     config = tomllib.loads(path.read_text(encoding="utf-8"))
-    mutants = []
-    for entry in config["mutant"]:
-        if entry.keys() != {*Mutant._fields}:
-            raise ValueError(
-                f"a mutant must have {', '.join(Mutant._fields)}; got {entry}."
-            )
-        mutants.append(Mutant(**entry))
+    mutants = [
+        Mutant.read({**entry, "file": file})
+        for file, entries in config["mutant"].items()
+        for entry in entries
+    ]
     checks = [Check(**check) for check in config["check"]]
     options = {name: config[name] for name in ("limit", "preload") if name in config}
     trial = Trial(Path(config["package"]), checks, mutants, **options)
@@ -316,7 +314,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         trial = read(options.list)
-        chosen = [m for m in trial.mutants if options.only in "\n".join(m)]
+        chosen = [m for m in trial.mutants if options.only in "\n".join(astuple(m))]
         trial = replace(trial, mutants=chosen)
         caught = try_all(trial, options.at_once)
     except (ValueError, RuntimeError) as error:

@@ -313,6 +313,12 @@ def test_an_include_is_put_in_its_place() -> None:
     assert [*found] == ["a.svg"]
 
 
+def test_a_part_is_as_far_in_as_its_include() -> None:
+    text = '??? note "A"\n    --8<-- "b.md"\n'
+    shown = '??? note "A"\n    words\n\n    more words\n'
+    assert whole(text, {"b.md": "words\n\nmore words\n"}.get) == shown
+
+
 def test_what_a_part_says_is_put_plainly_too() -> None:
     files = {
         "b.md": "- [A part](b.md): 3\n",

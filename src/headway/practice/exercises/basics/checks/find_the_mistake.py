@@ -136,19 +136,19 @@ EXERCISE = Exercise(
             "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
             "scores.masked_fill(future, -torch.inf).softmax(dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong(
             "triu(1)",
             "triu()",
             "a token does not see itself, and the first sees nothing",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong(
             "triu(1)",
             "tril()",
-            "the past is hidden, and not the future",
-            exhibit="triangles/#triu-instead-of-tril",
+            "the triangle of the mask is flipped",
+            exhibit="triangles/#mask-flipped",
         ),
         Wrong(
             "weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",

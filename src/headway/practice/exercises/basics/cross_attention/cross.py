@@ -101,7 +101,7 @@ EXERCISE = Exercise(
             "return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, dim=-2) "
             "@ value",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong(
             "return attention(query, key, value)",

@@ -216,7 +216,7 @@ EXERCISE = Exercise(
             "triu(1)",
             "triu()",
             "a token does not see itself, and the first sees nothing",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong("triu(1)", "triu(2)", "each token sees the next one too"),
         Wrong(
@@ -229,7 +229,7 @@ EXERCISE = Exercise(
         Wrong(
             f"        {_FILL}\n        {_WEIGHTS}",
             "        weights = self.dropout(torch.softmax(scores, dim=-1).tril())",
-            "weights are hidden after the softmax, and rows do not sum to one",
+            "weights are hidden after the softmax, and their sum is not one",
             exhibit="masks/#mask-after-softmax",
         ),
         Wrong(
@@ -261,8 +261,8 @@ EXERCISE = Exercise(
         Wrong(
             "triu(1)",
             "tril(-1)",
-            "the past is hidden, and not the future",
-            exhibit="triangles/#triu-instead-of-tril",
+            "the triangle of the mask is flipped",
+            exhibit="triangles/#mask-flipped",
         ),
         Wrong(
             " / key.shape[-1] ** 0.5",
@@ -274,7 +274,7 @@ EXERCISE = Exercise(
             "/ key.shape[-1] ** 0.5",
             "/ x.shape[-1] ** 0.5",
             "scores are scaled by the width of the tokens, and not of the keys",
-            exhibit="softmax/#scaled-by-the-width-of-a-token",
+            exhibit="softmax/#scaled-by-root-of-d-in",
         ),
         Wrong(
             "/ key.shape[-1] ** 0.5",

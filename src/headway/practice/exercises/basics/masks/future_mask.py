@@ -162,7 +162,7 @@ EXERCISE = Exercise(
             "every.triu(1), persistent",
             "every.triu(), persistent",
             "a token does not see itself",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong(
             "every.triu(1), persistent",

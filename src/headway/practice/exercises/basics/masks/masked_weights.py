@@ -117,7 +117,7 @@ EXERCISE = Exercise(
             "-torch.inf",
             "-10.0",
             "hidden scores are set to -10, which lets a little through",
-            exhibit="masks/#minus-10000-as-minus-infinity",
+            exhibit="masks/#mask-fills-too-high",
         ),
         Wrong(
             "scores.masked_fill(~(mask | empty), -torch.inf)",
@@ -129,20 +129,20 @@ EXERCISE = Exercise(
         Wrong(
             "scores.masked_fill(~(mask | empty), -torch.inf)",
             "scores + (mask | empty)",
-            "a mask of zeros and ones is added",
-            exhibit="masks/#float-mask-of-zeros-and-ones",
+            "a mask of zeros and ones is added to the scores",
+            exhibit="masks/#mask-of-ones-added",
         ),
         Wrong(
             "weights = torch.softmax(hidden, dim=-1)",
             "weights = torch.softmax(scores, dim=-1) * mask",
-            "weights are hidden after the softmax, and rows do not sum to one",
+            "weights are hidden after the softmax, and their sum is not one",
             exhibit="masks/#mask-after-softmax",
         ),
         Wrong(
             "torch.softmax(hidden, dim=-1)",
             "torch.softmax(hidden, dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong(
             "    return weights.masked_fill(empty, 0.0)",
@@ -198,14 +198,14 @@ EXERCISE = Exercise(
             PLAIN,
             "    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-2)",
             "the softmax runs over the queries: columns sum to one, and not rows",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong(
             PLAIN,
             "    return torch.softmax(scores.masked_fill(~mask, -100.0), -1) * mask",
             "hidden scores are set to a number such as -100 or -10000, which lies "
             "above scores that are smaller still",
-            exhibit="masks/#minus-10000-as-minus-infinity",
+            exhibit="masks/#mask-fills-too-high",
         ),
         Wrong(
             PLAIN,

@@ -53,7 +53,7 @@ EXERCISE = Exercise(
             "[:, None, :]",
             "[:, :, None]",
             "it hides queries, and not keys",
-            exhibit="padding/#padding-mask-on-the-query-axis",
+            exhibit="padding/#mask-hides-queries",
         ),
         Wrong(
             "places < lengths",

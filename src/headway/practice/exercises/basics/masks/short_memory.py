@@ -59,7 +59,7 @@ EXERCISE = Exercise(
             "1 - W",
             "-W",
             "one token too many is seen: W count without the token itself",
-            exhibit="caches/#one-key-too-many",
+            exhibit="caches/#window-too-wide",
         ),
         Wrong("1 - W", "2 - W", "one token too few is seen"),
         Wrong("past.triu(1 - W)", "past", "nothing is forgotten"),

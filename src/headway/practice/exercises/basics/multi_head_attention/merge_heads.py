@@ -75,8 +75,8 @@ EXERCISE = Exercise(
         Wrong(
             "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
             "    *front, H, T, D = x.shape\n    return x.reshape(*front, T, H * D)",
-            "heads are merged without the transpose, so that tokens are mixed",
-            exhibit="heads/#heads-merged-without-a-transpose",
+            "heads are merged without the transpose",
+            exhibit="heads/#heads-merged-without-transpose",
             hint="A reshape takes the numbers as they lie: all of the first head, then "
             "all of the second. What must happen before?",
         ),

@@ -136,7 +136,7 @@ EXERCISE = Exercise(
             "return self.out_proj(context.reshape(B, T, -1))",
             "return context.reshape(B, T, -1)",
             "out_proj is never used",
-            exhibit="heads/#out-proj-result-not-returned",
+            exhibit="heads/#out-proj-unused",
         ),
         Wrong(
             "query = self.W_query(x).view(cut).transpose(1, 2)\n        "
@@ -146,13 +146,13 @@ EXERCISE = Exercise(
             "key = self.W_key(x).view(B, self.num_heads, T, -1)\n        "
             "value = self.W_value(x).view(B, self.num_heads, T, -1)",
             "heads are cut by one view, which mixes the tokens",
-            exhibit="heads/#heads-split-by-view",
+            exhibit="heads/#heads-split-without-transpose",
         ),
         Wrong(
             _ATTEND,
             "weights @ value",
             "heads are merged without the transpose",
-            exhibit="heads/#heads-merged-without-a-transpose",
+            exhibit="heads/#heads-merged-without-transpose",
         ),
         Wrong(
             "query = self.W_query(x).view(cut).transpose(1, 2)\n        "
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
             "/ key.shape[-1] ** 0.5",
             "/ key.shape[-1]",
             "scores are divided by D and not by its root, or scaled twice",
-            exhibit="softmax/#scaled-twice",
+            exhibit="softmax/#scaled-by-width",
         ),
         Wrong(
             " / key.shape[-1] ** 0.5",
@@ -189,7 +189,7 @@ EXERCISE = Exercise(
             "torch.softmax(scores, dim=-1)",
             "torch.softmax(scores, dim=1)",
             "the softmax runs over the heads",
-            exhibit="softmax/#softmax-over-the-heads",
+            exhibit="softmax/#softmax-over-heads",
         ),
         Wrong(
             "scores = scores.masked_fill(",
@@ -202,7 +202,7 @@ EXERCISE = Exercise(
             "query, key, value = (\n            one[:, :1].expand_as(one) for one in "
             "(query, key, value)\n        )\n        scores = query @ key.mT",
             "all heads share the projection of the first",
-            exhibit="heads/#one-small-layer-for-all-heads",
+            exhibit="heads/#heads-share-layer",
         ),
         Wrong(
             "key = self.W_key(x)",

@@ -114,7 +114,7 @@ EXERCISE = Exercise(
             "    T = x.shape[-2]\n"
             "    return x.reshape(*x.shape[:-2], num_heads, T, -1)",
             "one reshape asks for the final shape at once, and mixes the tokens",
-            exhibit="heads/#heads-split-by-view",
+            exhibit="heads/#heads-split-without-transpose",
             hint="A reshape never changes the order in memory. In which order do the "
             "numbers of one token lie there?",
         ),

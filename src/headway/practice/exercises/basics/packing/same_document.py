@@ -81,13 +81,13 @@ EXERCISE = Exercise(
             ".tril()",
             ".tril(-1)",
             "no token sees itself",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong(
             ".tril()",
             ".triu()",
-            "the triangle is flipped",
-            exhibit="triangles/#triu-instead-of-tril",
+            "the triangle of the mask is flipped",
+            exhibit="triangles/#mask-flipped",
         ),
         Wrong(
             "ids[:, :, None] == ids[:, None, :]",

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
             "~causal_mask(S)",
             "torch.ones(S, S, dtype=torch.bool).triu()",
             "a token is hidden from itself, and the first sees nothing",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong(
             "~causal_mask(S)",
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
             "~causal_mask(S)",
             "(~causal_mask(S)).float()",
             "the triangle is of numbers: ones that are added to the scores",
-            exhibit="masks/#float-mask-of-zeros-and-ones",
+            exhibit="masks/#mask-of-ones-added",
         ),
         Wrong(
             "~causal_mask(S)",

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
             "dim=-1)",
             "dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong("dim=-1)", "dim=1)", "the softmax runs over the heads"),
         Wrong(

@@ -88,7 +88,7 @@ EXERCISE = Exercise(
             "dim=-1)",
             "dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong(
             "return torch.softmax(scores, dim=-1)",

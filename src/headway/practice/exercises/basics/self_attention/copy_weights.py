@@ -126,7 +126,7 @@ EXERCISE = Exercise(
             "target.W_key.weight.copy_(source.W_key.T)",
             "target.W_query.weight.copy_(source.W_key.T)\n        "
             "target.W_key.weight.copy_(source.W_query.T)",
-            "queries and keys change places",
+            "queries and keys are swapped",
             exhibit="heads/#queries-and-keys-swapped",
         ),
         Wrong(

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
             "scores.argmax(dim=-1)",
             "torch.softmax(scores, dim=0).argmax(dim=-1)",
             "a softmax over the queries comes first",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong(
             "scores.argmax(dim=-1)",

@@ -66,7 +66,7 @@ EXERCISE = Exercise(
             "dim=-1)",
             "dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
         ),
         Wrong("dim=-1)", "dim=0)", "the softmax runs over the texts"),
         Wrong(

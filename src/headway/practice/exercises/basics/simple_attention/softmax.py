@@ -121,7 +121,7 @@ EXERCISE = Exercise(
             "grown / grown.sum(dim=-1, keepdim=True)",
             "torch.softmax(scores, dim=-2)",
             "the softmax runs over the queries",
-            exhibit="softmax/#softmax-over-the-queries",
+            exhibit="softmax/#softmax-over-queries",
             hint="The weights of one query are one row, and its numbers lie along the "
             "last axis.",
         ),

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
             "mask = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool).tril()",
             "the triangle is aligned to the first key, so that new tokens are taken "
             "for the oldest",
-            exhibit="caches/#aligned-to-the-first",
+            exhibit="caches/#cache-mask-at-first-key",
         ),
         Wrong(
             "mask=mask), (key",
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
             "mask = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool)"
             ".tril(key.shape[1] - query.shape[1] + 1)",
             "each token sees the next one too",
-            exhibit="triangles/#next-token-visible",
+            exhibit="triangles/#mask-shows-next",
         ),
         Wrong(
             "[cache[0], key]",

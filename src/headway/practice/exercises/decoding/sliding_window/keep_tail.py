@@ -86,7 +86,7 @@ EXERCISE = Exercise(
             "keys.shape[1] - (W - 1)",
             "keys.shape[1] - W",
             "W tokens are kept: one more than the next token sees besides itself",
-            exhibit="caches/#one-key-too-many",
+            exhibit="caches/#window-too-wide",
         ),
         Wrong(
             "    return keys, keys[:, start:]",

@@ -59,7 +59,7 @@ EXERCISE = Exercise(
             "distance < W",
             "distance <= W",
             "one key too many is seen: the token itself is not counted",
-            exhibit="caches/#one-key-too-many",
+            exhibit="caches/#window-too-wide",
         ),
         Wrong("distance < W", "distance < W - 1", "one key too few is seen"),
         Wrong(

@@ -160,7 +160,7 @@ EXERCISE = Exercise(
             "own <= where[:, None]",
             "own < where[:, None]",
             "no token sees itself",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong("mask=mask", "mask=None", "nothing is hidden"),
         Wrong(

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
             "tile > place",
             "tile >= place",
             "a query does not see its own key",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong(
             "scores.masked_fill(tile > place, -torch.inf)",

@@ -142,7 +142,7 @@ EXERCISE = Exercise(
             "kv_idx <= q_idx\n",
             "kv_idx < q_idx\n",
             "a token does not see itself",
-            exhibit="triangles/#diagonal-hidden",
+            exhibit="triangles/#mask-hides-itself",
         ),
         Wrong(
             "past & (near | (kv_idx < first))",

@@ -103,7 +103,7 @@ EXERCISE = Exercise(
             "return behind.tril()",
             "return behind.tril(1)",
             "the next token is seen, which is always behind a copy: the token itself",
-            exhibit="triangles/#next-token-visible",
+            exhibit="triangles/#mask-shows-next",
         ),
         Wrong(
             "return behind.tril()",
@@ -113,8 +113,8 @@ EXERCISE = Exercise(
         Wrong(
             "return behind.tril()",
             "return behind.triu()",
-            "the triangle is flipped",
-            exhibit="triangles/#triu-instead-of-tril",
+            "the triangle of the mask is flipped",
+            exhibit="triangles/#mask-flipped",
         ),
         Wrong(
             "return behind.tril()",

@@ -74,8 +74,8 @@ EXERCISE = Exercise(
         Wrong(
             "-slopes[:, None, None] * behind",
             "slopes[:, None, None] * behind",
-            "the sign is wrong, so that far keys win",
-            exhibit="positions/#far-counts-more",
+            "the bias of positions has the wrong sign",
+            exhibit="positions/#position-bias-negated",
         ),
         Wrong(
             "behind = (S - 1) - torch.arange(S)",

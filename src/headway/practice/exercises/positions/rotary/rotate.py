@@ -77,14 +77,14 @@ EXERCISE = Exercise(
         Wrong(
             "a * cos - b * sin",
             "a * cos + b * sin",
-            "a minus is lost, so that pairs are not rotated",
-            exhibit="positions/#lost-minus",
+            "the minus sign of the rotation is lost",
+            exhibit="positions/#rotary-sign-lost",
         ),
         Wrong(
             "x[..., 0::2], x[..., 1::2]",
             "x.chunk(2, dim=-1)",
             "numbers half a vector apart are taken for a pair, and laid side by side",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "a * cos - b * sin, a * sin + b * cos",
@@ -105,7 +105,7 @@ EXERCISE = Exercise(
             "    return turned.flatten(-2)",
             "    return torch.cat(turned.unbind(-1), dim=-1)",
             "the turned pairs are laid half a vector apart, and not side by side",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "    return turned.flatten(-2)",
@@ -171,7 +171,7 @@ EXERCISE = Exercise(
             "    return x * both.cos() + other * both.sin()",
             "angles are laid out for halves, and the numbers are paired with "
             "neighbours",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
@@ -182,7 +182,7 @@ EXERCISE = Exercise(
             "    return x * both.cos() + torch.cat([-b, a], dim=-1) * both.sin()",
             "angles are laid out for neighbours, and the numbers are paired half "
             "a vector apart",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "

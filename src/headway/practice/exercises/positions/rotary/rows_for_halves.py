@@ -68,13 +68,13 @@ EXERCISE = Exercise(
             "    pairs = weight.unflatten(0, (H, -1, 2))",
             "    pairs = weight.unflatten(0, (H, 2, -1))",
             "it goes the other way, from halves to pairs",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "pairs.transpose(1, 2)",
             "pairs",
             "nothing is reordered",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "pairs.transpose(1, 2)",

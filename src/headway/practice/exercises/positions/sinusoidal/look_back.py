@@ -94,19 +94,19 @@ EXERCISE = Exercise(
             "b * cos + a * sin",
             "b * cos - a * sin",
             "one sign is wrong, so that it is no turn: lengths are not kept",
-            exhibit="positions/#lost-minus",
+            exhibit="positions/#rotary-sign-lost",
         ),
         Wrong(
             "rows[:, 0::2], rows[:, 1::2]",
             "rows.chunk(2, dim=1)",
             "all sines are looked for in the first half, as some code has them",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "    return earlier.flatten(1)",
             "    return torch.cat(earlier.unbind(-1), dim=1)",
             "sines and cosines are not laid side by side again",
-            exhibit="positions/#two-layouts",
+            exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "torch.arange(0, E, 2, dtype=torch.float64)",

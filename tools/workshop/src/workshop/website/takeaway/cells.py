@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
+from textwrap import indent
 from xml.etree import ElementTree
 
 from markdown.extensions.toc import unique
@@ -26,7 +27,7 @@ KEPT = (
     r"|\$\$[\s\S]+?\$\$|(?<![\\$])\$(?![\s$])[^$\n]*?(?<![\\\s])\$"
 )
 COMMENT = r"<!--[\s\S]*?-->"
-INCLUDE = r'^[ \t]*-+8<-+ +"(?P<file>[^"\n]+)"[ \t]*$'
+INCLUDE = r'^(?P<indent>[ \t]*)-+8<-+ +"(?P<file>[^"\n]+)"[ \t]*$'
 ATTRIBUTE = r'(?:[#.][\w-]+|[\w-]+=(?:"[^"\n]*"|[^\s"{}]+))'
 ATTRIBUTES = rf"[ \t]*\{{:?[ \t]*{ATTRIBUTE}(?:[ \t]+{ATTRIBUTE})*[ \t]*\}}"
 LINK = (
@@ -153,7 +154,7 @@ def whole(text: str, read: Find) -> str:
             raise ValueError(f"an included file must exist; got {name}.")
         if programs(part):
             raise ValueError(f"an included file must hold no program; got {name}.")
-        return part.removesuffix("\n")
+        return indent(part.removesuffix("\n"), match["indent"])
 
     return outside_code(INCLUDE, include, text)
 
