@@ -22,6 +22,7 @@ from headway.checks.core.intent import (
     positions_on_scores,
     widths,
 )
+from tests.checks.support.written import written
 from tests.support.sizes import CONTEXT, D_IN, E, H, T
 
 
@@ -54,11 +55,8 @@ def silent(x: Tensor) -> Tensor:
     return x
 
 
-def made(text: str) -> Callable[..., Any]:
-    """Make the function or class `f` of text, so that no source is at hand."""
-    space: dict[str, Any] = {"nn": nn, "torch": torch, "F": nn.functional}
-    exec(text, space)  # noqa: S102
-    return space["f"]
+def made(text: str) -> Any:
+    return written(text, source=False)
 
 
 def instance(name: str, arguments: str = "x") -> Any:
