@@ -179,15 +179,3 @@ def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
     packing = discover(fussy, Options()).call.packing
     assert packing is not None
     assert not packing.tokens_first
-
-
-def test_what_is_filled_in_may_not_make_all_rows_equal() -> None:
-    class Hidden(OfTokens):
-        """Its mask is needed, and a one in it hides."""
-
-        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-            scores = self.q(x) @ self.k(x).mT
-            return scores.masked_fill(mask.bool(), -1e9).softmax(-1) @ self.v(x)
-
-    shown = discover(Hidden(), Options()).call.shown
-    assert shown == "m(x, mask); mask: zeros (T, S)"
