@@ -25,7 +25,7 @@ from typing import Any
 
 from generators import GENERATED
 from generators.museum import properties_beyond_check
-from generators.museum.exhibits import ROOMS, Exhibit, exhibits
+from generators.museum.exhibits import PAGES, ROOMS, Exhibit, exhibits
 from headway.checks import Report, check
 from headway.checks.attention.properties import PROPERTIES
 from headway.checks.core.book_sections import Section

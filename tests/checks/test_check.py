@@ -14,7 +14,7 @@ from headway._paths import shown
 from headway.checks import Fact, check
 from headway.checks.attention.found_facts import facts
 from tests.checks.support.asking import evidence_of, refused, row, said
-from tests.checks.support.right import MASKED, NAMED, OfThree
+from tests.checks.support.right import MASKED, NAMED
 from tests.support.attention_in_steps import SIZES, Attention, function, past
 from tests.support.mistakes.mistake import EQUATION, LEAK, SUM
 from tests.support.sizes import CONTEXT, D_IN, E, H
@@ -197,11 +197,6 @@ def test_a_context_that_is_very_long_is_not_tried() -> None:
         "not applicable",
         "A text of 100001 tokens would take too long.",
     )
-
-
-def test_a_module_of_three_is_called_with_one_text_three_times() -> None:
-    shown = facts(evidence_of(OfThree(SIZES["two heads"])))
-    assert shown["called"] == Fact("m(x, x, x)", "guessed")
 
 
 def test_any_call_can_be_told() -> None:

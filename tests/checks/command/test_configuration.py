@@ -145,45 +145,41 @@ def test_no_target_at_all_is_refused(content: str | None, folder: Path) -> None:
         all_configured()
 
 
+TABLE = '[tool.headway.checks."a.py:A"]'
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         ("tool.headway = 3", "tool.headway must be a table in FILE; got 3."),
         (
-            "[tool.headway]\nchecks = [5]",
+            "tool.headway.checks = [5]",
             "tool.headway.checks must be a table in FILE; got [5].",
         ),
-        (
-            "[tool.headway.check]",
-            "tool.headway must have checks alone; got 'check'.",
-        ),
+        ("[tool.headway.check]", "tool.headway must have checks alone; got 'check'."),
         (
             '[tool.headway.checks]\n"a.py:A" = 5',
-            "tool.headway.checks.'a.py:A' must be a table in FILE; got 5.",
+            "HERE must be a table in FILE; got 5.",
         ),
         (
-            '[tool.headway.checks."a.py:A"]\nfacts = "rotary"',
-            "facts must be a table of facts in tool.headway.checks.'a.py:A'; got "
-            "facts='rotary'.",
+            f'{TABLE}\nfacts = "rotary"',
+            "facts must be a table of facts in HERE; got facts='rotary'.",
         ),
         (
-            '[tool.headway.checks."a.py:A"]\nd-in = 5',
-            "tool.headway.checks.'a.py:A' must have known keys, such as 'd_in'; got "
-            "'d-in'.",
+            f"{TABLE}\nd-in = 5",
+            "HERE must have known keys, such as 'd_in'; got 'd-in'.",
         ),
         (
-            '[tool.headway.checks."a.py:A"]\nd_in = true',
-            "d_in must be a whole number in tool.headway.checks.'a.py:A'; got "
-            "d_in=True.",
+            f"{TABLE}\nd_in = true",
+            "d_in must be a whole number in HERE; got d_in=True.",
         ),
         (
-            '[tool.headway.checks."a.py:A"]\ncausal = 1',
-            "causal must be true or false in tool.headway.checks.'a.py:A'; got "
-            "causal=1.",
+            f"{TABLE}\ncausal = 1",
+            "causal must be true or false in HERE; got causal=1.",
         ),
         (
-            '[tool.headway.checks."a.py:A"]\nexpected = ["large-scores"]',
-            "expected must be a table of reasons in tool.headway.checks.'a.py:A'; got "
+            f'{TABLE}\nexpected = ["large-scores"]',
+            "expected must be a table of reasons in HERE; got "
             "expected=['large-scores'].",
         ),
     ],
@@ -194,6 +190,7 @@ def test_what_means_nothing_is_refused(
 ) -> None:
     file = folder / "pyproject.toml"
     file.write_text(content)
+    sentence = sentence.replace("HERE", "tool.headway.checks.'a.py:A'")
     with refused(sentence.replace("FILE", str(file))):
         configured("a.py:A")
 

@@ -22,6 +22,7 @@ from headway.checks.core.intent import (
     positions_on_scores,
     widths,
 )
+from tests.checks.support.written import written
 from tests.support.sizes import CONTEXT, D_IN, E, H, T
 
 
@@ -45,16 +46,28 @@ class Stored(Silent):
         self.register_buffer(name, tensor)
 
 
+class CausalAttention(Silent):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.tril()
+
+
 def silent(x: Tensor) -> Tensor:
     return x
 
 
-def made(text: str) -> Callable[..., Any]:
-    """Make the function or class `f` of text, so that no source is at hand."""
-    space: dict[str, Any] = {"nn": nn, "torch": torch}
-    exec(text, space)  # noqa: S102
-    return space["f"]
+def made(text: str) -> Any:
+    return written(text, source=False)
 
+
+def instance(name: str, arguments: str = "x") -> Any:
+    """Make a module of a class of this name."""
+    forward = f"    def forward(self, {arguments}): return x\n"
+    return made(f"class {name}(nn.Module):\n{forward}f = {name}()")
+
+
+LAYER, SMALL = nn.Linear(2, 3), torch.zeros(3)
+TRIANGLE = torch.ones(T, T).tril()
+LIBRARY = SimpleNamespace(_attn_implementation="eager")
 
 # Is the future to be hidden?
 
@@ -66,171 +79,178 @@ def test_a_flag_decides(name: str, flag: bool) -> None:
     assert is_causal(Silent(inner=Silent(**{name: flag}))) is flag
 
 
-def test_a_flag_stands_above_all_other_names() -> None:
-    class CausalAttention(Silent):
-        def forward(self, x: Tensor) -> Tensor:
-            return x.tril()
-
-    assert is_causal(CausalAttention(causal=False)) is False
-    assert is_causal(CausalAttention()) is True
-
-
-@pytest.mark.parametrize("value", [1, None, "yes"])
-def test_a_flag_is_true_or_false(value: Any) -> None:
-    assert is_causal(Silent(causal=value)) is None
-
-
-@pytest.mark.parametrize("flag", [True, False])
-def test_what_a_partial_sets_decides(flag: bool) -> None:
-    attend = made("def f(q, k, v, causal=False):\n    return v.tril() if causal else v")
-    assert is_causal(attend) is None
-    assert is_causal(functools.partial(attend, causal=flag)) is flag
-    assert is_causal(functools.partial(attend, 3)) is None
-
-
 @pytest.mark.parametrize(
-    ("default", "intent"),
-    [("=True", True), ("=False", None), ("=None", None), ("=1", None), ("", None)],
+    ("text", "intent"),
+    [
+        # A flag that is set by default counts.
+        ("def f(q, k, v, is_causal=True): return v", True),
+        ("def f(q, k, v, is_causal=False): return v", None),
+        ("def f(q, k, v, is_causal=None): return v", None),
+        ("def f(q, k, v, is_causal=1): return v", None),
+        ("def f(q, k, v, is_causal): return v", None),
+        # So does a name in the code, unless the caller decides.
+        ("def f(x): return x.tril()", True),
+        ("def f(x): return torch.triu(x)", True),
+        ("def f(x): return x.triu_(1)", True),
+        ("def f(x): return causal_softmax(x)", True),
+        ("def f(x): return causal_mask(x)", True),
+        ("def f(x): return F.scaled_dot_product_attention(x, is_causal=True)", True),
+        ("def f(x): CAUSAL = x; return CAUSAL", True),
+        ("def f(x): return x", None),
+        ("def f(x): return until(x)", None),
+        ("def f(x): return causal_conv(x)", None),
+        ("def f(x): return F.scaled_dot_product_attention(x, is_causal=False)", None),
+        ("def f(x, mask=None): return x.tril()", None),
+        ("def f(x, attn_mask=None): return x.tril()", None),
+        ("def f(x, causal=False): return x.tril()", None),
+        # So does the name of a function.
+        ("def f_causal(x): return x\nf = f_causal", True),
+    ],
 )
-def test_a_flag_that_is_set_by_default_counts(
-    default: str, intent: bool | None
-) -> None:
-    text = f"def f(q, k, v, is_causal{default}):\n    return v"
+def test_the_code_of_a_function_says_it(text: str, intent: bool | None) -> None:
     assert is_causal(made(text)) is intent
 
 
-@pytest.mark.parametrize(
-    "mask",
-    [
-        torch.ones(T, T).tril(),
-        torch.ones(T, T).triu(1),
-        torch.ones(T, T, dtype=torch.bool).triu(),
-        torch.full((T, T), -torch.inf).triu(1),
-        torch.ones(1, 1, T, T, dtype=torch.int).tril(-1),
-        torch.ones(T, T).tril(1),
-    ],
-)
-def test_a_triangle_that_is_kept_means_the_future_is_hidden(mask: Tensor) -> None:
-    assert is_triangle(mask)
-    assert is_causal(Stored("bias", mask)) is True
-    assert is_causal(Silent(bias=mask)) is True
+ATTEND = made("def f(q, k, v, causal=False): return v.tril() if causal else v")
+MODULES: dict[str, tuple[Any, bool | None]] = {
+    "a flag, above all other names": (CausalAttention(causal=False), False),
+    "a name in a method": (CausalAttention(), True),
+    "a number is no flag": (Silent(causal=1), None),
+    "nothing is no flag": (Silent(causal=None), None),
+    "a word is no flag": (Silent(causal="yes"), None),
+    "the default of a function": (ATTEND, None),
+    "what a partial sets": (functools.partial(ATTEND, causal=True), True),
+    "what a partial unsets": (functools.partial(ATTEND, causal=False), False),
+    "a partial of something else": (functools.partial(ATTEND, 3), None),
+    "a class": (instance("CausalSelfAttention", "x, mask=None"), True),
+    "a part": (Silent(inner=instance("CausalSelfAttention", "x, mask=None")), True),
+    "a convolution": (Silent(conv=instance("CausalConv3d")), None),
+    "a function": (silent, None),
+    "of PyTorch": (nn.MultiheadAttention(E, H), None),
+    # A layer of a library may leave the mask to its model.
+    "of a library": (Silent(config=LIBRARY, is_causal=True), None),
+    "configured": (Silent(config=SimpleNamespace(), is_causal=True), True),
+}
+
+
+@pytest.mark.parametrize(("target", "intent"), MODULES.values(), ids=MODULES)
+def test_what_surrounds_the_code_says_it(target: Any, intent: bool | None) -> None:
+    assert is_causal(target) is intent
+
+
+@pytest.mark.parametrize("name", ["in_decoder", "is_decoder", "autoregressive"])
+def test_what_is_in_no_decoder_hides_nothing(name: str) -> None:
+    assert is_causal(Silent(**{name: False}, bias=TRIANGLE)) is False
+    assert is_causal(Silent(**{name: True})) is None
+    assert is_causal(Silent(**{name: True}, bias=TRIANGLE)) is True
 
 
 @pytest.mark.parametrize(
-    "table",
+    ("table", "hides"),
     [
-        torch.ones(T, T),
-        torch.zeros(T, T),
-        torch.eye(T),
-        torch.ones(T, T + 1).tril(),
-        torch.ones(1, 1),
-        torch.ones(0, 0),
-        torch.tensor(1.0),
-        torch.ones(T),
-        torch.ones(2, T, T).tril(),
-        torch.ones(T, T).tril(2),
+        (torch.ones(T, T).tril(), True),
+        (torch.ones(T, T).triu(1), True),
+        (torch.ones(T, T, dtype=torch.bool).triu(), True),
+        (torch.full((T, T), -torch.inf).triu(1), True),
+        (torch.ones(1, 1, T, T, dtype=torch.int).tril(-1), True),
+        (torch.ones(T, T).tril(1), True),
+        (torch.ones(T, T), False),
+        (torch.zeros(T, T), False),
+        (torch.eye(T), False),
+        (torch.ones(T, T + 1).tril(), False),
+        (torch.ones(1, 1), False),
+        (torch.ones(0, 0), False),
+        (torch.tensor(1.0), False),
+        (torch.ones(T), False),
+        (torch.ones(2, T, T).tril(), False),
+        (torch.ones(T, T).tril(2), False),
     ],
 )
-def test_other_tables_are_no_triangles(table: Tensor) -> None:
-    assert not is_triangle(table)
-    assert is_causal(Stored("bias", table)) is None
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "return x.tril()",
-        "return torch.triu(x)",
-        "return x.triu_(1)",
-        "return causal_softmax(x)",
-        "return nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)",
-        "CAUSAL = x; return CAUSAL",
-    ],
-)
-def test_a_name_in_the_code_means_the_future_is_hidden(line: str) -> None:
-    assert is_causal(made(f"def f(x):\n    {line}")) is True
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "return x",
-        "return until(x)",
-        "return nn.functional.scaled_dot_product_attention(x, x, x, is_causal=False)",
-    ],
-)
-def test_other_names_are_silent(line: str) -> None:
-    assert is_causal(made(f"def f(x):\n    {line}")) is None
-
-
-@pytest.mark.parametrize("argument", ["mask=None", "attn_mask=None", "causal=False"])
-def test_a_name_is_silent_where_the_caller_decides(argument: str) -> None:
-    assert is_causal(made(f"def f(x, {argument}):\n    return x.tril()")) is None
-
-
-def test_the_name_of_a_class_or_function_counts() -> None:
-    assert is_causal(made("def f_causal(x):\n    return x\nf = f_causal")) is True
-    attend = made(
-        "class CausalSelfAttention(nn.Module):\n"
-        "    def forward(self, x, mask=None):\n"
-        "        return x\n"
-        "f = CausalSelfAttention()"
-    )
-    assert is_causal(attend) is True
-    assert is_causal(Silent(inner=attend)) is True
-    assert is_causal(silent) is None
-    assert is_causal(nn.MultiheadAttention(E, H)) is None
+def test_a_triangle_that_is_kept_means_the_future_is_hidden(
+    table: Tensor, hides: bool
+) -> None:
+    assert is_triangle(table) is hides
+    assert is_causal(Stored("bias", table)) is (hides or None)
+    assert is_causal(Silent(bias=table)) is (hides or None)
 
 
 # Does it tell tokens by where they stand? Does it see only the nearest?
 
-POSITIONS = [
-    "apply_rope",
-    "rotary",
-    "rotate_half",
-    "alibi_slopes",
-    "position_bias",
-    "pos_emb",
-    "pos_enc",
-    "posemb",
-    "freqs_cis",
-    "inv_freq",
-    "relative_bias",
-    "sinusoid",
-    "cos",
-    "sin_cached",
-]
-NO_POSITIONS = [
-    "max_position_embeddings",
-    "n_positions",
-    "cosine_similarity",
-    "single",
-    "composed",
-    "x",
-]
+POSITIONS = """apply_rope rotary rotate_half alibi_slopes position_bias pos_emb pos_enc
+    posemb freqs_cis inv_freq relative_bias sinusoid cos sin_cached"""
+NO_POSITIONS = """max_position_embeddings n_positions cosine_similarity single composed
+    x"""
 
 
-@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize("name", POSITIONS.split())
 def test_a_name_of_positions_counts_wherever_it_stands(name: str) -> None:
-    used = made(f"def f(x):\n    return x.{name}")
-    assert has_positions(used)
-    assert has_positions(made(f"def {name}(x):\n    return x\nf = {name}"))
-    assert has_positions(Stored(name, torch.zeros(3)))
-    assert has_positions(Silent(**{name: nn.Parameter(torch.zeros(3))}))
-    assert has_positions(Silent(**{name: nn.Linear(2, 3)}))
+    assert has_positions(made(f"def f(x): return x.{name}"))
+    assert has_positions(made(f"def {name}(x): return x\nf = {name}"))
+    assert has_positions(Stored(name, SMALL))
+    assert has_positions(Silent(**{name: nn.Parameter(SMALL)}))
+    assert has_positions(Silent(**{name: LAYER}))
 
 
-@pytest.mark.parametrize("name", NO_POSITIONS)
+@pytest.mark.parametrize("name", NO_POSITIONS.split())
 def test_other_names_are_no_positions(name: str) -> None:
-    assert not has_positions(made(f"def f(x):\n    return x.{name}"))
-    assert not has_positions(Stored(name, torch.zeros(3)))
+    assert not has_positions(made(f"def f(x): return x.{name}"))
+    assert not has_positions(Stored(name, SMALL))
 
 
 @pytest.mark.parametrize("name", ["sliding", "window_size", "banded"])
 def test_a_window_is_told_by_a_name(name: str) -> None:
-    assert has_window(made(f"def f(x):\n    return x.{name}"))
-    assert not has_window(made("def f(x):\n    return x.tril()"))
+    assert has_window(made(f"def f(x): return x.{name}"))
+    assert not has_window(made("def f(x): return x.tril()"))
     assert not has_window(Silent())
+
+
+# Positions that are kept, and where they act
+
+
+@pytest.mark.parametrize("name", ["rotary_emb", "inv_freq", "relative_bias", "pos_emb"])
+def test_what_is_kept_for_positions_is_named(name: str) -> None:
+    assert kept_positions(Stored(name, SMALL)) == name
+    assert kept_positions(Silent(inner=Silent(**{name: LAYER}))) == name
+    assert kept_positions(Silent(**{name: silent})) == name
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Silent(rope_theta=3.0, rotary_dim=4, rope=None),
+        Silent(rotary=nn.Identity(), cos_similarity=silent),
+        Silent(positionwise_ffn=LAYER),
+        Silent(position_ids=torch.arange(3)),
+        Silent(rotary=LAYER, use_rope=False),
+        silent,
+    ],
+)
+def test_options_and_numbers_are_not_kept_positions(target: Any) -> None:
+    assert kept_positions(target) is None
+
+
+@pytest.mark.parametrize(
+    ("kept", "on_scores"),
+    [
+        ({"rotary_emb": LAYER}, True),
+        ({"relative_position_bias": LAYER}, True),
+        ({"slopes": torch.ones(3)}, True),
+        ({"pos_embedding": LAYER}, False),
+        ({"pos_embedding": LAYER, "rope": LAYER}, False),
+        ({"rotary_emb": LAYER, "rotary_value": True}, False),
+        ({}, False),
+    ],
+)
+def test_positions_act_on_scores_or_on_tokens(
+    kept: dict[str, Any], on_scores: bool
+) -> None:
+    assert positions_on_scores(Silent(**kept)) is on_scores
+
+
+def test_positions_of_functions_are_told_by_their_names() -> None:
+    assert positions_on_scores(made("def f(x): return rotate(x)"))
+    assert named_positions(made("def f(x): return rotate(x)")) == "rotate"
+    assert named_positions(silent) is None
 
 
 # Sizes
@@ -254,14 +274,22 @@ def test_the_context_is_an_attribute(name: str) -> None:
     assert context_length(Silent(inner=Silent(**{name: CONTEXT}))) == CONTEXT
 
 
-def test_the_context_is_the_smallest_triangle_if_no_attribute_tells() -> None:
-    larger = torch.ones(CONTEXT, CONTEXT).tril()
-    smaller = torch.ones(1, T, T).triu(1)
-    two = Silent(one=Stored("bias", larger), other=Silent(mask=smaller))
-    assert context_length(two) == T
-    assert context_length(Silent(bias=larger, block_size=T + 4)) == T + 4
-    assert context_length(Silent(bias=torch.ones(T, T))) is None
-    assert context_length(silent) is None
+@pytest.mark.parametrize("name", HEADS.split())
+def test_the_number_of_heads_is_an_attribute(name: str) -> None:
+    assert num_heads(Silent(**{name: H})) == H
+
+
+@pytest.mark.parametrize("name", ["num_kv_heads", "n_query_groups", "kv_heads"])
+def test_the_number_of_heads_of_keys_is_an_attribute(name: str) -> None:
+    assert num_kv_heads(Silent(**{name: 2})) == 2
+
+
+@pytest.mark.parametrize("name", WIDTHS.split())
+def test_the_width_is_an_attribute_or_that_of_the_first_layer(name: str) -> None:
+    first, second = nn.Linear(E, 2), nn.Linear(3, 7)
+    module = Silent(**{name: D_IN}, first=first, second=second)
+    assert widths(module) == [D_IN, E, 2, 3]
+    assert widths(Silent(first=first, second=second)) == [E, 2, 3]
 
 
 @pytest.mark.parametrize("value", [True, 0, -3, 4.0, "19", None])
@@ -270,23 +298,6 @@ def test_a_size_is_a_whole_number_above_zero(value: Any) -> None:
     assert context_length(module) is None
     assert widths(module) == []
     assert num_heads(module) is None
-
-
-@pytest.mark.parametrize("name", HEADS.split())
-def test_the_number_of_heads_is_an_attribute(name: str) -> None:
-    assert num_heads(Silent(**{name: H})) == H
-
-
-def test_the_number_of_heads_is_the_length_of_a_list() -> None:
-    five = nn.ModuleList([nn.Linear(2, 3) for _ in range(H)])
-    assert num_heads(Silent(heads=five)) == H
-    assert num_heads(Silent(layers=five)) is None
-    assert num_heads(silent) is None
-
-
-def test_a_function_can_have_attributes() -> None:
-    attend = made("def f(x):\n    return x\nf.num_heads = 5")
-    assert num_heads(attend) == H
 
 
 @pytest.mark.parametrize("name", ["config", "cfg", "args", "params", "hparams"])
@@ -299,74 +310,56 @@ def test_a_configuration_is_looked_into(name: str) -> None:
         assert context_length(module) == CONTEXT
 
 
-def test_an_attribute_stands_above_a_configuration() -> None:
-    module = Silent(num_heads=H, config={"num_heads": H + 1})
-    assert num_heads(module) == H
+LISTED = nn.ModuleList([LAYER for _ in range(H)])
+LARGE, SHIFTED = torch.ones(CONTEXT, CONTEXT).tril(), torch.ones(1, T, T).triu(1)
+SCALE, MATRIX = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(H, D_IN, 3))
+GENERATING = {"max_length": 20, "model_type": "opt", "n_ctx": None}
+KNOWN = {"max_position_embeddings": 2048}
+SIZES: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
+    "the heads of a list": (num_heads, Silent(heads=LISTED), H),
+    "a list of others": (num_heads, Silent(layers=LISTED), None),
+    "no heads": (num_heads, silent, None),
+    "heads of a function": (num_heads, made("def f(x): return x\nf.num_heads = 5"), H),
+    "an attribute": (num_heads, Silent(num_heads=H, config={"num_heads": H + 1}), H),
+    "no heads of keys": (num_kv_heads, Silent(), None),
+    # The width may be each axis of the first matrix, or that of all heads.
+    "a matrix": (widths, Silent(scale=SCALE, matrix=MATRIX), [D_IN, H, 3]),
+    "no matrix": (widths, Silent(scale=SCALE), []),
+    "no width": (widths, silent, []),
+    "the axis of a softmax": (
+        widths,
+        Silent(softmax=nn.Softmax(dim=2), layer=nn.Linear(D_IN, E)),
+        [D_IN, E],
+    ),
+    "one head": (widths, Silent(heads=H, first=nn.Linear(3, 3)), [3, 3 * H]),
+    # The smallest triangle counts if no attribute tells the context.
+    "a triangle": (
+        context_length,
+        Silent(one=Stored("bias", LARGE), other=Silent(mask=SHIFTED)),
+        T,
+    ),
+    "an attribute first": (context_length, Silent(bias=LARGE, block_size=T + 4), T + 4),
+    "no triangle": (context_length, Silent(bias=torch.ones(T, T)), None),
+    "no context": (context_length, silent, None),
+    # How long a text is generated is none.
+    "generating": (
+        context_length,
+        Silent(config=SimpleNamespace(**GENERATING)),
+        None,
+    ),
+    "generating, and known": (
+        context_length,
+        Silent(config=SimpleNamespace(**GENERATING, **KNOWN)),
+        2048,
+    ),
+    "of no model": (context_length, Silent(config={"max_length": 20, **KNOWN}), 2048),
+    "of a layer": (context_length, Silent(max_length=20), 20),
+}
 
 
-@pytest.mark.parametrize("name", WIDTHS.split())
-def test_the_width_is_an_attribute_or_that_of_the_first_layer(name: str) -> None:
-    first, second = nn.Linear(E, 2), nn.Linear(3, 7)
-    module = Silent(**{name: D_IN}, first=first, second=second)
-    assert widths(module) == [D_IN, E, 2, 3]
-    assert widths(Silent(first=first, second=second)) == [E, 2, 3]
-
-
-def test_the_width_may_be_each_axis_of_the_first_matrix() -> None:
-    scale = nn.Parameter(torch.ones(1))
-    matrix = nn.Parameter(torch.ones(H, D_IN, 3))
-    assert widths(Silent(scale=scale, matrix=matrix)) == [D_IN, H, 3]
-    assert widths(Silent(scale=scale)) == []
-    assert widths(silent) == []
-
-
-def test_the_axis_of_a_softmax_is_no_width() -> None:
-    module = Silent(softmax=nn.Softmax(dim=2), layer=nn.Linear(D_IN, E))
-    assert widths(module) == [D_IN, E]
-
-
-def test_the_width_may_be_that_of_all_heads() -> None:
-    """A layer may be for one head's part of a token."""
-    assert widths(Silent(heads=H, first=nn.Linear(3, 3))) == [3, 3 * H]
-
-
-# Styles that names were misread in
-
-
-@pytest.mark.parametrize("name", ["in_decoder", "is_decoder", "autoregressive"])
-def test_what_is_in_no_decoder_hides_nothing(name: str) -> None:
-    triangle = torch.ones(T, T).tril()
-    assert is_causal(Silent(**{name: False}, bias=triangle)) is False
-    assert is_causal(Silent(**{name: True})) is None
-    assert is_causal(Silent(**{name: True}, bias=triangle)) is True
-
-
-def test_a_causal_convolution_says_nothing_of_attention() -> None:
-    conv = made(
-        "class CausalConv3d(nn.Module):\n"
-        "    def forward(self, x):\n"
-        "        return x\n"
-        "f = CausalConv3d()"
-    )
-    assert is_causal(Silent(conv=conv)) is None
-    assert is_causal(made("def f(x):\n    return causal_conv(x)")) is None
-    assert is_causal(made("def f(x):\n    return causal_mask(x)")) is True
-
-
-def test_a_layer_of_a_library_may_leave_the_mask_to_its_model() -> None:
-    config = SimpleNamespace(_attn_implementation="eager")
-    assert is_causal(Silent(config=config, is_causal=True)) is None
-    assert is_causal(Silent(config=SimpleNamespace(), is_causal=True)) is True
-
-
-def test_how_long_a_text_is_generated_is_no_context() -> None:
-    config = SimpleNamespace(max_length=20, model_type="opt", n_ctx=None)
-    assert context_length(Silent(config=config)) is None
-    config.max_position_embeddings = 2048
-    assert context_length(Silent(config=config)) == 2048
-    both = {"max_length": 20, "max_position_embeddings": 2048}
-    assert context_length(Silent(config=both)) == 2048
-    assert context_length(Silent(max_length=20)) == 20
+@pytest.mark.parametrize(("ask", "target", "answer"), SIZES.values(), ids=SIZES)
+def test_a_size_is_found(ask: Callable[[Any], Any], target: Any, answer: Any) -> None:
+    assert ask(target) == answer
 
 
 @pytest.mark.parametrize(
@@ -387,61 +380,3 @@ def test_a_table_of_positions_tells_the_context(
     assert context_length(Silent(inner=Stored(name, torch.zeros(4)))) is None
     longer = Silent(inner=Stored(name, torch.zeros(shape)), block_size=19)
     assert context_length(longer) == 19
-
-
-@pytest.mark.parametrize("name", ["num_kv_heads", "n_query_groups", "kv_heads"])
-def test_the_number_of_heads_of_keys_is_an_attribute(name: str) -> None:
-    assert num_kv_heads(Silent(**{name: 2})) == 2
-    assert num_kv_heads(Silent()) is None
-
-
-# Positions that are kept, and where they act
-
-
-@pytest.mark.parametrize("name", ["rotary_emb", "inv_freq", "relative_bias", "pos_emb"])
-def test_what_is_kept_for_positions_is_named(name: str) -> None:
-    assert kept_positions(Stored(name, torch.zeros(3))) == name
-    assert kept_positions(Silent(inner=Silent(**{name: nn.Linear(2, 3)}))) == name
-    assert kept_positions(Silent(**{name: silent})) == name
-
-
-def test_options_and_numbers_are_not_kept_positions() -> None:
-    assert kept_positions(Silent(rope_theta=3.0, rotary_dim=4, rope=None)) is None
-    assert kept_positions(Silent(rotary=nn.Identity(), cos_similarity=silent)) is None
-    assert kept_positions(Silent(positionwise_ffn=nn.Linear(2, 3))) is None
-    assert kept_positions(Silent(position_ids=torch.arange(3))) is None
-    assert kept_positions(Silent(rotary=nn.Linear(2, 3), use_rope=False)) is None
-    assert kept_positions(silent) is None
-
-
-@pytest.mark.parametrize(
-    ("kept", "on_scores"),
-    [
-        ({"rotary_emb": nn.Linear(2, 3)}, True),
-        ({"relative_position_bias": nn.Linear(2, 3)}, True),
-        ({"slopes": torch.ones(3)}, True),
-        ({"pos_embedding": nn.Linear(2, 3)}, False),
-        ({"pos_embedding": nn.Linear(2, 3), "rope": nn.Linear(2, 3)}, False),
-        ({"rotary_emb": nn.Linear(2, 3), "rotary_value": True}, False),
-        ({}, False),
-    ],
-)
-def test_positions_act_on_scores_or_on_tokens(
-    kept: dict[str, Any], on_scores: bool
-) -> None:
-    assert positions_on_scores(Silent(**kept)) is on_scores
-
-
-def test_positions_of_functions_are_told_by_their_names() -> None:
-    assert positions_on_scores(made("def f(x):\n    return rotate(x)"))
-    assert named_positions(made("def f(x):\n    return rotate(x)")) == "rotate"
-    assert named_positions(silent) is None
-
-
-def test_names_in_functions_that_are_called_count_for_positions() -> None:
-    text = (
-        "def helper(x):\n    distance = x\n    return distance\n"
-        "def f(x):\n    return helper(x)"
-    )
-    assert has_positions(made(text))
-    assert not has_positions(made("def f(x):\n    return torch.sigmoid(x)"))

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import torch.nn.functional as F  # noqa: N812  # as readers write it
 from torch import Tensor, nn
 
 from headway.checks.core.names import used_names
+from tests.checks.support.written import written
 
 
 def plain(x: Tensor, scale: float = 0.5) -> Tensor:
@@ -60,26 +60,80 @@ def test_built_in_functions_use_no_names(function: Callable[..., Any]) -> None:
     assert used_names(function) == set()
 
 
-def test_a_function_uses_its_locals_and_what_it_looks_up_and_not_its_arguments() -> (
-    None
-):
-    assert used_names(plain) == {"hidden", "tril"}
+IN_A_FUNCTION = """def f(x):
+    def inner(y): return y.tril()
+    return [inner(one) for one in x]"""
+TOLD = """def f(q, later):
+    hidden = F.attend(q, is_causal=later)
+    return sum(one * hidden for one in q.split(1, dim=2))"""
+CAUSALLY = """def f(q):
+    def inner(x): return F.attend(x, is_causal=True)
+    return inner(q) + F.attend(q, is_causal=False)"""
+BESIDE = """def f(q, mask, later):
+    one = F.attend(q, is_causal=False, attn_mask=mask[None])
+    return one + F.attend(q, enable_gqa=later, attn_mask=mask[None])"""
+IN_A_DICTIONARY = """def f(q, **others):
+    options = {"is_causal": True, "enable_gqa": False, **others}
+    if "alibi" in ("window", "relative"): return q
+    return F.attend(q, **options)"""
+DECORATED = """def wrapped(*, causal): return lambda function: function
+@wrapped(causal=True)
+def f(q): return q.exp()"""
+AROUND = """def make(causal):
+    def f(*heads): return F.attend(*heads, is_causal=causal)
+    return f
+"""
 
 
-def test_a_function_made_by_exec_has_names_too() -> None:
-    space: dict[str, Any] = {}
-    exec("def made(x, causal=None):\n    return x.triu(1)", space)  # noqa: S102
-    assert used_names(space["made"]) == {"triu"}
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("def f(x, y=0.5): hidden = x.tril(); return hidden * y", "hidden tril"),
+        (IN_A_FUNCTION, "inner one tril"),
+        # Arguments of calls count, unless they are False or None.
+        ("def f(q): return F.attend(q, is_causal=True)", "F attend is_causal"),
+        ("def f(q, one): return F.attend(q, gqa=one)", "F attend gqa"),
+        ("def f(q): return F.attend(q, mask=None, p=0.1, causal=False)", "F attend p"),
+        ("def f(q): return F.attend(q, is_causal=False)", "F attend"),
+        (
+            "def f(q): return F.attend(q.fill(value=True), is_causal=False)",
+            "F attend fill value",
+        ),
+        (TOLD, "F attend is_causal hidden sum one split dim"),
+        (CAUSALLY, "F attend is_causal inner"),
+        (BESIDE, "F attend one enable_gqa attn_mask"),
+        (IN_A_DICTIONARY, "F attend options others is_causal"),
+        # Decorators are none of what a function does, and what it captures is.
+        (DECORATED, "exp"),
+        ("def f(x): mask = x.tril(); return lambda y: y * mask", "mask tril"),
+        (f"{AROUND}f = make(True)", "F attend heads is_causal"),
+        (f"{AROUND}f = make(False)", "F attend heads"),
+    ],
+)
+def test_a_function_uses_its_locals_and_what_it_looks_up_and_not_its_arguments(
+    text: str, used: str
+) -> None:
+    assert used_names(written(text)) == {*used.split()}
 
 
-def test_what_is_defined_inside_counts() -> None:
-    def outer(x: Tensor) -> list[Tensor]:
-        def inner(y: Tensor) -> Tensor:
-            return y.tril()
-
-        return [inner(one) for one in x]
-
-    assert {"one", "tril"} <= used_names(outer)
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("def f(x, causal=None): return x.triu(1)", "triu"),
+        ("def f(x, y=0.5): hidden = x.tril(); return hidden * y", "hidden tril"),
+        ("def f(x): mask = x.tril(); return lambda y: y * mask", "mask tril"),
+        ("def f(q): return F.attend(q, is_causal=False)", "F attend"),
+        (TOLD, "F attend is_causal hidden sum one split dim"),
+        (CAUSALLY, "F attend is_causal inner"),
+        # An argument counts for one that is true.
+        (
+            "def f(q): return F.attend(q.fill(value=True), is_causal=False)",
+            "F attend fill value is_causal",
+        ),
+    ],
+)
+def test_names_are_found_without_source(text: str, used: str) -> None:
+    assert used_names(written(text, source=False)) == {*used.split()}
 
 
 def test_a_module_uses_what_its_methods_use_with_and_without_decorators() -> None:
@@ -115,115 +169,3 @@ def test_what_is_given_to_a_partial_counts_if_it_is_true() -> None:
         "tril",
         "scale",
     }
-
-
-def test_an_argument_of_a_call_counts() -> None:
-    def attend(q: Tensor, later: bool) -> Tensor:
-        one = F.scaled_dot_product_attention(q, q, q, is_causal=True)
-        return one + F.scaled_dot_product_attention(q, q, q, enable_gqa=later)
-
-    assert {"is_causal", "enable_gqa"} <= used_names(attend)
-
-
-def test_an_argument_that_is_false_or_none_does_not_count() -> None:
-    def attend(q: Tensor) -> Tensor:
-        return F.scaled_dot_product_attention(
-            q, q, q, attn_mask=None, dropout_p=0.1, is_causal=False
-        )
-
-    assert used_names(attend) == {"F", "scaled_dot_product_attention", "dropout_p"}
-
-
-def test_an_argument_is_read_whatever_stands_beside_it() -> None:
-    def attend(q: Tensor, mask: Tensor, later: bool) -> Tensor:
-        one = F.scaled_dot_product_attention(
-            q, q, q, is_causal=False, attn_mask=mask[None]
-        )
-        return one + F.scaled_dot_product_attention(
-            q, q, q, enable_gqa=later, attn_mask=mask[None]
-        )
-
-    found = used_names(attend)
-    assert {"enable_gqa", "attn_mask"} <= found
-    assert "is_causal" not in found
-
-
-def test_arguments_in_a_dictionary_count_and_other_words_do_not() -> None:
-    def attend(q: Tensor, **others: bool) -> Tensor:
-        options = {"is_causal": True, "enable_gqa": False, **others}
-        if "alibi" in ("window", "relative"):
-            return q
-        return F.scaled_dot_product_attention(q, q, q, **options)
-
-    found = used_names(attend)
-    assert "is_causal" in found
-    assert not {"enable_gqa", "alibi", "window", "relative"} & found
-
-
-def test_decorators_are_none_of_what_a_function_does() -> None:
-    def wrapped(*, causal: bool) -> Callable[[Any], Any]:
-        return lambda function: function if causal else None
-
-    @wrapped(causal=True)
-    def attend(q: Tensor) -> Tensor:
-        return q.exp()
-
-    assert used_names(attend) == {"exp"}
-
-
-def test_what_is_captured_counts() -> None:
-    def attend(x: Tensor) -> Any:
-        causal_mask = x.tril()
-        return lambda y: y * causal_mask
-
-    assert "causal_mask" in used_names(attend)
-    assert "causal_mask" in used_names(without_source(attend))
-
-
-def without_source(function: Any) -> Any:
-    """Give a function whose source nobody can find."""
-    code = function.__code__.replace(co_filename="<nowhere>")
-    return FunctionType(code, function.__globals__, closure=function.__closure__)
-
-
-def attend_as_told(q: Tensor, later: bool) -> Tensor:
-    hidden = F.scaled_dot_product_attention(q, q, q, is_causal=later)
-    return sum(one * hidden for one in q.split(1, dim=2))
-
-
-def attend_causally(q: Tensor) -> Tensor:
-    def inner(x: Tensor) -> Tensor:
-        return F.scaled_dot_product_attention(x, x, x, is_causal=True)
-
-    return inner(q) + F.scaled_dot_product_attention(q, q, q, is_causal=False)
-
-
-def attend_to_all(q: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, q, q, is_causal=False)
-
-
-@pytest.mark.parametrize(
-    "function", [plain, attend_as_told, attend_causally, attend_to_all]
-)
-def test_names_are_the_same_without_source(function: Any) -> None:
-    assert used_names(without_source(function)) == used_names(function)
-
-
-def test_without_source_an_argument_counts_for_one_that_is_true() -> None:
-    def attend(q: Tensor) -> Tensor:
-        return F.scaled_dot_product_attention(
-            q, q.masked_fill(q > 0, value=True), q, is_causal=False
-        )
-
-    assert "is_causal" not in used_names(attend)
-    assert "is_causal" in used_names(without_source(attend))
-
-
-@pytest.mark.parametrize(("causal", "counts"), [(True, True), (False, False)])
-def test_an_argument_counts_as_the_variable_around_it_says(
-    causal: bool, counts: bool
-) -> None:
-    def attend(*heads: Any) -> Any:
-        return F.scaled_dot_product_attention(*heads, is_causal=causal)
-
-    assert ("is_causal" in used_names(attend)) is counts

@@ -174,40 +174,31 @@ def explained(*rows: Row) -> dict[str, str]:
     return {row.id: row.explained_by for row in name_causes(rows) if row.explained_by}
 
 
-def test_a_failed_row_explains_what_it_says_and_nothing_else() -> None:
-    assert explained(named("a", "b", "d"), named("b"), named("c")) == {"b": "a"}
-
-
-def test_what_stands_before_its_cause_is_explained_too() -> None:
-    assert explained(named("b"), named("a", "b")) == {"b": "a"}
+@pytest.mark.parametrize(
+    ("rows", "causes"),
+    [
+        # A failed row explains what it says, before it and after, and nothing else.
+        (["a: b d", "b:", "c:"], {"b": "a"}),
+        (["b:", "a: b"], {"b": "a"}),
+        # What is explained explains for its cause.
+        (["a: b", "b: c", "c:"], {"b": "a", "c": "a"}),
+        (["b: c", "c:", "a: b"], {"b": "a", "c": "a"}),
+        # Of two that explain each other, or the same, the first is the cause.
+        (["a: b", "b: a"], {"b": "a"}),
+        (["a: c", "b: c", "c:"], {"c": "a"}),
+    ],
+)
+def test_a_failed_row_explains_what_it_says_and_nothing_else(
+    rows: list[str], causes: dict[str, str]
+) -> None:
+    parts = [row.partition(":") for row in rows]
+    assert explained(*(named(one, *more.split()) for one, _, more in parts)) == causes
 
 
 @pytest.mark.parametrize("verdict", ["passed", "note", "expected", "not applicable"])
 def test_only_failures_explain_and_are_explained(verdict: Verdict) -> None:
     assert explained(named("a", "b", verdict=verdict), named("b")) == {}
     assert explained(named("a", "b"), named("b", verdict=verdict)) == {}
-
-
-def test_what_is_explained_explains_for_its_cause() -> None:
-    assert explained(named("a", "b"), named("b", "c"), named("c")) == {
-        "b": "a",
-        "c": "a",
-    }
-
-
-def test_of_two_that_explain_each_other_the_first_is_the_cause() -> None:
-    assert explained(named("a", "b"), named("b", "a")) == {"b": "a"}
-
-
-def test_what_no_other_explains_is_a_cause_though_it_comes_later() -> None:
-    assert explained(named("b", "c"), named("c"), named("a", "b")) == {
-        "b": "a",
-        "c": "a",
-    }
-
-
-def test_of_two_causes_the_first_counts() -> None:
-    assert explained(named("a", "c"), named("b", "c"), named("c")) == {"c": "a"}
 
 
 def test_a_report_is_a_table() -> None:

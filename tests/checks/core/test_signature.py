@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks.core.signature import arguments, parts, unpacked, unwrapped
+from tests.checks.support.written import written
 
 
 def plain(x: Tensor, scale: float = 0.5) -> Tensor:
@@ -88,76 +88,60 @@ def test_a_scripted_argument_keeps_its_default() -> None:
     assert arguments(torch.jit.script(Scaled()))["scale"].default == 0.5
 
 
-def test_the_names_of_sizes_are_read() -> None:
+GENERATOR = """def f(x):
+    seq_len, bsz, d = x.shape
+    return sum(x[t, b] for t in range(seq_len) for b in range(bsz)) / d"""
+RETURNED = """def f(x):
+    (seq_len, bsz), width = x.shape[:2], x.shape[2]
+    return lambda: (seq_len, bsz, width)"""
+SEVERAL = """def f(x, *others):
+    key, value = others[0], others[1]
+    def inner(y): a, b = y; return a, b
+    first, *_ = others
+    _1, _2, _3, _4, _5 = others
+    if len(others) > 2: shape = T, B = [*x.shape]
+    return key, value, inner, first, shape, T, B, _1, _2, _3, _4, _5"""
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("def f(x): T, _width = x.shape; return x * T", "T _width"),
+        ("def f(x): seq_len, bsz, d = x.shape; y = x / d; return y", "seq_len bsz d"),
+        (GENERATOR, "seq_len bsz d"),
+        # Only sizes of one value are unpacked.
+        (RETURNED, ""),
+        (SEVERAL, "T B"),
+        ("def f(x): T, (B, C) = x.shape; return T, B, C", "T"),
+        ("def f(x): return x", ""),
+    ],
+)
+def test_the_names_of_sizes_are_read(text: str, names: str) -> None:
+    assert unpacked(written(text)) == names.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("def f(x): seq_len, bsz, d = x.shape; y = x / d; return y", "seq_len bsz d y"),
+        ("def f(x): bsz, seq_len = x.shape; return lambda: bsz / seq_len", ""),
+    ],
+)
+def test_without_source_the_first_variables_pass_for_sizes(
+    text: str, names: str
+) -> None:
+    assert unpacked(written(text, source=False)) == names.split()
+
+
+def test_the_names_of_sizes_are_read_of_a_module() -> None:
     class Named(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             seq_len, batch, _ = x.shape
             _first, _second = batch, seq_len
             return x
 
-    def two(x: Tensor) -> Tensor:
-        T, _width = x.shape
-        return x * T
-
     assert unpacked(Named()) == ["seq_len", "batch", "_"]
-    assert unpacked(two) == ["T", "_width"]
-    assert unpacked(plain) == []
     assert unpacked(torch.softmax) == []
-
-
-def test_the_names_of_sizes_are_read_where_a_generator_uses_them() -> None:
-    def captured(x: Tensor) -> Any:
-        seq_len, bsz, d = x.shape
-        return sum(x[t, b] for t in range(seq_len) for b in range(bsz)) / d
-
-    def returned(x: Tensor) -> Any:
-        (seq_len, bsz), width = x.shape[:2], x.shape[2]
-        return lambda: (seq_len, bsz, width)
-
-    assert unpacked(captured) == ["seq_len", "bsz", "d"]
-    assert unpacked(returned) == []
-
-
-def test_only_sizes_of_one_value_are_unpacked() -> None:
-    def several(x: Tensor, *others: Tensor) -> Any:
-        key, value = others[0], others[1]
-
-        def inner(y: Tensor) -> Any:
-            a, b = y
-            return a, b
-
-        first, *_ = others
-        _1, _2, _3, _4, _5 = others
-        if len(others) > 2:
-            shape = T, B = [*x.shape]
-        return key, value, inner, first, shape, T, B, _1, _2, _3, _4, _5
-
-    def nested(x: Tensor) -> Any:
-        T, (B, C) = x.shape
-        return T, B, C
-
-    assert unpacked(several) == ["T", "B"]
-    assert unpacked(nested) == ["T"]
-
-
-def test_without_source_the_first_variables_pass_for_sizes() -> None:
-    def attend(x: Tensor, **others: Any) -> Any:
-        seq_len, bsz, d = x.shape
-        scores = x @ x.mT / d
-        return scores.view(seq_len, bsz), others
-
-    space: dict[str, Any] = {}
-    code = attend.__code__.replace(co_filename="<nowhere>")
-    hidden = FunctionType(code, space)
-    assert unpacked(attend) == ["seq_len", "bsz", "d"]
-    assert unpacked(hidden) == ["seq_len", "bsz", "d", "scores"]
-
-    def captured(x: Tensor) -> Any:
-        bsz, seq_len = x.shape
-        return lambda: bsz / seq_len, seq_len
-
-    code = captured.__code__.replace(co_filename="<nowhere>")
-    assert unpacked(FunctionType(code, space)) == []
 
 
 def test_a_module_that_hands_all_on_has_the_arguments_of_its_call() -> None:

@@ -390,34 +390,22 @@ class Exhibit(NamedTuple):
 
 
 EXHIBITS = [
-    Exhibit(DroppedWithDropout, ("leak-training",), "a branch for dropout"),
-    Exhibit(Encoder, ("leak",), "no mask acts"),
     Exhibit(
-        BiasInsteadOfMask,
-        ("leak", "eager"),
-        "no mask acts",
+        DroppedWithDropout,
+        ("leak-training",),
+        "in training with dropout, and not without: a branch for dropout",
     ),
+    Exhibit(Encoder, ("leak",), "no mask acts"),
+    Exhibit(BiasInsteadOfMask, ("leak", "eager"), "no mask acts"),
     Exhibit(MeanOfBlock, ("leak",), "its block of 4 tokens"),
     Exhibit(LongChunks, ("leak-long",), "of 131 tokens, and not of 11"),
     Exhibit(WrapsRound, ("leak",), "something wraps round"),
-    Exhibit(
-        InvertedMask,
-        ("leak", "past"),
-        "the mask is inverted",
-    ),
+    Exhibit(InvertedMask, ("leak", "past"), "the mask is inverted"),
     Exhibit(RestartsPositions, ("cache",), "positions may begin anew"),
     Exhibit(UpperCorner, ("cache",), "a mask hides it"),
     Exhibit(NoMaskBehind, ("cache",), "no mask acts there"),
     Exhibit(SmearedChunks, ("cache",), "a branch computes"),
-    Exhibit(
-        Centred,
-        (
-            "batch",
-            "alone",
-            "padding-right",
-        ),
-        "over the batch",
-    ),
+    Exhibit(Centred, ("batch", "alone", "padding-right"), "over the batch"),
     Exhibit(
         CentredInTraining,
         ("training",),

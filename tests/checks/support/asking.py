@@ -37,6 +37,14 @@ def said(target: Any, name: str, **options: Any) -> tuple[str, str]:
     return row.verdict, row.sentence
 
 
+def expect(target: Any, name: str, verdict: str, words: str, **options: Any) -> None:
+    """Ask one property and expect this sentence, with anything where it has a star."""
+    found, sentence = said(target, name, **options)
+    assert found == verdict, sentence
+    pattern = ".*".join(map(re.escape, words.split("*")))
+    assert re.fullmatch(pattern, sentence, re.DOTALL), sentence
+
+
 def calling(wrong: Any, **options: Any) -> Attention:
     """Make a small module that does something around its work."""
     return Attention(SMALL, call=wrong, **options)

@@ -12,46 +12,50 @@ from headway.checks.attention.evidence.design import Design, Rotation
 from headway.checks.attention.oracle.computing import compute
 from headway.checks.attention.oracle.recipe import Recipe
 from headway.checks.attention.properties.equation import equals
-from tests.checks.support.asking import calling, evidence_of, rows_of, said
+from tests.checks.support.asking import calling, evidence_of, expect, rows_of, said
 from tests.checks.support.attention_designs import CONTEXT, Complex, angles
 from tests.support.attention_in_steps import SMALL, Attention, split
 from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
 
 
-def test_one_small_layer_for_all_heads_is_found() -> None:
-    class Small(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.num_heads, self.d_in = 3, 15
-            self.W_query, self.W_key, self.W_value = (nn.Linear(5, 5) for _ in "qkv")
+class Small(nn.Module):
+    """One small layer for all heads, or what is behind a layer for whole tokens."""
 
-        def forward(self, x: Tensor) -> Tensor:
-            x = x.unflatten(-1, (3, 5)).transpose(1, 2)
-            q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
-            weights = (q @ k.mT / 5**0.5).softmax(-1)
-            return (weights @ v).transpose(1, 2).flatten(2)
+    def __init__(self, names: str, scale: float, *, behind: bool = False) -> None:
+        super().__init__()
+        self.num_heads, self.d_in = 3, 15
+        self.names, self.scale, self.behind = names.split(), scale, behind
+        for name in self.names:
+            setattr(self, name, nn.Linear(5, 5))
 
-    assert said(Small(), EQUATION) == (
-        "failed",
-        "All heads share W_query.weight, and each sees only its own part of a token.",
-    )
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.unflatten(-1, (3, 5)).transpose(1, 2)
+        x = x.flip(-1) if self.behind else x
+        q, k, v = (getattr(self, name)(x) for name in self.names)
+        return ((q @ k.mT * self.scale).softmax(-1) @ v).transpose(1, 2).flatten(2)
 
 
-def test_small_layers_are_not_concluded_from_their_shape() -> None:
-    """Each head has a layer of its own, for its part of what a layer made before."""
+NAMED = "W_query W_key W_value"
+SHARED = "All heads share W_query.weight, and each sees only its own part of a token."
+OF_ALL_HEADS = (
+    "It is exactly what comes out when scores are divided by the root of all heads' "
+    "width."
+)
 
-    class Small(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.num_heads, self.d_in = 3, 15
-            self.q, self.k, self.v = (nn.Linear(5, 5) for _ in "qkv")
 
-        def forward(self, x: Tensor) -> Tensor:
-            x = x.unflatten(-1, (3, 5)).transpose(1, 2).flip(-1)
-            weights = (self.q(x) @ self.k(x).mT).softmax(-1)
-            return (weights @ self.v(x)).transpose(1, 2).flatten(2)
-
-    assert said(Small(), EQUATION)[0] == "not applicable"
+@pytest.mark.parametrize(
+    ("module", "verdict", "sentence"),
+    [
+        (Small(NAMED, 5**-0.5), "failed", SHARED),
+        (Small(NAMED, 15**-0.5), "failed", f"{SHARED} {OF_ALL_HEADS}"),
+        # It is not concluded from the shape of layers.
+        (Small("q k v", 1.0, behind=True), "not applicable", "*"),
+    ],
+)
+def test_one_small_layer_for_all_heads_is_found(
+    module: Small, verdict: str, sentence: str
+) -> None:
+    expect(module, EQUATION, verdict, sentence)
 
 
 def test_weights_without_names_are_compared_by_their_shapes() -> None:
@@ -188,18 +192,16 @@ def test_numbers_that_are_none_are_told_first_and_shapes_are_no_alarm() -> None:
 def test_a_window_that_hides_nothing_is_told() -> None:
     module = Attention(SMALL)
     module.sliding_window = 3
-    verdict, sentence = said(module, EQUATION)
-    assert verdict == "note"
-    assert sentence.startswith("A window of 3 is kept, and it hides nothing")
+    words = "A window of 3 is kept, and it hides nothing*"
+    expect(module, EQUATION, "note", words)
 
 
 def test_heads_that_are_merged_in_another_order_are_told() -> None:
     steps = {"merge": lambda m, c: c.permute(0, 2, 3, 1).flatten(2)}
     module = Attention(SMALL, **steps)
     module.num_heads = SMALL.heads
-    verdict, sentence = said(module, EQUATION)
-    assert verdict == "note"
-    assert "merged in a different order than they are split" in sentence
+    words = "*merged in a different order than they are split*"
+    expect(module, EQUATION, "note", words)
 
 
 def giving(found: Design, *meant: Design) -> Evidence:
@@ -322,9 +324,8 @@ class WithNorm(nn.Module):
 
 @pytest.mark.parametrize("norm", ["rms_norm", "normalize"])
 def test_a_norm_without_weights_is_told_and_is_no_fault(norm: str) -> None:
-    verdict, sentence = said(WithNorm(norm), EQUATION)
-    assert verdict == "note"
-    assert "which the equation does not have" in sentence
+    words = "*which the equation does not have*"
+    expect(WithNorm(norm), EQUATION, "note", words)
 
 
 def test_code_of_which_nothing_is_known_is_judged_by_what_it_gives() -> None:
@@ -339,33 +340,11 @@ def test_a_rotation_at_one_speed_is_found() -> None:
     assert outcome.sentence == "All pairs of numbers are rotated at one speed."
 
 
-def test_small_layers_may_have_another_mistake() -> None:
-    class Small(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.num_heads, self.d_in = 3, 15
-            self.W_query, self.W_key, self.W_value = (nn.Linear(5, 5) for _ in "qkv")
-
-        def forward(self, x: Tensor) -> Tensor:
-            x = x.unflatten(-1, (3, 5)).transpose(1, 2)
-            q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
-            weights = (q @ k.mT / 15**0.5).softmax(-1)
-            return (weights @ v).transpose(1, 2).flatten(2)
-
-    assert said(Small(), EQUATION) == (
-        "failed",
-        "All heads share W_query.weight, and each sees only its own part of a token. "
-        "It is exactly what comes out when scores are divided by the root of all "
-        "heads' width.",
-    )
-
-
 def test_vectors_that_grow_as_they_are_rotated_are_noted() -> None:
     class Grows(Complex):
         def __init__(self) -> None:
             super().__init__()
             self.freqs_cis = self.freqs_cis * (1 + angles(CONTEXT))
 
-    verdict, sentence = said(Grows(), EQUATION)
-    assert verdict == "note"
-    assert sentence.startswith("It is not what the equation gives: the complex numbers")
+    words = "It is not what the equation gives: the complex numbers*"
+    expect(Grows(), EQUATION, "note", words)

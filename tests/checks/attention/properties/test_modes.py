@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from tests.checks.support.asking import calling, rows_of, said
+from tests.checks.support.asking import calling, expect, rows_of, said
 from tests.support.attention_in_steps import SMALL, Attention, Sizes, function
 from tests.support.mistakes import MISTAKES
 from tests.support.mistakes.mistake import AGAIN, DROPOUT, TRAINING
@@ -65,20 +65,94 @@ def test_code_that_takes_no_large_batch_drops_in_small_ones() -> None:
     assert said(Attention(SMALL, p=0.1, call=few), DROPOUT)[0] == "passed"
 
 
+class Dropping(nn.Module):
+    """Attention of one head with layers of its own, whose steps are as told."""
+
+    def __init__(self, weigh: Any, end: Any, **layers: nn.Module) -> None:
+        super().__init__()
+        self.weigh, self.end = weigh, end
+        self.qkv = nn.Linear(17, 3 * 5)
+        for name, layer in layers.items():
+            setattr(self, name, layer)
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, key, value = self.qkv(x).chunk(3, dim=-1)
+        if hasattr(self, "q_norm"):
+            query, key = self.q_norm(query), self.k_norm(key)
+        weights = self.weigh(self, query @ key.mT / 5**0.5)
+        return self.end(self, weights @ value)
+
+
+def drops_weights(m: Any, scores: Tensor) -> Tensor:
+    return m.dropout(scores.softmax(dim=-1))
+
+
+def drops_scores(m: Any, scores: Tensor) -> Tensor:
+    return m.dropout(scores).softmax(dim=-1)
+
+
+def normed(**norms: nn.Module) -> Dropping:
+    """Make attention with a norm at the end, and others on queries and keys."""
+    layers = {"dropout": nn.Dropout(0.1), "norm": nn.LayerNorm(5)}
+    return Dropping(drops_weights, lambda m, rows: m.norm(rows), **layers, **norms)
+
+
 def test_a_norm_after_dropout_is_no_mistake_of_dropout() -> None:
-    class Normed(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.qkv = nn.Linear(17, 3 * 5)
-            self.dropout = nn.Dropout(0.1)
-            self.norm = nn.LayerNorm(5)
+    assert said(normed(), DROPOUT)[0] == "passed"
 
-        def forward(self, x: Tensor) -> Tensor:
-            query, key, value = self.qkv(x).chunk(3, dim=-1)
-            weights = (query @ key.mT / 5**0.5).softmax(dim=-1)
-            return self.norm(self.dropout(weights) @ value)
 
-    assert said(Normed(), "dropout")[0] == "passed"
+def test_a_layer_that_may_move_the_mean_is_named() -> None:
+    module = normed(q_norm=nn.LayerNorm(5), k_norm=nn.LayerNorm(5))
+    words = "Besides attention it has *, which may move the mean."
+    expect(module, DROPOUT, "not applicable", words)
+
+
+def the_same(m: Any, scores: Tensor) -> Tensor:
+    weights = scores.softmax(dim=-1)
+    return weights * m.first(torch.ones_like(weights[:1]))
+
+
+@pytest.mark.parametrize(
+    ("weigh", "rate", "words"),
+    [
+        (the_same, 0.1, "All texts of a batch lose the same*"),
+        (lambda m, s: s.softmax(-1), 0.1, "first has a rate but drops nothing*"),
+        (
+            lambda m, s: m.first(s.softmax(-1)),
+            0.9,
+            "It drops at a rate of 0.9, more than it keeps*",
+        ),
+    ],
+)
+def test_what_dropout_does_in_each_place_is_noted(
+    weigh: Any, rate: float, words: str
+) -> None:
+    layers = {"first": nn.Dropout(rate), "last": nn.Dropout(0.1)}
+    module = Dropping(weigh, lambda m, rows: m.last(rows), **layers)
+    expect(module, DROPOUT, "note", words)
+
+
+def bent(bend: Callable[[Tensor], Tensor], weigh: Any = drops_weights) -> Dropping:
+    """Make attention with something behind it that has no weights."""
+    layers = {"dropout": nn.Dropout(0.1), "proj": nn.Linear(5, 17)}
+    return Dropping(weigh, lambda m, rows: m.proj(bend(rows)), **layers)
+
+
+@pytest.mark.parametrize("bend", [nn.functional.gelu, torch.tanh, nn.LayerNorm(5)])
+def test_what_is_not_linear_behind_dropout_may_move_the_mean(bend: Any) -> None:
+    words = "The result is not linear in the values*"
+    expect(bent(bend), DROPOUT, "not applicable", words)
+
+
+def of_several_tokens(x: Tensor) -> Tensor:
+    if x.shape[-2] == 1:
+        raise RuntimeError("one token")
+    return x
+
+
+@pytest.mark.parametrize("bend", [nn.Identity(), of_several_tokens])
+def test_dropout_on_scores_is_seen_where_all_else_is_linear(bend: Any) -> None:
+    assert said(bent(bend, drops_scores), DROPOUT)[0] == "failed"
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -139,108 +213,12 @@ def test_wide_tokens_need_fewer_draws() -> None:
     assert said(Attention(wide, **lost.options, **lost.steps), DROPOUT)[0] == "failed"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ("one", "All texts of a batch lose the same"),
-        ("never", "first has a rate but drops nothing"),
-        ("rate", "It drops at a rate of 0.9, more than it keeps"),
-    ],
-)
-def test_what_dropout_does_in_each_place_is_noted(wrong: str, sentence: str) -> None:
-    class Dropping(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.qkv = nn.Linear(17, 3 * 5)
-            self.first = nn.Dropout(0.9 if wrong == "rate" else 0.1)
-            self.last = nn.Dropout(0.1)
-
-        def forward(self, x: Tensor) -> Tensor:
-            query, key, value = self.qkv(x).chunk(3, dim=-1)
-            weights = (query @ key.mT / 5**0.5).softmax(dim=-1)
-            if wrong == "one":
-                weights = weights * self.first(torch.ones_like(weights[:1]))
-            if wrong == "rate":
-                weights = self.first(weights)
-            return self.last(weights @ value)
-
-    verdict, seen = said(Dropping(), "dropout")
-    assert verdict == "note"
-    assert seen.startswith(sentence)
-
-
-class Normed(nn.Module):
-    """Queries and keys have norms, which stay, and so does the norm at the end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.qkv = nn.Linear(17, 3 * 5)
-        self.q_norm, self.k_norm = nn.LayerNorm(5), nn.LayerNorm(5)
-        self.dropout = nn.Dropout(0.1)
-        self.norm = nn.LayerNorm(5)
-
-    def forward(self, x: Tensor) -> Tensor:
-        query, key, value = self.qkv(x).chunk(3, dim=-1)
-        scores = self.q_norm(query) @ self.k_norm(key).mT / 5**0.5
-        return self.norm(self.dropout(scores.softmax(dim=-1)) @ value)
-
-
-def test_a_layer_that_may_move_the_mean_is_named() -> None:
-    verdict, sentence = said(Normed(), DROPOUT)
-    assert verdict == "not applicable"
-    assert sentence.startswith("Besides attention it has ")
-    assert sentence.endswith(", which may move the mean.")
-
-
-def bent(bend: Callable[[Tensor], Tensor], *, on_scores: bool = False) -> nn.Module:
-    """Make attention with something behind it that has no weights."""
-
-    class Bent(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.qkv = nn.Linear(17, 3 * 5)
-            self.dropout = nn.Dropout(0.1)
-            self.proj = nn.Linear(5, 17)
-
-        def forward(self, x: Tensor) -> Tensor:
-            query, key, value = self.qkv(x).chunk(3, dim=-1)
-            scores = query @ key.mT / 5**0.5
-            if on_scores:
-                weights = self.dropout(scores).softmax(dim=-1)
-            else:
-                weights = self.dropout(scores.softmax(dim=-1))
-            return self.proj(bend(weights @ value))
-
-    return Bent()
-
-
-@pytest.mark.parametrize("bend", [nn.functional.gelu, torch.tanh, nn.LayerNorm(5)])
-def test_what_is_not_linear_behind_dropout_may_move_the_mean(bend: Any) -> None:
-    verdict, sentence = said(bent(bend), DROPOUT)
-    assert verdict == "not applicable"
-    assert sentence.startswith("The result is not linear in the values")
-
-
-def test_dropout_on_scores_is_seen_where_all_else_is_linear() -> None:
-    assert said(bent(lambda x: x, on_scores=True), DROPOUT)[0] == "failed"
-
-    def several_tokens(x: Tensor) -> Tensor:
-        if x.shape[-2] == 1:
-            raise RuntimeError("one token")
-        return x
-
-    assert said(bent(several_tokens, on_scores=True), DROPOUT)[0] == "failed"
-
-
 def test_what_is_dropped_of_minus_infinity_is_nan() -> None:
     module = Attention(
         SMALL, p=0.3, softmax=lambda m, s: m.dropout(s).softmax(-1), drop=lambda m, w: w
     )
-    verdict, sentence = said(module, DROPOUT)
-    assert verdict == "failed"
-    assert sentence.startswith(
-        "In training, rows become nan where something is dropped"
-    )
+    words = "In training, rows become nan where something is dropped*"
+    expect(module, DROPOUT, "failed", words)
 
 
 def test_dropout_on_scores_as_well_shows_with_large_tokens() -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks.attention.found_facts import facts
-from headway.checks.attention.subject import Options, discover
+from headway.checks.attention.subject import Options, Subject, discover
 from headway.checks.attention.subject.calls import Call, Packing, possible_calls
 from tests.checks.support.asking import evidence_of, refused, said
 from tests.checks.support.callers import (
@@ -29,7 +29,15 @@ from tests.checks.support.callers import (
     discovered,
     of_three,
 )
+from tests.checks.support.written import written
 from tests.support.sizes import B, D, H, T, draw
+
+
+def assert_mixes(subject: Subject, times: float = 1) -> None:
+    """Expect what its module gives for tokens, with values so many times as large."""
+    x, copied = subject.tokens(), subject.target
+    assert isinstance(copied, Attend)
+    torch.testing.assert_close(subject(x), copied.mix(x, x, times * x))
 
 
 @pytest.mark.parametrize(
@@ -46,13 +54,9 @@ from tests.support.sizes import B, D, H, T, draw
     ],
 )
 def test_a_module_is_called_with_tokens(kind: type[Attend], words: str) -> None:
-    module = kind()
-    subject = discovered(module)
+    subject = discovered(kind())
     assert subject.call.text == words
-    x = subject.tokens()
-    copied = subject.target
-    assert isinstance(copied, Attend)
-    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+    assert_mixes(subject)
 
 
 def test_a_mask_that_must_be_given_is_still_a_mask() -> None:
@@ -150,66 +154,40 @@ def test_a_function_of_tokens_needs_their_width() -> None:
 # In whatever order, and by name
 
 
-class ByName(Attend):
-    def forward(self, *, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        return self.mix(query, key, value)
-
-
-class Backwards(Attend):
-    def forward(self, values: Tensor, keys: Tensor, query: Tensor) -> Tensor:
-        return self.mix(query, keys, values)
-
-
-class MaskFirst(Attend):
-    def forward(self, mask: Any, x: Tensor) -> Tensor:
-        if mask is not None:
-            raise ValueError("it hides nothing")
-        return self.mix(x, x, x)
-
-
-class OnlyByName(Attend):
-    def forward(self, *, hidden_states: Tensor, use_cache: bool) -> Tensor:
-        if use_cache is not False:
-            raise ValueError("it keeps nothing")
-        return self.mix(hidden_states, hidden_states, hidden_states)
-
-
-class OfOther(Attend):
-    def forward(self, x: Tensor, table: Tensor) -> Tensor:
-        return self.mix(x, table, table)
-
-
-class HiddenStates(Attend):
-    def forward(self, mask: Any, hidden_states: Tensor, past: Any) -> Tensor:
-        if mask is not None or past is not None:
-            raise ValueError("it hides nothing and keeps nothing")
-        return self.mix(hidden_states, hidden_states, hidden_states)
-
-
-class OptionalOnly(Attend):
-    def forward(self, x: Any = None, mask: Any = None) -> Tensor:
-        return self.mix(x, x, x)
-
-
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("arguments", "holds", "three", "words"),
     [
-        (ByName, "m(query=x, key=x, value=x)"),
-        (Backwards, "m(x, x, x)"),
-        (MaskFirst, "m(None, x=x)"),
-        (OnlyByName, "m(hidden_states=x, use_cache=False)"),
-        (OfOther, "m(x, x)"),
-        (OptionalOnly, "m(x)"),
-        (HiddenStates, "m(None, hidden_states=x, past=None)"),
+        (
+            "*, query, key, value",
+            "True",
+            "query, key, value",
+            "m(query=x, key=x, value=x)",
+        ),
+        ("values, keys, query", "True", "query, keys, values", "m(x, x, x)"),
+        ("mask, x", "mask is None", "x, x, x", "m(None, x=x)"),
+        (
+            "*, hidden_states, use_cache",
+            "use_cache is False",
+            "*(hidden_states,) * 3",
+            "m(hidden_states=x, use_cache=False)",
+        ),
+        ("x, table", "True", "x, table, table", "m(x, x)"),
+        ("x=None, mask=None", "True", "x, x, x", "m(x)"),
+        (
+            "mask, hidden_states, past",
+            "mask is past is None",
+            "*(hidden_states,) * 3",
+            "m(None, hidden_states=x, past=None)",
+        ),
     ],
 )
-def test_arguments_go_by_their_names(kind: type[Attend], words: str) -> None:
-    subject = discovered(kind())
+def test_arguments_go_by_their_names(
+    arguments: str, holds: str, three: str, words: str
+) -> None:
+    code = f"def f(self, {arguments}): assert {holds}; return self.mix({three})"
+    subject = discovered(type("Made", (Attend,), {"forward": written(code)})())
     assert subject.call.text == words
-    x = subject.tokens()
-    copied = subject.target
-    assert isinstance(copied, Attend)
-    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+    assert_mixes(subject)
 
 
 def test_a_function_is_given_queries_as_queries_in_any_order() -> None:
@@ -367,10 +345,7 @@ def test_a_function_says_how_for_tokens_or_for_three() -> None:
     subject = discovered(OfTokens(), call=swapped)
     assert subject.call.text == "swapped"
     assert subject.call.packing is None
-    x = subject.tokens()
-    copied = subject.target
-    assert isinstance(copied, Attend)
-    torch.testing.assert_close(subject(x), copied.mix(x, x, 2 * x))
+    assert_mixes(subject, 2)
 
     def other(f: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return f(v, k, q)
@@ -424,11 +399,7 @@ def test_the_first_tensor_of_what_comes_back_is_the_answer(
         def forward(self, x: Tensor) -> Any:
             return wrap(self.mix(x, x, x), torch.zeros(3))
 
-    subject = discovered(Wrapped())
-    x = subject.tokens()
-    copied = subject.target
-    assert isinstance(copied, Attend)
-    torch.testing.assert_close(subject(x), copied.mix(x, x, x))
+    assert_mixes(discovered(Wrapped()))
 
 
 @pytest.mark.parametrize(

@@ -97,21 +97,11 @@ def test_sizes_differ(given: dict[str, int], B: int, T: int) -> None:
     assert (subject.B, subject.T, subject.d_in) == (B, T, given["d_in"])
 
 
-@pytest.mark.parametrize(
-    ("takes", "sizes"),
-    [
-        ((1, 7), (1, 7)),
-        ((3, 13), (3, 13)),
-        ((1, 13), (1, 13)),
-        ((1, 1), (1, 1)),
-    ],
-)
-def test_sizes_that_are_fixed_are_found(
-    takes: tuple[int, int], sizes: tuple[int, int]
-) -> None:
+@pytest.mark.parametrize("sizes", [(1, 7), (3, 13), (1, 13), (1, 1)])
+def test_sizes_that_are_fixed_are_found(sizes: tuple[int, int]) -> None:
     class Fixed(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
-            return x.reshape(*takes, 17)
+            return x.reshape(*sizes, 17)
 
     subject = discover(Fixed(), Options(d_in=17))
     assert sizes == (subject.B, subject.T)
@@ -130,11 +120,9 @@ class Narrow(nn.Module):
         return self.norm(self.key(x.unflatten(-1, (4, 5))).flatten(-2))
 
 
-def test_further_widths_are_tried() -> None:
-    assert discover(Narrow(), Options()).d_in == 20
-
-
 class Group(nn.Module):
+    """The width is that of a norm."""
+
     def __init__(self) -> None:
         super().__init__()
         self.norm = nn.GroupNorm(2, 14)
@@ -143,30 +131,31 @@ class Group(nn.Module):
         return self.norm(x.mT).mT
 
 
-def test_so_are_those_of_norms() -> None:
-    assert discover(Group(), Options()).d_in == 14
+class Window(OfTokens):
+    """The number of tokens is fixed, and may be told by the module."""
+
+    def __init__(self, tokens: int, **told: tuple[int, int]) -> None:
+        super().__init__()
+        self.tokens = tokens
+        vars(self).update(told)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] != self.tokens:
+            raise ValueError("a window has so many tokens")
+        return super().forward(x)
 
 
-def test_tokens_of_a_window_may_be_fixed() -> None:
-    class Window(OfTokens):
-        def forward(self, x: Tensor) -> Tensor:
-            if x.shape[1] != 49:
-                raise ValueError("a window has 49 tokens")
-            return super().forward(x)
-
-    assert discover(Window(), Options()).T == 49
-
-
-def test_the_size_of_a_window_may_be_told_by_the_module() -> None:
-    class Window(OfTokens):
-        window_size = (2, 3)
-
-        def forward(self, x: Tensor) -> Tensor:
-            if x.shape[1] != 6:
-                raise ValueError("a window has 6 tokens")
-            return super().forward(x)
-
-    assert discover(Window(), Options()).T == 6
+@pytest.mark.parametrize(
+    ("module", "size", "found"),
+    [
+        (Narrow(), "d_in", 20),
+        (Group(), "d_in", 14),
+        (Window(49), "T", 49),
+        (Window(6, window_size=(2, 3)), "T", 6),
+    ],
+)
+def test_further_sizes_are_tried(module: nn.Module, size: str, found: int) -> None:
+    assert getattr(discover(module, Options()), size) == found
 
 
 def test_texts_may_be_taken_one_by_one() -> None:
@@ -190,15 +179,3 @@ def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
     packing = discover(fussy, Options()).call.packing
     assert packing is not None
     assert not packing.tokens_first
-
-
-def test_what_is_filled_in_may_not_make_all_rows_equal() -> None:
-    class Hidden(OfTokens):
-        """Its mask is needed, and a one in it hides."""
-
-        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-            scores = self.q(x) @ self.k(x).mT
-            return scores.masked_fill(mask.bool(), -1e9).softmax(-1) @ self.v(x)
-
-    shown = discover(Hidden(), Options()).call.shown
-    assert shown == "m(x, mask); mask: zeros (T, S)"

@@ -84,6 +84,7 @@ def test_a_long_text_may_be_refused() -> None:
     assert outcome.verdict == "not applicable"
     assert outcome.sentence == "A text of 131 tokens raised RuntimeError: too long."
     assert ask("leak-long", model, context_length=160).verdict == "failed"
+    assert ask("leak-long", models.Plain).verdict == "passed"
 
 
 def near(T: int) -> Tensor:
@@ -122,16 +123,3 @@ def test_a_window_that_is_named_may_reach_so_far() -> None:
     outcome = ask("past", model)
     assert outcome.verdict == "passed"
     assert outcome.figure == 7
-
-
-def test_dropout_may_leave_the_mask_out() -> None:
-    outcome = ask("leak-training", models.DroppedWithDropout)
-    assert outcome.verdict == "failed"
-    assert "with dropout, and not without" in outcome.sentence
-
-
-def test_what_begins_with_length_is_seen() -> None:
-    outcome = ask("leak-long", models.LongChunks)
-    assert outcome.verdict == "failed"
-    assert "of 131 tokens, and not of 11" in outcome.sentence
-    assert ask("leak-long", models.Plain).verdict == "passed"

@@ -40,7 +40,7 @@ class Attend(nn.Module):
 
     def __init__(
         self,
-        project: Callable[[Any, Tensor], tuple[Tensor, Tensor, Tensor]],
+        project: Callable[[Any, Tensor], Sequence[Tensor]],
         join: Callable[[Any, Tensor], Tensor] | None = None,
         num_heads: int = H,
         **parts: Any,
@@ -61,108 +61,103 @@ def weight(*shape: int) -> nn.Parameter:
     return nn.Parameter(draw(*shape))
 
 
+def linears(*names: str, d_in: int = D_IN, d_out: int = E) -> dict[str, nn.Linear]:
+    return {name: nn.Linear(d_in, d_out) for name in names}
+
+
 def layers(
     *names: str, d_in: int = D_IN, keys: int = E, heads: int = H, biased: bool = True
 ) -> Attend:
     """Three or four linear layers of these names."""
-    q, k, v, *out = names
+    three, out = names[:3], names[3:]
     wide = heads * D
     sizes = [(d_in, wide), (d_in, keys), (d_in, keys), (wide, V)]
     parts = {
         name: nn.Linear(*size, bias=biased)
         for name, size in zip(names, sizes, strict=False)
     }
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return getattr(m, q)(x), getattr(m, k)(x), getattr(m, v)(x)
-
-    join = (lambda m, rows: getattr(m, out[0])(rows)) if out else None
-    return Attend(project, join, heads, **parts)
+    return Attend(
+        lambda m, x: [getattr(m, one)(x) for one in three],
+        (lambda m, rows: getattr(m, out[0])(rows)) if out else None,
+        heads,
+        **parts,
+    )
 
 
 def parameters(d_in: int, stored: str) -> Attend:
     """Matrices that are no layers, stored in either way."""
     shape = (d_in, E) if stored == "in, out" else (E, d_in)
-    parts = {f"W_{name}": weight(*shape) for name in ("query", "key", "value")}
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        three = m.W_query, m.W_key, m.W_value
-        if stored == "in, out":
-            return tuple(x @ w for w in three)  # type: ignore[return-value]
-        return tuple(linear(x, w) for w in three)  # type: ignore[return-value]
+    def project(m: Any, x: Tensor) -> list[Tensor]:
+        three = (m.W_query, m.W_key, m.W_value)
+        return [x @ (w if stored == "in, out" else w.mT) for w in three]
 
-    return Attend(project, **parts)
+    return Attend(project, **{name: weight(*shape) for name in NAMED})
 
 
 def square_queries_and_few_keys() -> Attend:
     """Queries fit both ways, keys one way: they must be turned alike."""
     wide = GROUPED * D
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return linear(x, m.wq), linear(x, m.wk), linear(x, m.wv)
-
-    few = wide // 2
+    shapes = {"wq": (wide, wide), "wk": (wide // 2, wide), "wv": (wide // 2, wide)}
     return Attend(
-        project,
+        lambda m, x: [linear(x, w) for w in (m.wq, m.wk, m.wv)],
         num_heads=GROUPED,
-        wq=weight(wide, wide),
-        wk=weight(few, wide),
-        wv=weight(few, wide),
+        **{name: weight(*shape) for name, shape in shapes.items()},
     )
 
 
 def square_queries_and_wide_values() -> Attend:
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return x @ m.wq, x @ m.wk, x @ m.wv
+    return Attend(
+        lambda m, x: [x @ w for w in (m.wq, m.wk, m.wv)],
+        wq=weight(E, E),
+        wk=weight(E, E),
+        wv=weight(E, H * V),
+    )
 
-    return Attend(project, wq=weight(E, E), wk=weight(E, E), wv=weight(E, H * V))
+
+NAMED = ("W_query", "W_key", "W_value")
 
 
 class OneHead(nn.Module):
     def __init__(self, packed: bool) -> None:
         super().__init__()
         self.packed = packed
-        if packed:
-            self.qkv = nn.Linear(D_IN, 3 * D)
-        else:
-            self.W_query, self.W_key, self.W_value = (
-                nn.Linear(D_IN, D) for _ in range(3)
-            )
+        parts = linears("qkv", d_out=3 * D) if packed else linears(*NAMED, d_out=D)
+        for name, part in parts.items():
+            setattr(self, name, part)
 
-    def three(self, x: Tensor) -> tuple[Tensor, ...]:
+    def three(self, x: Tensor) -> Sequence[Tensor]:
         if self.packed:
             return self.qkv(x).chunk(3, dim=-1)
-        return self.W_query(x), self.W_key(x), self.W_value(x)
+        return [getattr(self, name)(x) for name in NAMED]
 
 
 def stacked(packed: bool, name: str = "heads") -> Attend:
     """A list of heads, each with weights of its own."""
-    one = nn.ModuleList([OneHead(packed) for _ in range(H)])
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(m: Any, x: Tensor) -> list[Tensor]:
         three = zip(*(head.three(x) for head in getattr(m, name)), strict=True)
-        q, k, v = (torch.cat(parts, dim=-1) for parts in three)
-        return q, k, v
+        return [torch.cat(parts, dim=-1) for parts in three]
 
-    return Attend(project, **{name: one})
+    heads = nn.ModuleList([OneHead(packed) for _ in range(H)])
+    return Attend(project, **{name: heads})
 
 
 def side_by_side(name: str, out: str) -> Attend:
     """All queries, then all keys, then all values, of one layer."""
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return getattr(m, name)(x).chunk(3, dim=-1)
-
-    parts = {name: nn.Linear(D_IN, 3 * E), out: nn.Linear(E, V)}
-    return Attend(project, lambda m, rows: getattr(m, out)(rows), **parts)
+    return Attend(
+        lambda m, x: getattr(m, name)(x).chunk(3, dim=-1),
+        lambda m, rows: getattr(m, out)(rows),
+        **{name: nn.Linear(D_IN, 3 * E), out: nn.Linear(E, V)},
+    )
 
 
 def head_by_head() -> Attend:
     """The query, the key and the value of the first head, then of the second."""
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(m: Any, x: Tensor) -> list[Tensor]:
         parts = m.query_key_value(x).unflatten(-1, (H, 3, D)).unbind(-2)
-        return tuple(part.flatten(-2) for part in parts)  # type: ignore[return-value]
+        return [part.flatten(-2) for part in parts]
 
     return Attend(project, query_key_value=nn.Linear(D_IN, 3 * E))
 
@@ -180,12 +175,8 @@ class Conv1D(nn.Module):
 
 def as_in_gpt2() -> Attend:
     """Square where it can be, so that only the name of the layer tells."""
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return m.c_attn(x).chunk(3, dim=-1)
-
     return Attend(
-        project,
+        lambda m, x: m.c_attn(x).chunk(3, dim=-1),
         lambda m, rows: m.c_proj(rows),
         c_attn=Conv1D(E, 3 * E),
         c_proj=Conv1D(E, E),
@@ -200,18 +191,12 @@ def in_a_sequence() -> Attend:
     return attend
 
 
-def keys_and_values_together() -> Attend:
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return m.to_q(x), *m.to_kv(x).chunk(2, dim=-1)  # type: ignore[return-value]
-
-    return Attend(project, to_q=nn.Linear(D_IN, E), to_kv=nn.Linear(D_IN, 2 * E))
-
-
-def keys_and_values_together_without_biases() -> Attend:
-    attend = keys_and_values_together()
-    attend.to_q = nn.Linear(D_IN, E, bias=False)
-    attend.to_kv = nn.Linear(D_IN, 2 * E, bias=False)
-    return attend
+def keys_and_values_together(bias: bool) -> Attend:
+    return Attend(
+        lambda m, x: (m.to_q(x), *m.to_kv(x).chunk(2, dim=-1)),
+        to_q=nn.Linear(D_IN, E, bias=bias),
+        to_kv=nn.Linear(D_IN, 2 * E, bias=bias),
+    )
 
 
 AXES = {"i": D_IN, "h": H, "d": D, "e": V}
@@ -223,9 +208,9 @@ def einsum(three: str, out: str = "") -> Attend:
     if out:
         parts["wo"] = weight(*(AXES[one] for one in out))
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(m: Any, x: Tensor) -> list[Tensor]:
         parts = (torch.einsum(f"bti,{three}->bthd", x, w) for w in (m.wq, m.wk, m.wv))
-        return tuple(part.flatten(2) for part in parts)  # type: ignore[return-value]
+        return [part.flatten(2) for part in parts]
 
     def join(m: Any, rows: Tensor) -> Tensor:
         return torch.einsum(f"bthd,{out}->bte", rows.unflatten(2, (H, D)), m.wo)
@@ -235,52 +220,43 @@ def einsum(three: str, out: str = "") -> Attend:
 
 def convolutions() -> Attend:
     """A convolution of width one is a linear layer."""
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return tuple(c(x.mT).mT for c in (m.q, m.k, m.v))  # type: ignore[return-value]
-
-    return Attend(project, **{name: nn.Conv1d(D_IN, E, 1) for name in "qkv"})
+    return Attend(
+        lambda m, x: [c(x.mT).mT for c in (m.q, m.k, m.v)],
+        **{name: nn.Conv1d(D_IN, E, 1) for name in "qkv"},
+    )
 
 
 def counted(out: str) -> Attend:
     """A list of three or four layers, without names."""
-    four = [nn.Linear(D_IN, E) for _ in range(3)]
-    if not out:
-        four.append(nn.Linear(E, V))
+    three, last = [nn.Linear(D_IN, E) for _ in range(3)], nn.Linear(E, V)
+    return Attend(
+        lambda m, x: [layer(x) for layer in m.linears[:3]],
+        lambda m, rows: (getattr(m, out) if out else m.linears[3])(rows),
+        linears=nn.ModuleList(three if out else [*three, last]),
+        **({out: last} if out else {}),
+    )
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return tuple(layer(x) for layer in m.linears[:3])  # type: ignore[return-value]
 
-    def join(m: Any, rows: Tensor) -> Tensor:
-        return (getattr(m, out) if out else m.linears[3])(rows)
-
-    parts = {out: nn.Linear(E, V)} if out else {}
-    return Attend(project, join, linears=nn.ModuleList(four), **parts)
+def in_order(packed: Tensor, order: Sequence[str]) -> Sequence[Tensor]:
+    """Take rows apart that have any order of parts, heads and numbers."""
+    sizes = {"3": 3, "2": 2, "h": H, "d": D}
+    [parts] = {*order} - {"h", "d"}
+    places = [order.index(one) - 3 for one in (parts, "h", "d")]
+    rows = packed.unflatten(-1, [sizes[one] for one in order])
+    return rows.movedim(places, (0, -2, -1)).flatten(-2).unbind(0)
 
 
 def ordered(order: Sequence[str]) -> Attend:
     """Rows of a packed weight in any order of three, heads and numbers."""
-    sizes = {"3": 3, "h": H, "d": D}
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        parts = m.qkv(x).unflatten(-1, [sizes[one] for one in order])
-        places = [order.index(one) - 3 for one in "3hd"]
-        parts = parts.movedim(places, (0, -2, -1)).flatten(-2)
-        return tuple(parts.unbind(0))  # type: ignore[return-value]
-
-    return Attend(project, qkv=nn.Linear(D_IN, 3 * E))
+    return Attend(lambda m, x: in_order(m.qkv(x), order), qkv=nn.Linear(D_IN, 3 * E))
 
 
 def keys_and_values_in_order(order: str) -> Attend:
-    sizes = {"2": 2, "h": H, "d": D}
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        parts = m.to_kv(x).unflatten(-1, [sizes[one] for one in order])
-        places = [order.index(one) - 3 for one in "2hd"]
-        key, value = parts.movedim(places, (0, -2, -1)).flatten(-2).unbind(0)
-        return m.to_q(x), key, value
-
-    return Attend(project, to_q=nn.Linear(D_IN, E), to_kv=nn.Linear(D_IN, 2 * E))
+    return Attend(
+        lambda m, x: (m.to_q(x), *in_order(m.to_kv(x), order)),
+        to_q=nn.Linear(D_IN, E),
+        to_kv=nn.Linear(D_IN, 2 * E),
+    )
 
 
 def turned(rows: Tensor, order: str) -> Tensor:
@@ -291,16 +267,16 @@ def turned(rows: Tensor, order: str) -> Tensor:
 def innermost_heads(three: str, merged: str) -> Attend:
     """The heads of each number stand beside each other."""
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        parts = (turned(one(x), three) for one in (m.q, m.k, m.v))
-        return tuple(parts)  # type: ignore[return-value]
-
     def join(m: Any, rows: Tensor) -> Tensor:
         rows = rows.unflatten(-1, (H, D))
         return m.proj((rows if merged == "hd" else rows.mT).flatten(-2))
 
-    parts = {one: nn.Linear(D_IN, E) for one in "qkv"}
-    return Attend(project, join, **parts, proj=nn.Linear(E, V))
+    return Attend(
+        lambda m, x: [turned(one(x), three) for one in (m.q, m.k, m.v)],
+        join,
+        **linears(*"qkv"),
+        proj=nn.Linear(E, V),
+    )
 
 
 def grouped(by_group: bool) -> Attend:
@@ -308,13 +284,12 @@ def grouped(by_group: bool) -> Attend:
     groups = 2
     shared = GROUPED // groups
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(m: Any, x: Tensor) -> Sequence[Tensor]:
         rows = m.c_attn(x)
         if not by_group:
             return rows.split([GROUPED * D, groups * D, groups * D], dim=-1)
-        rows = rows.unflatten(-1, (groups, shared + 2, D))
-        parts = rows.split([shared, 1, 1], dim=-2)
-        return tuple(one.flatten(-3) for one in parts)  # type: ignore[return-value]
+        parts = rows.unflatten(-1, (groups, shared + 2, D))
+        return [one.flatten(-3) for one in parts.split([shared, 1, 1], dim=-2)]
 
     layer = nn.Linear(D_IN, (GROUPED + 2 * groups) * D)
     attend = Attend(project, None, GROUPED, c_attn=layer)
@@ -332,21 +307,18 @@ def two_outputs() -> Attend:
 def owned() -> Attend:
     """The layer of each role stands in a module that has the name."""
     names = ("query", "key", "value")
-
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        parts = (getattr(m, one)["linear"](x) for one in names)
-        return tuple(parts)  # type: ignore[return-value]
-
-    parts = {one: nn.ModuleDict({"linear": nn.Linear(D_IN, E)}) for one in names}
     return Attend(
-        project, lambda m, rows: m.output(rows), **parts, output=nn.Linear(E, V)
+        lambda m, x: [getattr(m, one)["linear"](x) for one in names],
+        lambda m, rows: m.output(rows),
+        **{one: nn.ModuleDict(linears("linear")) for one in names},
+        output=nn.Linear(E, V),
     )
 
 
 def biases_apart() -> Attend:
     """A packed weight without bias, and biases of queries and values alone."""
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(m: Any, x: Tensor) -> Sequence[Tensor]:
         q, k, v = m.qkv(x).chunk(3, dim=-1)
         return q + m.q_bias, k, v + m.v_bias
 
@@ -357,20 +329,19 @@ def biases_apart() -> Attend:
 def behind_a_layer(*, before: bool = True) -> Attend:
     """Each head has a matrix for its own part of what one layer makes of a token."""
 
-    def project(m: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(m: Any, x: Tensor) -> list[Tensor]:
         x = (m.downproj(x) if before else x).unflatten(-1, (H, D))
         parts = (m.toqueries, m.tokeys, m.tovalues)
-        found = (torch.einsum("bthi,hij->bthj", x, one).flatten(2) for one in parts)
-        return tuple(found)  # type: ignore[return-value]
+        return [torch.einsum("bthi,hij->bthj", x, one).flatten(2) for one in parts]
 
     names = ("toqueries", "tokeys", "tovalues")
-    parts: dict[str, Any] = {one: weight(H, D, D) for one in names}
-    if before:
-        parts["downproj"] = nn.Linear(D_IN, E, bias=False)
-    else:
-        parts["d_in"] = E
+    first = {"downproj": nn.Linear(D_IN, E, bias=False)} if before else {"d_in": E}
     return Attend(
-        project, lambda m, rows: m.unify(rows), **parts, unify=nn.Linear(E, V)
+        project,
+        lambda m, rows: m.unify(rows),
+        **{one: weight(H, D, D) for one in names},
+        **first,
+        unify=nn.Linear(E, V),
     )
 
 
@@ -432,8 +403,8 @@ SCHEMES: dict[str, Callable[[], Attend]] = {
     "head by head": head_by_head,
     "as in GPT-2": as_in_gpt2,
     "in a sequence": in_a_sequence,
-    "keys and values together": keys_and_values_together,
-    "together without biases": keys_and_values_together_without_biases,
+    "keys and values together": functools.partial(keys_and_values_together, True),
+    "together without biases": functools.partial(keys_and_values_together, False),
     "(H, in, D)": functools.partial(einsum, "hid", "hde"),
     "(in, H, D)": functools.partial(einsum, "ihd"),
     "(H, D, in)": functools.partial(einsum, "hdi", "ehd"),

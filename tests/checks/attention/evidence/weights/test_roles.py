@@ -37,20 +37,19 @@ NONE = """kqv first mix gate norm embedding up_proj down_proj c_fc lm_head route
     queried keyed valuesq w1 qk_norm positions"""
 
 
+ROLES = {
+    "packed": PACKED,
+    "key_value": KEY_VALUE,
+    "query": QUERY,
+    "key": KEY,
+    "value": VALUE,
+    "out": OUT,
+}
+
+
 @pytest.mark.parametrize(
     ("role", "name"),
-    [
-        (role, name)
-        for role, names in {
-            "packed": PACKED,
-            "key_value": KEY_VALUE,
-            "query": QUERY,
-            "key": KEY,
-            "value": VALUE,
-            "out": OUT,
-        }.items()
-        for name in names.split()
-    ],
+    [(role, name) for role, names in ROLES.items() for name in names.split()],
 )
 def test_a_name_says_its_role(role: str, name: str) -> None:
     alone = named(name, "other", "third")
@@ -66,83 +65,67 @@ def test_other_names_say_none(name: str) -> None:
     assert roles(named(name, "other", "third"), None) == {}
 
 
-def test_biases_and_gains_have_no_role() -> None:
-    assert roles(named("q", "k", "v", "out", shape=(3,)), None) == {}
-    assert roles(nn.Linear(2, 3), None) == {}
+def linears(count: int) -> nn.ModuleList:
+    return nn.ModuleList([nn.Linear(2, 3) for _ in range(count)])
 
 
-def test_the_weights_of_stacked_heads_have_one_role() -> None:
-    one = nn.ModuleList([nn.ModuleDict({"q": nn.Linear(2, 3)}) for _ in range(3)])
-    names = [f"heads.{n}.q.weight" for n in range(3)]
-    assert roles(nn.ModuleDict({"heads": one}), None) == {"query": names}
-    listed = nn.ModuleDict({"to_out": nn.Sequential(nn.Linear(2, 3), nn.Dropout())})
-    assert roles(listed, None) == {"out": ["to_out.0.weight"]}
+def listed(count: int, **others: nn.Module) -> nn.ModuleDict:
+    return nn.ModuleDict({"linears": linears(count), **others})
 
 
-def test_one_weight_that_is_left_joins_the_heads() -> None:
-    assert roles(named("q", "k", "v", "mix"), None)["out"] == ["mix"]
-    assert roles(named("q", "k", "v", "mix", "out"), None)["out"] == ["out"]
-    assert "out" not in roles(named("q", "k", "v", "mix", "more"), None)
+LINEAR, PACKED_LINEAR = nn.Linear(2, 3), nn.Linear(2, 9)
+HEADS = nn.ModuleList([nn.ModuleDict({"q": nn.Linear(2, 3)}) for _ in range(3)])
+BARE = nn.ParameterList([torch.zeros(2, 3) for _ in range(4)])
+QKV = {"query": "q", "key": "k", "value": "v"}
+LISTED = {
+    "query": "linears.0.weight",
+    "key": "linears.1.weight",
+    "value": "linears.2.weight",
+}
+FOUND: dict[str, tuple[nn.Module, dict[str, str]]] = {
+    "biases and gains": (named("q", "k", "v", "out", shape=(3,)), {}),
+    "a name of no role": (nn.Linear(2, 3), {}),
+    "stacked heads": (
+        nn.ModuleDict({"heads": HEADS}),
+        {"query": "heads.0.q.weight heads.1.q.weight heads.2.q.weight"},
+    ),
+    "a sequence": (
+        nn.ModuleDict({"to_out": nn.Sequential(nn.Linear(2, 3), nn.Dropout())}),
+        {"out": "to_out.0.weight"},
+    ),
+    # One weight that is left joins the heads.
+    "one is left": (named(*"qkv", "mix"), QKV | {"out": "mix"}),
+    "an output": (named(*"qkv", "mix", "out"), QKV | {"out": "out"}),
+    "two are left": (named(*"qkv", "mix", "more"), QKV),
+    # A list of layers is read in its order, if nothing beside it says more.
+    "four layers": (listed(4), LISTED | {"out": "linears.3.weight"}),
+    "three and a name": (listed(3, fc=LINEAR), LISTED | {"out": "fc.weight"}),
+    "four parameters": (
+        nn.ParameterDict({"w": BARE}),
+        {"query": "w.0", "key": "w.1", "value": "w.2", "out": "w.3"},
+    ),
+    "two layers": (listed(2), {}),
+    "three layers": (listed(3), {}),
+    "five layers": (listed(5), {}),
+    "a list beside names": (
+        listed(3, qkv=PACKED_LINEAR, proj=LINEAR),
+        {"packed": "qkv.weight", "out": "proj.weight"},
+    ),
+    "two lists": (listed(2, others=linears(2)), {}),
+}
 
 
-def listed(count: int, name: str = "linears") -> nn.ModuleDict:
-    layers = nn.ModuleList([nn.Linear(2, 3) for _ in range(count)])
-    return nn.ModuleDict({name: layers})
-
-
-def test_a_list_of_layers_is_read_in_its_order() -> None:
-    order = {
-        "query": ["linears.0.weight"],
-        "key": ["linears.1.weight"],
-        "value": ["linears.2.weight"],
-    }
-    four = order | {"out": ["linears.3.weight"]}
-    assert roles(listed(4), None) == four
-    three = listed(3)
-    three["fc"] = nn.Linear(2, 3)
-    assert roles(three, None) == order | {"out": ["fc.weight"]}
-    bare = nn.ParameterDict(
-        {"w": nn.ParameterList([torch.zeros(2, 3) for _ in range(4)])}
-    )
-    assert roles(bare, None) == {
-        role: [f"w.{n}"] for n, role in enumerate(("query", "key", "value", "out"))
-    }
-
-
-@pytest.mark.parametrize("count", [2, 3, 5])
-def test_a_list_of_another_length_says_nothing(count: int) -> None:
-    assert roles(listed(count), None) == {}
-
-
-def test_a_list_beside_names_says_nothing() -> None:
-    module = listed(3)
-    module["qkv"] = nn.Linear(2, 9)
-    module["proj"] = nn.Linear(2, 3)
-    assert [*roles(module, None)] == ["packed", "out"]
-
-
-def test_two_lists_say_nothing() -> None:
-    module = listed(2)
-    module["others"] = nn.ModuleList([nn.Linear(2, 3), nn.Linear(2, 3)])
-    assert roles(module, None) == {}
+@pytest.mark.parametrize(("module", "found"), FOUND.values(), ids=FOUND)
+def test_roles_are_found(module: nn.Module, found: dict[str, str]) -> None:
+    assert roles(module, None) == {role: one.split() for role, one in found.items()}
 
 
 def test_what_has_no_role_is_listed() -> None:
-    module = nn.ModuleDict(
-        {
-            "W_query": nn.Linear(2, 3),
-            "norm": nn.LayerNorm(3),
-            "first": nn.Linear(2, 3),
-            "second": nn.Linear(2, 3, bias=False),
-        }
-    )
-    assert without_role(module, roles(module, None)) == [
-        "norm.weight",
-        "norm.bias",
-        "first.weight",
-        "first.bias",
-        "second.weight",
-    ]
+    parts = {"W_query": nn.Linear(2, 3), "norm": nn.LayerNorm(3)}
+    parts |= {"first": nn.Linear(2, 3), "second": nn.Linear(2, 3, bias=False)}
+    module = nn.ModuleDict(parts)
+    left = "norm.weight norm.bias first.weight first.bias second.weight"
+    assert without_role(module, roles(module, None)) == left.split()
     known = nn.MultiheadAttention(15, 5)
     assert without_role(known, roles(known, None)) == []
 
