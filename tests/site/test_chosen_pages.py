@@ -44,8 +44,11 @@ def test_a_page_has_changed_if_what_it_shows_has(file):
 
 def test_one_of_each_kind_is_tried(site, monkeypatch):
     monkeypatch.setattr(chosen_pages, "changed_files", lambda: {*CHANGES})
+    built = {"generated/live/clock.html"}
+    monkeypatch.setattr(chosen_pages, "changed_built_files", lambda: built)
     monkeypatch.delenv("ALL", raising=False)
     chosen = chosen_pages.chosen_pages(site)
+    assert "positions/rotary/index.html" in chosen
     kinds = {chosen_pages.kind(one) for one in chosen}
     assert sorted(kinds) == sorted(KINDS)
     assert {page for pages in CHANGES.values() for page in pages} <= {*chosen}
