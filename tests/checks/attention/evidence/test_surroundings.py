@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.attention.evidence.surroundings import Bare
-from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.asking import evidence_of, expect, said
 from tests.checks.support.attention_designs import HEADS, WIDTH, Base, Halves, Sunk
 from tests.support.mistakes.mistake import EQUATION
 
@@ -108,9 +108,7 @@ KINDS = [Before, After, OfItsOwn, Block, Gated, GatedInside, Scaled, Talking]
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_equation_is_asked_of_attention_alone(kind: Any, causal: bool) -> None:
-    verdict, sentence = said(kind(causal=causal), EQUATION)
-    assert verdict == "passed"
-    assert ", without " in sentence
+    expect(kind(causal=causal), EQUATION, "passed", "*, without *")
 
 
 @pytest.mark.parametrize("kind", [Before, Block, Gated])
@@ -119,9 +117,7 @@ def test_a_mistake_in_attention_is_named_all_the_same(kind: Any) -> None:
         def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
             return q * 8**0.5, k, v
 
-    verdict, sentence = said(Unscaled(), EQUATION)
-    assert verdict == "failed"
-    assert "scores are not scaled" in sentence
+    expect(Unscaled(), EQUATION, "failed", "*scores are not scaled*")
 
 
 def bares(target: nn.Module) -> tuple[Bare, ...]:

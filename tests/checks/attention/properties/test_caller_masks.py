@@ -10,7 +10,7 @@ from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.masks import Mask
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.properties.caller_mask_causes import in_training
-from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.asking import evidence_of, expect, rows_of, said
 from tests.checks.support.right import MASKED, Adds, HidesPadding
 from tests.support.attention_in_steps import (
     SMALL,
@@ -27,9 +27,7 @@ def test_padding_upside_down_is_found() -> None:
         def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
             return super().forward(x, key_padding_mask)
 
-    verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "failed"
-    assert sentence.startswith("In its key_padding_mask, True may look.")
+    expect(Wrong(SMALL), OBEYED, "failed", "In its key_padding_mask, True may look.*")
     assert said(HidesPadding(SMALL), OBEYED)[0] == "passed"
 
 
@@ -54,9 +52,7 @@ def test_a_mask_that_no_form_of_can_work_is_a_mistake() -> None:
                 return super().forward(x) * maks
             return super().forward(x)
 
-    verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "failed"
-    assert sentence.startswith("With mask it raised NameError: ")
+    expect(Wrong(SMALL), OBEYED, "failed", "With mask it raised NameError: *")
 
 
 def test_numbers_are_tried_before_what_is_added() -> None:
@@ -128,9 +124,8 @@ def test_the_mask_of_the_first_call_may_not_be_kept() -> None:
                 mask = kept[0]
             return super().forward(x, mask)
 
-    verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "failed"
-    assert sentence.startswith("With another mask than the first, a row moves")
+    words = "With another mask than the first, a row moves*"
+    expect(Wrong(SMALL), OBEYED, "failed", words)
 
 
 def test_large_queries_may_not_see_what_is_hidden() -> None:
@@ -144,9 +139,8 @@ def test_large_queries_may_not_see_what_is_hidden() -> None:
             self.steps = self.steps | {"hide": put}
             return self.run(x)
 
-    verdict, sentence = said(Wrong(SMALL), OBEYED)
-    assert verdict == "failed"
-    assert sentence.startswith("With mask, large queries see what it hides")
+    words = "With mask, large queries see what it hides*"
+    expect(Wrong(SMALL), OBEYED, "failed", words)
 
 
 def test_a_mask_that_makes_everything_nan_is_not_taken() -> None:
@@ -264,9 +258,7 @@ def test_whose_mask_a_text_gets_and_when_is_told(
                 hidden = hidden.roll(1, dims=0)
             return super().forward(x, hidden)
 
-    verdict, seen = said(Wrong(SMALL), asked)
-    assert verdict == "failed"
-    assert sentence in seen
+    expect(Wrong(SMALL), asked, "failed", f"*{sentence}*")
 
 
 def test_masks_are_found_beside_a_call_that_is_told() -> None:
@@ -353,9 +345,7 @@ def test_an_attention_mask_whose_ones_are_hidden_is_noted() -> None:
             keep = None if attention_mask is None else ~attention_mask.bool()
             return super().forward(x, keep)
 
-    verdict, sentence = said(Inverted(SMALL), OBEYED)
-    assert verdict == "note"
-    assert sentence.startswith("In its attention_mask, ones are hidden.")
+    expect(Inverted(SMALL), OBEYED, "note", "In its attention_mask, ones are hidden.*")
 
 
 def test_what_training_does_without_a_mask_is_told_elsewhere() -> None:

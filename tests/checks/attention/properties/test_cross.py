@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway import CrossAttention
-from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.asking import evidence_of, expect, said
 from tests.checks.support.callers import WIDTH, Attend, OfThree, OfTokens, OfTwo
 from tests.support.attention_in_steps import SMALL, Attention
 from tests.support.mistakes import OTHER_CALLS, build
@@ -169,9 +169,7 @@ class ValuesOfKeys(OfThree):
     ],
 )
 def test_values_that_are_made_of_keys_are_found(times: float, sentence: str) -> None:
-    verdict, seen = said(ValuesOfKeys(times), OTHERS, d_in=WIDTH)
-    assert verdict == "failed"
-    assert seen.endswith(sentence)
+    expect(ValuesOfKeys(times), OTHERS, "failed", f"*{sentence}", d_in=WIDTH)
 
 
 def test_evidence_keeps_what_was_given_and_what_came_out() -> None:
@@ -187,11 +185,8 @@ def over_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 
 def test_a_softmax_over_queries_is_named() -> None:
-    verdict, sentence = said(over_queries, OTHERS, causal=False)
-    assert verdict == "failed"
-    assert sentence.endswith(
-        "weights depend on other queries, as with a softmax over queries."
-    )
+    words = "*weights depend on other queries, as with a softmax over queries."
+    expect(over_queries, OTHERS, "failed", words, causal=False)
 
 
 class Sigmoid(OfThree):

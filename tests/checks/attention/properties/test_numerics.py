@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks import check
-from tests.checks.support.asking import calling, said
+from tests.checks.support.asking import calling, expect, said
 from tests.support.attention_in_steps import (
     SMALL,
     Attention,
@@ -105,9 +105,8 @@ def test_a_row_that_is_large_is_said_to_be() -> None:
     def naive(m: Any, scores: Tensor) -> Tensor:
         return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
-    verdict, sentence = said(Attention(SMALL, softmax=naive), LARGE)
-    assert verdict == "failed"
-    assert sentence.startswith("With tokens 100 times as large, in float64, a row is")
+    words = "With tokens 100 times as large, in float64, a row is*"
+    expect(Attention(SMALL, softmax=naive), LARGE, "failed", words)
 
 
 def test_a_type_may_not_be_fixed() -> None:
@@ -124,9 +123,7 @@ def test_numbers_may_not_be_lost_in_16_bits() -> None:
         rows = run(x)
         return rows if rows.itemsize > 2 else rows * 4 - 3 * rows.roll(1, dims=-1)
 
-    verdict, sentence = said(calling(call), HALF)
-    assert verdict == "failed"
-    assert sentence.startswith("In bfloat16 it is off by")
+    expect(calling(call), HALF, "failed", "In bfloat16 it is off by*")
 
 
 def test_a_type_that_is_not_there_is_no_mistake() -> None:
@@ -156,9 +153,8 @@ def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
             raise TypeError("32 bits, please")
         return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
 
-    verdict, sentence = said(attend, "half-precision")
-    assert verdict == "note"
-    assert sentence.startswith("It works only in float32: in bfloat16 it raised")
+    words = "It works only in float32: in bfloat16 it raised*"
+    expect(attend, "half-precision", "note", words)
 
 
 def test_gradients_must_reach_every_vector() -> None:
@@ -198,9 +194,8 @@ def test_kernels_of_16_bits_are_as_exact_as_the_formula(
 
 
 def test_a_kernel_of_16_bits_may_not_be_farther_off_than_the_formula() -> None:
-    verdict, sentence = said(of_one_type(torch.bfloat16, 1.2), HALF)
-    assert verdict == "failed"
-    assert "times that of the plain formula in the same type" in sentence
+    words = "*times that of the plain formula in the same type*"
+    expect(of_one_type(torch.bfloat16, 1.2), HALF, "failed", words)
 
 
 def test_a_module_of_16_bits_is_not_compared() -> None:
@@ -234,9 +229,8 @@ class Filled(PairMasked):
 
 
 def test_masks_must_work_in_half_precision() -> None:
-    verdict, sentence = said(Filled(-1e9), HALF)
-    assert verdict == "failed"
-    assert sentence.startswith("With mask, in float16 it raised RuntimeError: ")
+    words = "With mask, in float16 it raised RuntimeError: *"
+    expect(Filled(-1e9), HALF, "failed", words)
     assert said(Filled(-1e4), HALF)[0] == "passed"
 
 
@@ -258,9 +252,7 @@ def test_masks_may_not_be_nan_in_half_precision() -> None:
             lost = mask is not None and x.dtype == torch.bfloat16
             return rows * (torch.nan if lost else 1.0)
 
-    verdict, sentence = said(Wrong(SMALL), HALF)
-    assert verdict == "failed"
-    assert sentence.startswith("With mask, a row is not finite in bfloat16")
+    expect(Wrong(SMALL), HALF, "failed", "With mask, a row is not finite in bfloat16*")
 
 
 class Lengths(Attention):
@@ -278,9 +270,8 @@ class Lengths(Attention):
 
 
 def test_what_lengths_hide_by_must_fit_into_16_bits() -> None:
-    verdict, sentence = said(Lengths(SMALL, causal=False), HALF)
-    assert verdict == "failed"
-    assert sentence.startswith("With valid_lens, in float16 it raised RuntimeError")
+    words = "With valid_lens, in float16 it raised RuntimeError*"
+    expect(Lengths(SMALL, causal=False), HALF, "failed", words)
 
 
 class Anew(PairMasked):
@@ -297,9 +288,7 @@ class Anew(PairMasked):
 
 
 def test_random_code_must_work_in_16_bits_too() -> None:
-    verdict, sentence = said(Anew(SMALL), HALF)
-    assert verdict == "failed"
-    assert sentence.startswith("In float16 it raised RuntimeError")
+    expect(Anew(SMALL), HALF, "failed", "In float16 it raised RuntimeError*")
     module = Anew(SMALL)
     module.fill = -1e4
     assert said(module, HALF) == ("passed", "Types are kept, and 16 bits are accepted.")

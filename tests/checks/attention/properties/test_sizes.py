@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks import check
-from tests.checks.support.asking import calling, evidence_of, said
+from tests.checks.support.asking import calling, evidence_of, expect, said
 from tests.checks.support.right import STEPS
 from tests.support.attention_in_steps import SIZES, SMALL, Attention, Sizes, hide
 from tests.support.mistakes import MISTAKES, build
@@ -117,11 +117,8 @@ def test_a_view_of_what_is_elsewhere_in_memory_is_said_to_be_one() -> None:
             x = x.transpose(0, 1).view(4, -1).view(x.shape)
         return run(x)
 
-    verdict, sentence = said(calling(call), SIZE)
-    assert verdict == "failed"
-    assert sentence.endswith(
-        "use reshape() where view() finds numbers in a different order in memory."
-    )
+    words = "*use reshape() where view() finds numbers in a different order in memory."
+    expect(calling(call), SIZE, "failed", words)
 
 
 def test_a_size_that_is_refused_is_told() -> None:
@@ -149,9 +146,8 @@ def test_a_text_gets_the_same_among_any_number(count: int) -> None:
 
 def test_what_is_kept_of_a_short_text_may_not_refuse_a_long_one() -> None:
     module = build("two heads", MISTAKES["mask: of the first call"])
-    verdict, sentence = said(module, LONGER)
-    assert verdict == "failed"
-    assert sentence.endswith("something of the first call is kept, such as its mask.")
+    words = "*something of the first call is kept, such as its mask."
+    expect(module, LONGER, "failed", words)
 
 
 def test_a_wide_module_is_asked_about_its_context_in_32_bits() -> None:
