@@ -7,14 +7,14 @@ from typing import Any, Literal
 from headway.checks.attention.evidence import Evidence, gather
 from headway.checks.attention.found_facts import facts as found_facts
 from headway.checks.attention.oracle import choose_weights
-from headway.checks.attention.properties import PROPERTIES, AttentionProperty
+from headway.checks.attention.properties import PROPERTIES
 from headway.checks.attention.subject import Options, discover
-from headway.checks.core.asking import row_of
 from headway.checks.core.choosing import chosen
 from headway.checks.core.declared_facts import declared
 from headway.checks.core.expected import expect, refuse
 from headway.checks.core.outcome import Outcome, not_applicable
 from headway.checks.core.progress import tell, told
+from headway.checks.core.property import Property, row_of
 from headway.checks.core.report import Report, Row, name_causes
 from headway.checks.core.settings import isolated_settings
 from headway.checks.core.signature import CallOption
@@ -123,7 +123,7 @@ def check(
     return Report(subject.name, known_facts, rows)
 
 
-def ask(properties: Sequence[AttentionProperty], evidence: Evidence) -> list[Row]:
+def ask(properties: Sequence[Property[Evidence]], evidence: Evidence) -> list[Row]:
     """Ask whether properties hold; their order does not matter."""
     return [
         row_of(asked, partial(_outcome, asked, evidence))
@@ -131,7 +131,7 @@ def ask(properties: Sequence[AttentionProperty], evidence: Evidence) -> list[Row
     ]
 
 
-def _outcome(asked: AttentionProperty, evidence: Evidence) -> Outcome:
-    if evidence.repeats.random and not asked.of_random_code:
+def _outcome(asked: Property[Evidence], evidence: Evidence) -> Outcome:
+    if evidence.repeats.random and "random" not in asked.even_if:
         return not_applicable("Its answers are random, so they cannot be compared.")
     return asked.ask(evidence)

@@ -4,18 +4,18 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
-from headway.checks.core.asking import row_of
 from headway.checks.core.choosing import chosen
 from headway.checks.core.declared_facts import OF_MODELS, declared
 from headway.checks.core.expected import expect, refuse
 from headway.checks.core.outcome import Outcome, not_applicable
+from headway.checks.core.property import Property, row_of
 from headway.checks.core.report import Fact, Origin, Report, name_causes
 from headway.checks.core.settings import isolated_settings
 from headway.checks.core.signature import CallOption
 from headway.checks.model.discover_model import discover_model
 from headway.checks.model.model_evidence import ModelEvidence
 from headway.checks.model.model_subject import ModelOptions
-from headway.checks.model.properties import PROPERTIES, ModelProperty
+from headway.checks.model.properties import PROPERTIES
 from headway.checks.model.repeating import steady
 
 
@@ -103,10 +103,10 @@ def check_model(
     return Report(evidence.subject.name, known_facts, rows)
 
 
-def _outcome(asked: ModelProperty, evidence: ModelEvidence) -> Outcome:
-    if not (evidence.finite or asked.of_any_numbers):
+def _outcome(asked: Property[ModelEvidence], evidence: ModelEvidence) -> Outcome:
+    if not evidence.finite and "not finite" not in asked.even_if:
         return not_applicable("Some logits are not finite, so they cannot be compared.")
-    if evidence.leaks and not asked.of_a_leak:
+    if evidence.leaks and "leaking" not in asked.even_if:
         return not_applicable("Logits see later tokens; fix this first.")
     return asked.ask(evidence)
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.checks.attention.subject.caches import Layers, ways_to_cache
+from headway.checks.attention.subject.caches import LibraryCache, ways_to_cache
 from tests.checks.support.callers import WIDTH, Attend, discovered
 
 
@@ -39,7 +39,7 @@ def test_new_tokens_stand_after_those_before() -> None:
 
 
 def test_a_cache_of_layers_keeps_each_apart() -> None:
-    cache = Layers()
+    cache = LibraryCache()
     one, two = torch.ones(1, 2, 3), torch.zeros(1, 1, 3)
     cache.update(one, one)
     cache.update(two, two, 1)

@@ -57,7 +57,7 @@ class Way:
     without_positions: "Way | None" = None
 
 
-class Layers:
+class LibraryCache:
     """A cache as large libraries make one: of all layers, and each adds to its own."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Layers:
 
 _OBJECTS: dict[str, Callable[[], Any]] = {
     "KeyValueCache()": LayerCache,
-    "a cache of layers": Layers,
+    "a cache of layers": LibraryCache,
     "{}": dict,
     "[]": list,
 }
