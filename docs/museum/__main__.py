@@ -14,10 +14,8 @@ With `--check` nothing is written; the command fails if one of them is not as it
 be written.
 """
 
-import contextlib
 import functools
 import inspect
-import io
 import re
 import sys
 import textwrap
@@ -35,7 +33,7 @@ from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from headway.checks.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.properties import PROPERTIES
 from pytest_proofread.page.markdown import programs
-from workshop.generator_support import generate, significant
+from workshop.generator_support import generate, run_program, significant
 
 PAGES = Path(__file__).parent
 FOLDER = Path(__file__).parents[2] / "generated" / "museum"
@@ -220,9 +218,7 @@ def _exhibit(room: str, number: int, part: str, records: dict[str, Any]) -> Exhi
 
 def report(one: Exhibit, program: str | None = None) -> Report:
     """Run its program, or another, and ask what it makes for properties."""
-    names: dict[str, Any] = {"__name__": "__main__"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(program or one.program, "<exhibit>", "exec"), names)  # noqa: S102
+    names, _ = run_program(program or one.program)
     if {*one.breaks} & {other.id for other in properties_beyond_check.EVERY}:
         return properties_beyond_check.report(names)
     for kind, ask in asking(one.room).items():
@@ -238,9 +234,7 @@ def report(one: Exhibit, program: str | None = None) -> Report:
 @functools.cache
 def asking(room: str) -> dict[str, Callable[..., Report]]:
     """Run what a room begins with; give its functions by what they ask about."""
-    names: dict[str, Any] = {"__name__": "museum"}
-    for program in programs_before(room):
-        exec(compile(program, f"<{room}>", "exec"), names)  # noqa: S102
+    names, _ = run_program("\n".join(programs_before(room)), "museum")
     return {
         name.removeprefix("ask_"): made
         for name, made in names.items()
