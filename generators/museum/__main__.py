@@ -13,15 +13,12 @@ With `--check` nothing is written; the command fails if one of them is not as it
 be written.
 """
 
-import contextlib
 import functools
 import inspect
-import io
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from generators import GENERATED
 from generators.museum import properties_beyond_check
@@ -30,7 +27,7 @@ from headway.checks import Report, check
 from headway.checks.attention.properties import PROPERTIES
 from headway.checks.core.book_sections import Section
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
-from workshop.generator_support import generate, significant
+from workshop.generator_support import generate, run_program, significant
 
 FOLDER = GENERATED / "museum"
 NAMES = [one.id for one in PROPERTIES]
@@ -81,9 +78,7 @@ SYMPTOMS = {
 
 def report(one: Exhibit, program: str | None = None) -> Report:
     """Run its program, or another, and ask what it makes for properties."""
-    names: dict[str, Any] = {"__name__": "__main__"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(program or one.program, "<exhibit>", "exec"), names)  # noqa: S102
+    names, _ = run_program(program or one.program)
     if {*one.breaks} & {other.id for other in properties_beyond_check.EVERY}:
         return properties_beyond_check.report(names)
     for kind, ask in asking(one.room).items():
@@ -99,9 +94,7 @@ def report(one: Exhibit, program: str | None = None) -> Report:
 @functools.cache
 def asking(room: str) -> dict[str, Callable[..., Report]]:
     """Run what a room begins with; give its functions by what they ask about."""
-    names: dict[str, Any] = {"__name__": "museum"}
-    for program in programs_before(room):
-        exec(compile(program, f"<{room}>", "exec"), names)  # noqa: S102
+    names, _ = run_program("\n".join(programs_before(room)), "museum")
     return {
         name.removeprefix("ask_"): made
         for name, made in names.items()

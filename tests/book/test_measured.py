@@ -1,6 +1,5 @@
 """The table of measured times says what the data beside it hold."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -8,19 +7,15 @@ from types import ModuleType
 
 import pytest
 
+from tests.support.load_module import load_module
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/kernels/flash.md"
 
 
 @pytest.fixture(scope="module")
 def measuring() -> ModuleType:
-    path = ROOT / "tools/measure_kernels.py"
-    spec = importlib.util.spec_from_file_location("measure_kernels", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(ROOT / "tools/measure_kernels.py")
 
 
 def test_the_table_shows_the_data(measuring: ModuleType) -> None:

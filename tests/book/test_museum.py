@@ -1,7 +1,5 @@
 """The museum is true: each mistake is found, each property finds one, fixes work."""
 
-import contextlib
-import io
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,7 @@ from headway.checks.attention.properties import PROPERTIES
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 from tests.support.mistakes import MUSEUM_ONLY
 from workshop.changed_modules.kept import Kept
+from workshop.generator_support import run_program
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -63,7 +62,8 @@ class Verdict(NamedTuple):
 
 def verdict(one: Any) -> Verdict:
     fixed = one.fixed()
-    return Verdict(museum.report(one), printed(fixed), museum.report(one, fixed))
+    shown = run_program(fixed)[1]
+    return Verdict(museum.report(one), shown, museum.report(one, fixed))
 
 
 @pytest.fixture(scope="module")
@@ -140,12 +140,6 @@ def test_a_program_still_prints_that_when_it_is_fixed(
     """Nothing but the mistake differs, so no shape gives it away."""
     assert exhibit.fixed() != exhibit.program
     assert shapes(verdicts[exhibit].prints) == shapes(exhibit.shown)
-
-
-def printed(program: str) -> str:
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(compile(program, "<exhibit>", "exec"), {"__name__": "__main__"})  # noqa: S102
-    return out.getvalue()
 
 
 def shapes(text: str) -> list[str]:

@@ -1,8 +1,6 @@
 """Each chapter ends alike, and the key to its question follows from a program."""
 
 import ast
-import contextlib
-import io
 import itertools
 import os
 import re
@@ -17,6 +15,7 @@ from headway.practice.task.library import book
 from pytest_proofread.page.markdown import fences, outside, programs, skipped
 from tests.support.book_nav import chapters, next_chapter
 from workshop.changed_modules.kept import Kept
+from workshop.generator_support import run_program
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHAPTERS = chapters()
@@ -222,9 +221,7 @@ def asks_the_package(code: str) -> bool:
 
 def last_line(code: str) -> str:
     """Run a program, and return the last line that it prints."""
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(compile(code, "<choices>", "exec"), {"__name__": "__main__"})  # noqa: S102
-    return out.getvalue().rstrip().rpartition("\n")[2]
+    return run_program(code)[1].rstrip().rpartition("\n")[2]
 
 
 def wrong_point(right: str, without: str) -> list[str]:

@@ -1,24 +1,16 @@
 """What can be read off the sources of the site, before it is built."""
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from tests.support.book_nav import CONFIG, sources
+from tests.support.load_module import load_module
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PYTHON_HANDLER = CONFIG["plugins"]["mkdocstrings"]["handlers"]["python"]
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_page_stands_in_the_nav_once():
@@ -39,7 +31,7 @@ def test_our_own_styles_scripts_and_templates_name_no_other_host(source):
 
 
 def test_the_list_of_types_is_what_the_site_links_by():
-    made = load(DOCS / "assets/make_inventory.py")
+    made = load_module(DOCS / "assets/make_inventory.py")
     listing = (DOCS / "assets/inventory.txt").read_text()
     assert made.make(listing) == (DOCS / "assets/inventory.inv").read_bytes()
     (inventory,) = PYTHON_HANDLER["inventories"]

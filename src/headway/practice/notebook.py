@@ -11,7 +11,7 @@ from functools import cache
 from types import FrameType
 from typing import Any
 
-from headway.practice.judging.judge import example, judge, with_example
+from headway.practice.judging.judge import defined, example, judge, with_example
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, Task, book
 
@@ -59,7 +59,8 @@ class NotebookExercise:
                 verdict = judge(task, given, seed=seed)
                 if verdict.state == "open":
                     return verdict
-                _, told = example(task, _definitions(task) | given)
+                own = defined(task, task.source.solution)
+                _, told = example(task, own | given)
         except _TooLongError:
             return Verdict(
                 task.name,
@@ -160,13 +161,6 @@ def exercise(name: str | int) -> NotebookExercise:
 def _made(name: str) -> NotebookExercise:
     """Make an exercise once, so that it remembers which hints are open."""
     return NotebookExercise(book()[name], len(book()))
-
-
-def _definitions(task: Task) -> dict[str, Any]:
-    """Give what the file of an exercise imports and defines."""
-    namespace: dict[str, Any] = {"__name__": task.name}
-    exec(task.source.solution, namespace)  # noqa: S102
-    return namespace
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -1,7 +1,6 @@
 """What GitHub shows stands at the code, and holds every sign of the sentence."""
 
 import functools
-import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from headway.checks import Report, Row
 from headway.checks.command.formats import SourcePlace, to_github, to_github_error
 from headway.checks.command.place import place_of
 from headway.checks.core.book_sections import Section
+from tests.support.load_module import load_module
 
 HERE = Section("A chapter", "A section", "part/page/#a-section")
 ROWS = [
@@ -104,13 +104,7 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType
     (tmp_path / "src").mkdir()
     file = tmp_path / "src" / "placed.py"
     file.write_text(CODE)
-    spec = importlib.util.spec_from_file_location("placed", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["placed"] = module
-    spec.loader.exec_module(module)
-    yield module
+    yield load_module(file)
     del sys.modules["placed"]
 
 

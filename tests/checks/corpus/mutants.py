@@ -6,9 +6,7 @@ fields of `Change`. Where several changes have one cause, `cause` is its name in
 `options` that must be told of it.
 """
 
-import importlib.util
 import re
-import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -19,6 +17,7 @@ from typing import Any
 
 from headway._edits import Edit
 from tests.checks.corpus.ground_truth import Style
+from tests.support.load_module import load_module
 
 HOSTS = Path(__file__).parent / "hosts"
 CAUSES = Path(__file__).with_name("causes.toml")
@@ -77,13 +76,7 @@ def _module(name: str, source: str) -> ModuleType:
     stem = "corpus_" + re.sub(r"\W", "_", name)
     path = Path(FOLDER.name) / f"{stem}.py"
     path.write_text(source, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[stem] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path)
 
 
 def _built(name: str, source: str) -> Any:

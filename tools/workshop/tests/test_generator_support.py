@@ -10,10 +10,21 @@ from workshop.generator_support import (
     fixed,
     generate,
     read_hashes,
+    run_program,
     sha256,
     significant,
     write_hashes,
 )
+
+
+def test_a_program_gives_what_it_defines_and_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names, printed = run_program("one = 1\nprint(one, __name__)\n")
+    assert names["one"] == 1
+    assert printed == "1 __main__\n"
+    assert run_program("print(__name__)", "museum")[1] == "museum\n"
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(

@@ -315,11 +315,16 @@ def _compiled(task: Task, source: str) -> Any:
     return compile(program, f"<{task.name}>", "exec")
 
 
-def made(task: Task, source: str) -> Any:
-    """Run a program of ours, and give the answer that it defines."""
+def defined(task: Task, source: str) -> dict[str, Any]:
+    """Run a program of ours, and give what it imports and defines."""
     namespace: dict[str, Any] = {"__name__": task.name}
     exec(_compiled(task, source), namespace)  # noqa: S102
-    return namespace[task.exercise.answer]
+    return namespace
+
+
+def made(task: Task, source: str) -> Any:
+    """Run a program of ours, and give the answer that it defines."""
+    return defined(task, source)[task.exercise.answer]
 
 
 def explain(known: KnownResults, results: Sequence[Result]) -> Sequence[Wrong]:

@@ -6,15 +6,26 @@ else one list of their hashes, which `sha256sum --check` can read too.
 """
 
 import argparse
+import contextlib
 import hashlib
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 # How near to a tie between two roundings a number may come, as a share of the number.
 # One with a few decimals is what a reader computes in float32, which rounds by so much.
 # One with many digits is off by what float64 loses in a long sum, which is far less.
 FLOAT32, FLOAT64 = Decimal(2) ** -24, Decimal("1e-12")
+
+
+def run_program(program: str, name: str = "__main__") -> tuple[dict[str, Any], str]:
+    """Run a program of a page; return what it defines and what it prints."""
+    names: dict[str, Any] = {"__name__": name}
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(program, "<program>", "exec"), names)  # noqa: S102
+    return names, out.getvalue()
 
 
 def fixed(value: float, decimals: int) -> str:
