@@ -17,7 +17,7 @@ from tests.checks.corpus.styles import STYLES
 
 Case = tuple[str, str, Callable[[], Judged]]  # family, name, how to judge
 
-AGAIN = "run `python -m checks.corpus --write` if that is meant"
+AGAIN = "run `python -m tests.checks.corpus --write` if that is meant"
 
 
 def cases() -> Iterator[Case]:
