@@ -206,6 +206,7 @@ def test_all_that_the_book_is_checked_with_is_pinned(
             *group("dev"),
         ]
     )
+    installed.pop("headway", None)  # the workshop needs it, as it lies here
     pinned = {canonicalize_name(pin.name): pin.specifier for pin in pins()}
     versions = {name: package.version for name, package in installed.items()}
     assert [

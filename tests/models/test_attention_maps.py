@@ -1,14 +1,13 @@
 """What maps of weights tell: sizes, heads taken away, and maps multiplied."""
 
 import re
-import runpy
 from itertools import product
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from generators.trained import copiers
 from headway import (
     GroupedQueryAttention,
     MultiHeadAttention,
@@ -31,8 +30,6 @@ from headway import (
 from tests.support.compare import close
 from tests.support.sizes import D_IN, B, D, H, T
 
-ROOT = Path(__file__).parents[2]
-COPIERS = ROOT / "docs" / "trained" / "copiers.py"
 FLOOR = guessing_loss()
 
 
@@ -338,13 +335,12 @@ def test_each_call_gives_a_model_of_its_own() -> None:
 def test_what_is_stored_is_held_to_its_thresholds(
     one_thread: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copiers = runpy.run_path(str(COPIERS))
-    assert copiers["main"](["--check"]) == 0
+    assert copiers.main(["--check"]) == 0
     assert capsys.readouterr().out == ""
     model = two_head_model()
     nn.init.zeros_(model.blocks[0].attention.out_proj.weight)
-    assert len(copiers["problems"](model)) == 2
-    assert len(copiers["spare_heads"](model)) == 1
+    assert len(copiers.problems(model)) == 2
+    assert len(copiers.spare_heads(model)) == 1
 
 
 @pytest.mark.slow
@@ -352,8 +348,7 @@ def test_what_is_stored_is_held_to_its_thresholds(
 def test_training_anew_comes_to_a_model_that_copies(
     one_thread: object, num_heads: int
 ) -> None:
-    copiers = runpy.run_path(str(COPIERS))
-    assert copiers["problems"](copiers["train"](num_heads)) == []
+    assert copiers.problems(copiers.train(num_heads)) == []
 
 
 @pytest.mark.slow

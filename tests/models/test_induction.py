@@ -3,7 +3,6 @@
 import inspect
 import math
 import re
-import runpy
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from generators.trained import induction_heads
 from headway import (
     GroupedQueryAttention,
     LanguageModel,
@@ -646,17 +646,16 @@ def test_refused_in_one_sentence(call: object, message: str) -> None:
 
 # The recording of its training.
 
-HEADS = Path(__file__).parents[2] / "docs" / "trained" / "induction_heads.py"
-
 
 def test_the_recording_shows_the_training_of_the_stored_model(capsys) -> None:
-    heads = runpy.run_path(str(HEADS))
-    assert heads["main"](["--check"]) == 0
+    assert induction_heads.main(["--check"]) == 0
     assert capsys.readouterr().out == ""
-    recording = heads["read"]()
-    assert heads["RECORDING"].stat().st_size < 4096
+    recording = induction_heads.read()
+    assert induction_heads.RECORDING.stat().st_size < 4096
     assert recording["steps"][-1] == 150
-    maps = recorded_weights(induction_model(), heads["numbers"](recording["text"]))
+    maps = recorded_weights(
+        induction_model(), induction_heads.numbers(recording["text"])
+    )
     for name, weights in zip(("first", "second"), maps, strict=True):
         assert len(recording[name]) == len(recording["steps"])
         for t, row in enumerate(recording[name][-1]):
@@ -667,22 +666,20 @@ def test_the_recording_shows_the_training_of_the_stored_model(capsys) -> None:
 
 
 def test_a_recording_without_stripes_is_found() -> None:
-    heads = runpy.run_path(str(HEADS))
-    recording = heads["read"]()
+    recording = induction_heads.read()
     for facts in ("loss", "back", "follows", "right", "first", "second"):
         recording[facts] = recording[facts][::-1]
-    assert len(heads["problems"](recording)) == 10
+    assert len(induction_heads.problems(recording)) == 10
 
 
 @pytest.mark.slow
 def test_recorded_anew_it_shows_the_same() -> None:
     threads = torch.get_num_threads()
-    heads = runpy.run_path(str(HEADS))
     try:
-        recording = heads["record"](seed=2)
+        recording = induction_heads.record(seed=2)
     finally:
         torch.set_num_threads(threads)
-    assert heads["problems"](recording) == []
+    assert induction_heads.problems(recording) == []
 
 
 def test_the_chapter_counts_the_parameters() -> None:

@@ -1,7 +1,6 @@
 """A model that writes: scores shifted by one, the same with a cache, and no leak."""
 
 import math
-import runpy
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from generators.trained import __main__ as trained
 from headway import (
     Characters,
     GroupedQueryAttention,
@@ -464,10 +464,9 @@ def test_the_state_is_small_and_holds_tensors_alone() -> None:
 
 
 def test_check_finds_nothing_and_trains_nothing(capsys) -> None:
-    trained = runpy.run_path(str(ROOT / "docs" / "trained"))
-    assert trained["main"](["--check"]) == 0
+    assert trained.main(["--check"]) == 0
     assert capsys.readouterr().out == ""
-    untrained = trained["problems"](small_gpt(trained=False))
+    untrained = trained.problems(small_gpt(trained=False))
     assert [line.split(";")[0] for line in untrained] == [
         "The model must lose less than 1.55"
     ]
@@ -476,10 +475,9 @@ def test_check_finds_nothing_and_trains_nothing(capsys) -> None:
 @pytest.mark.slow
 def test_trained_anew_it_does_as_well() -> None:
     threads = torch.get_num_threads()
-    trained = runpy.run_path(str(ROOT / "docs" / "trained"))
     try:
-        model, curve = trained["train"](seed=11)
+        model, curve = trained.train(seed=11)
     finally:
         torch.set_num_threads(threads)
-    assert trained["problems"](model) == []
-    assert curve["steps"][-1] == trained["STEPS"]
+    assert trained.problems(model) == []
+    assert curve["steps"][-1] == trained.STEPS
