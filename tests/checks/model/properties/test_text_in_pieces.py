@@ -53,6 +53,15 @@ class ReturnsLogitsAlone(ReturnsNothing):
         return (super().forward(ids, past), None)
 
 
+class TakesNoCaches(Appending):
+    """Caches of layers are refused, however they are handed over."""
+
+    def forward(self, ids: Tensor, caches: Any = None) -> Tensor:
+        if caches is not None:
+            raise TypeError("it takes none")
+        return super().forward(ids)
+
+
 class OneByOne(models.Cached):
     """Behind a cache it takes single tokens only."""
 
@@ -86,6 +95,7 @@ class OtherSingle(models.Cached):
         (Mapped, "passed", ""),
         (Keeping, "passed", ""),
         (ReturnsNothing, "not applicable", "it returned no cache; cached= says how."),
+        (TakesNoCaches, "not applicable", "m(ids, caches=...) raised TypeError"),
         (ReturnsLogitsAlone, "not applicable", "it returned no cache"),
         (OneByOne, "note", "raised RuntimeError: one by one"),
         (OtherFirst, "failed", "With an empty cache"),
