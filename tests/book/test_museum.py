@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from generators.museum import __main__ as museum
-from generators.museum import properties_beyond_check
+from generators.museum import names_and_fixes, properties_beyond_check
 from headway._edits import Edit
 from headway.checks import Report
 from headway.checks.attention.properties import PROPERTIES
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
+from headway.practice.task.library import book
 from tests.support.mistakes import MUSEUM_ONLY
 from workshop.changed_modules.kept import Kept
 from workshop.generator_support import run_program
@@ -197,6 +198,18 @@ def test_a_mistake_that_a_report_names_has_its_id(reports: dict) -> None:
         if ids and one.id not in ids:
             found[one.id] = ids[0]
     assert found == CASES
+
+
+def test_an_exhibit_leads_to_each_exercise_that_knows_it() -> None:
+    files = names_and_fixes.make()
+    shown = set()
+    for task in book().values():
+        part = task.chapter.partition("/")[0]
+        for exhibit in {one.exhibit for one in task.exercise.wrong if one.exhibit}:
+            name = exhibit.replace("/#", "/") + "-name.md"
+            assert f"(../practice/{part}.md#{task.name})" in files[name]
+            shown.add(name)
+    assert {name for name, text in files.items() if "../practice/" in text} == shown
 
 
 def test_models_are_asked_by_check_model(reports: dict) -> None:
