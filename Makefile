@@ -162,7 +162,7 @@ lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL
 	@echo '== Scores and HTML of the site'
 	@.venv/bin/python tests/lighthouse
 
-mutate: .venv/installed  ## break the book and the package on purpose: each fault must be found
+mutate: generated  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'
 	@$(RUN) workshop mutate-pages docs README.md -n 2
 	@echo '== Mutants of the package; this takes half an hour'
