@@ -78,14 +78,17 @@ def dropout(evidence: Evidence) -> Outcome:
     subject, others = _without_others(evidence)
     x = evidence.x
     with torch.no_grad():
-        expected = subject(x)[:1]
-    x = x[:1]
-    count, copies = _IF_WIDE if evidence.wide else (_MEANS, _COPIES)
+        expected = subject(x)
+    count, copies = _MEANS, _COPIES
+    if evidence.wide:
+        x, expected = x[:1], expected[:1]
+        count, copies = _IF_WIDE
+    drawn, mean = x[:1], expected[:1]  # one text is enough for many draws
     if not subject.has_dropout:
         return not_applicable("No dropout rate was found.")
     dropping = subject.in_training(dropout=_RATE)
     with torch.no_grad():
-        means = _means(dropping, x, count, copies)
+        means = _means(dropping, drawn, count, copies)
         few, most, none = (
             subject.in_training(dropout=rate)(x)
             for rate in (_SMALL_RATE, 1 - _SMALL_RATE, 0.0)
@@ -131,10 +134,10 @@ def dropout(evidence: Evidence) -> Outcome:
             "says nothing about dropout."
         )
     draws = count * copies  # a count, since what was drawn differs by platform
-    if _has_mean(means, expected, evidence.tolerance) or _has_mean(
-        _means_apart(dropping, x, count, copies), expected, evidence.tolerance
+    if _has_mean(means, mean, evidence.tolerance) or _has_mean(
+        _means_apart(dropping, drawn, count, copies), mean, evidence.tolerance
     ):
-        if not others and not _has_mean_if_loud(subject, x, count // 2, copies):
+        if not others and not _has_mean_if_loud(subject, drawn, count // 2, copies):
             return failed(
                 "With large tokens, the mean of many draws in training is not the "
                 "answer of eval: dropout acts on scores as well, before the softmax.",
