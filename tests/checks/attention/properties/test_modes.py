@@ -230,7 +230,9 @@ def test_dropout_on_scores_as_well_shows_with_large_tokens() -> None:
         score=lambda m, q, k: q @ k.mT * 0.01,
         softmax=lambda m, s: m.dropout(s).softmax(-1),
     )
-    assert said(module, DROPOUT) == (
+    [row] = rows_of(module, DROPOUT)
+    assert row.figure == 64 * 12  # draws
+    assert (row.verdict, row.sentence) == (
         "failed",
         "With large tokens, the mean of many draws in training is not the answer of "
         "eval: dropout acts on scores as well, before the softmax.",

@@ -20,10 +20,10 @@ from headway.checks.core.tolerance import (
 _RATE = 0.3  # not a half, which is both what is dropped and what is kept
 _SMALL_RATE = 1e-3
 _SEEDS = range(2, 18)
-# Time goes by the draws, hardly by the calls. A rate that is 0.1 off moves the mean of
+# Time goes by the draws and by the calls. A rate that is 0.1 off moves the mean of
 # 768 draws by 14 of its standard errors or more; right code comes within 4, and 7 are
-# allowed. Half of the calls must still say what a standard error is: as few as twelve
-# calls were once wrong by so much that right code came to 6.6.
+# allowed. Half of the means must still say what a standard error is: as few as twelve
+# means were once wrong by so much that right code came to 6.6.
 _MEANS, _COPIES = 64, 12
 _DRAWS = 4  # calls in which that many means are drawn
 _LOUD = 1e3  # then a row sees one token alone, and sees another if a score is dropped
@@ -141,7 +141,7 @@ def dropout(evidence: Evidence) -> Outcome:
             return failed(
                 "With large tokens, the mean of many draws in training is not the "
                 "answer of eval: dropout acts on scores as well, before the softmax.",
-                count,
+                draws,
                 mistakes=["dropout-on-scores"],
             )
         return passed(
