@@ -241,6 +241,11 @@ def test_dropout_on_scores_as_well_shows_with_large_tokens() -> None:
     assert said(right, DROPOUT)[0] == "passed"
 
 
+def test_texts_that_are_mixed_are_no_matter_of_dropout() -> None:
+    module = Attention(SMALL, p=0.1, call=lambda m, run, x: run(x + x.mean(0)))
+    assert said(module, DROPOUT)[0] == "passed"
+
+
 def test_large_tokens_that_become_nan_say_nothing_of_dropout() -> None:
     module = Attention(
         SMALL, p=0.3, call=lambda m, run, x: run(x) * torch.where(x.max() > 99, nan, 1)

@@ -77,17 +77,18 @@ def dropout(evidence: Evidence) -> Outcome:
     """Ask that dropout acts in training, and that its mean is the answer of eval."""
     subject, others = _without_others(evidence)
     x = evidence.x
+    drawn = x[:1]  # one text is enough for many draws
     with torch.no_grad():
         expected = subject(x)
     count, copies = _MEANS, _COPIES
     if evidence.wide:
         x, expected = x[:1], expected[:1]
         count, copies = _IF_WIDE
-    drawn, mean = x[:1], expected[:1]  # one text is enough for many draws
     if not subject.has_dropout:
         return not_applicable("No dropout rate was found.")
     dropping = subject.in_training(dropout=_RATE)
     with torch.no_grad():
+        mean = subject(drawn)  # not that of a batch, which may mix texts
         means = _means(dropping, drawn, count, copies)
         few, most, none = (
             subject.in_training(dropout=rate)(x)
