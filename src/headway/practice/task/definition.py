@@ -149,9 +149,10 @@ class Exercise:
         survivors: Mutants of the solution that no trial can tell from it, each with
             the reason why.
         stars: How hard it is, from 1 to 3, if it is a core exercise; 0 if not.
+        minutes: How long it takes, in minutes; 0 if nobody has said.
 
     Raises:
-        ValueError: If it has more stars, or fewer.
+        ValueError: If it has more stars, or fewer, or negative minutes.
     """
 
     answer: str
@@ -168,8 +169,13 @@ class Exercise:
     report: Callable[[Any], Any] | None = None
     survivors: Mapping[str, str] = field(default_factory=dict)
     stars: int = 0
+    minutes: int = 0
 
     def __post_init__(self) -> None:
+        if self.minutes < 0:
+            raise RefusedError(
+                f"minutes must be 0 or more; got minutes={self.minutes}."
+            )
         if self.stars not in range(4):
             raise RefusedError(
                 "stars must be 1, 2 or 3, or 0 for an exercise that is not core; "

@@ -46,6 +46,14 @@ class Task:
         """Its stars, as a terminal shows them; nothing if it is not core."""
         return "*" * self.exercise.stars
 
+    @property
+    def types(self) -> str:
+        """What a reader must know of the types of hidden numbers, in one line."""
+        return (
+            "Hidden numbers have 64 bits: give new tensors the type of the input, as "
+            "by dtype=x.dtype."
+        )
+
     @cached_property
     def source(self) -> Source:
         """Its text and its solution."""
@@ -106,6 +114,25 @@ class Library(Mapping[str, Task]):
         for one in self._tasks.values():
             found.setdefault(one.chapter, []).append(one)
         return found
+
+    def path(self, name: str) -> Sequence[Task]:
+        """Give the exercises of a path, which a file beside contents.txt lists.
+
+        Args:
+            name: Its file, without the ending: `evening`.
+
+        Raises:
+            ValueError: If there is no such file.
+        """
+        try:
+            words = (self.folder / f"{name}.txt").read_text(encoding="utf-8").split()
+        except OSError as error:
+            paths = [one.stem for one in self.folder.glob("*.txt")]
+            known = ", ".join(sorted({*paths} - {"contents"})) or "none"
+            raise RefusedError(
+                f"path must be one of this set ({known}); got path={name!r}."
+            ) from error
+        return [self.find(one) for one in words]
 
     def core(self) -> Sequence[Task]:
         """Give the core exercises: those that have stars."""
