@@ -237,7 +237,7 @@ def _judge(known: KnownResults, namespace: Namespace, verdict: Verdict) -> Verdi
         if changed := _changed(task, answer, drawings):
             return replace(verdict, sentence=changed)
         if unsteady := _unsteady(known, answer, results):
-            return replace(verdict, sentence=f"The result is right. But: {unsteady}")
+            return replace(verdict, sentence=f"The result is right. {unsteady}")
         if forbidden := _forbidden(task, answer, drawings[0]):
             return replace(verdict, sentence=forbidden)
         return replace(verdict, state="passed", sentence=exercise.law)
@@ -558,13 +558,12 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
         (in_place, states), (mine_in_place, mine) = changes
         if mine_in_place and not in_place:
             return (
-                "The result is right, but it changes its arguments in place: "
+                "The result is right, but it changes its arguments in place"
                 f"{_writes(answer)}."
             )
         if left := mine - states:
             return (
-                f"The result is right, but {min(left)} of what it was given is not "
-                "what it was before."
+                f"The result is right, but it changes {min(left)} of what it was given."
             )
     return None
 
@@ -604,13 +603,12 @@ def _states(given: Sequence[Any]) -> Iterator[tuple[str, bool]]:
 
 def _writes(answer: Any) -> str:
     """Say which line of a program may write into what it was given."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
-    except (OSError, TypeError, SyntaxError):  # there is no text of it
-        tree = ast.Module([], [])
-    nodes = [*ast.walk(tree)]
+    parts = vars(answer).values() if inspect.isclass(answer) else [answer]
+    nodes = [
+        node for one in parts if inspect.isfunction(one) for node in _nodes_of(one)
+    ]
     if any(isinstance(one, ast.AugAssign) for one in nodes):
-        return "x += y writes into x, and x = x + y does not"
+        return ": x += y writes into x, and x = x + y does not"
     called = [
         one.func.attr
         for one in nodes
@@ -618,14 +616,23 @@ def _writes(answer: Any) -> str:
     ]
     for name in called:
         if name.endswith("_") and not name.startswith("_"):
-            return f".{name}() writes into its tensor, and .{name[:-1]}() does not"
+            return f": .{name}() writes into its tensor, and .{name[:-1]}() does not"
     for name in called:
         if name in _OF_LISTS:
-            return f".{name}() changes its list: copy it first, as by list(x)"
+            return f": .{name}() changes its list. Copy it first, as by list(x)"
     return (
-        "such as by x[0] = y, by .sort() of a list, or by a method that ends in _; "
-        "copy it first"
+        ", such as by x[0] = y, by .sort() of a list, or by a method that ends in _. "
+        "Copy it first"
     )
+
+
+def _nodes_of(function: Callable[..., Any]) -> Iterator[ast.AST]:
+    """Give what the text of a function consists of, if there is one."""
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+        yield from ast.walk(ast.parse(text))
+    except (OSError, SyntaxError):
+        return
 
 
 def _tensors_differ(given: Sequence[Any], before: Sequence[Any]) -> bool:

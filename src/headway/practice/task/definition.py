@@ -155,6 +155,15 @@ class Forbidden:
             )
 
 
+def has_fractions(value: Any) -> bool:
+    """Ask whether something is, or has, a tensor of floating-point numbers."""
+    if isinstance(value, Mapping):
+        return has_fractions([*value.values()])
+    if isinstance(value, (list, tuple)):
+        return any(map(has_fractions, value))
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
 def call(answer: Callable[..., Any], *drawn: Any) -> Any:
     """Call an answer with what was drawn."""
     return answer(*drawn)
