@@ -18,6 +18,11 @@ from headway.practice.task.source import EXAMPLE, Source, cut
 
 BOOK = Path(__file__).parents[1] / "exercises"
 _CONTENTS = "contents.txt"
+_FROM_INPUT = (
+    "Hidden numbers have 64 bits: give new tensors the type of the input, as by "
+    "dtype=x.dtype."
+)
+_OF_RESULTS = "Results have 64 bits: make new tensors with dtype=torch.float64."
 
 
 @dataclass(frozen=True)
@@ -55,19 +60,24 @@ class Task:
 
         Nothing where neither what is drawn nor what is right has a fraction.
         """
-        exercise, program = self.exercise, self.source.solution.partition(EXAMPLE)[0]
+        try:
+            drawn, given = self._first_trial()
+        except Exception:  # whatever a teacher's file may raise: a proof tells of it
+            return _FROM_INPUT
+        if has_fractions(drawn):
+            return _FROM_INPUT
+        return _OF_RESULTS if has_fractions(given) else ""
+
+    def _first_trial(self) -> tuple[Any, Any]:
+        """Draw hidden numbers, and give them with what is right for them."""
+        exercise = self.exercise
         generator = torch.Generator().manual_seed(0)
         drawn = exercise.draw(Draw(generator, **cast(Any, exercise.trials[0])))
-        if has_fractions(drawn):
-            return (
-                "Hidden numbers have 64 bits: give new tensors the type of the input, "
-                "as by dtype=x.dtype."
-            )
+        program, _, _ = self.source.solution.partition(EXAMPLE)
         made: dict[str, Any] = {"__name__": self.name}
         exec(compile(program, f"<{self.name}>", "exec"), made)  # noqa: S102
-        if has_fractions(exercise.ask(made[exercise.answer], *drawn)):
-            return "Results have 64 bits: make new tensors with dtype=torch.float64."
-        return ""
+        with torch.random.fork_rng(devices=()):
+            return drawn, exercise.ask(made[exercise.answer], *drawn)
 
     @cached_property
     def source(self) -> Source:
