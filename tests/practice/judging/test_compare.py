@@ -240,6 +240,15 @@ def test_long_values_are_cut_inside_and_none_is_left_out() -> None:
         "[380.0, 381.0, ..., 399.0]]"
     )
     assert texts[2:] == ["(1, 2, ..., 6)", "'end'"]
+    deep = shown_in([torch.ones(3, 3, 3)] * 9, 200)
+    assert (
+        deep
+        == [
+            "[[[1.0, ..., 1.0], ..., [1.0, ..., 1.0]], ..., [[1.0, ..., 1.0], "
+            "..., [1.0, ..., 1.0]]]"
+        ]
+        * 9
+    )
     assert shown_in([ONE, 3], 200) == ["[1.0, 2.0]", "3"]
 
 

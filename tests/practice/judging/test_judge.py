@@ -261,7 +261,7 @@ def add_in_place(x: Tensor) -> Tensor:
 
 
 def set_in_place(x: Tensor) -> Tensor:
-    x[:] = 2 * x
+    x[:] = x.clone() * 2
     return x
 
 
@@ -489,11 +489,15 @@ def test_a_pair_that_never_ends_explains_nothing(tmp_path: Path) -> None:
         "n = 0.0\n    while n < 1:\n        n += 0.5\n    return x * n / 2",
     ).replace(
         '"x / 2", "x / 3", "it is a third")',
-        """"n += 0.5", "n += 0.5 if n < 1 else 0.0", "none"),
+        """"n += 0.5", "n += 0.5 if n <= 0.6 else 0.0", "none"),
         Wrong("n < 1", "n < 2", "two turns more"),
         Wrong("/ 2", "/ 3", "it is a third")""",
     )
     library = small_set(tmp_path / "other", half=half)
+    none, longer, _ = library["half"].exercise.wrong
+    known = KnownResults(library["half"], 0)
+    [endless] = [program for both, program in known.pairs if both == (none, longer)]
+    assert known.result(endless, 0) is None
     assert of(library, "half", lambda x: x * 7).mistakes == ()
     assert of(library, "half", lambda x: x * 2 / 3).mistakes == (
         "two turns more",
@@ -535,6 +539,18 @@ def test_an_exercise_has_small_sizes_of_its_own(tmp_path: Path) -> None:
     library = small_set(tmp_path / "other", half=small)
     verdict = of(library, "half", lambda x: x / 2 + (len(x) > 2))
     assert verdict.case[0].count("[") == 4
+
+
+def test_where_trials_are_cases_the_first_that_differs_is_shown(
+    tmp_path: Path,
+) -> None:
+    cases = HALF.replace("(d.normal(d.T, d.D),)", "(d.normal(1) + 10 * d.case,)")
+    cases = cases.replace(
+        "    covers=", "    trials=[{'case': 0}, {'case': 5}],\n    covers="
+    )
+    library = small_set(tmp_path / "other", half=cases)
+    verdict = of(library, "half", lambda x: x / 2 + (x > 9))
+    assert verdict.case[0].startswith("with     half([5")
 
 
 def test_an_error_of_the_smallest_case_is_told(library: Library) -> None:

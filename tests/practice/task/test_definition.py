@@ -40,3 +40,8 @@ def test_an_exercise_has_at_most_three_stars(stars: int) -> None:
 def test_what_is_forbidden_has_a_name_or_a_condition() -> None:
     with pytest.raises(ValueError, match=r"names or when must say what is forbidden"):
         Forbidden("The task says: by a loop.", "return x")
+
+
+def test_minutes_are_not_negative() -> None:
+    with pytest.raises(ValueError, match=r"must be 0 or more; got minutes=-1\."):
+        Exercise("f", ("", ""), (), lambda d: (), "", (), (), minutes=-1)

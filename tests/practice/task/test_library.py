@@ -38,6 +38,17 @@ def test_core_exercises_are_those_with_stars(tmp_path: Path, library: Library) -
     assert [one.stars for one in with_core.values()] == ["", "**"]
 
 
+def test_a_path_is_a_list_of_exercises(library: Library) -> None:
+    (library.folder / "evening.txt").write_text("half\n2\n1\n")
+    found = [one.name for one in library.path("evening")]
+    assert found == ["half", "half", "double"]
+    with pytest.raises(ValueError, match=r"\(evening\); got path='night'"):
+        library.path("night")
+    (library.folder / "evening.txt").unlink()
+    with pytest.raises(ValueError, match=r"of this set \(none\); got path='night'"):
+        library.path("night")
+
+
 def test_a_folder_without_contents_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"must have a file contents\.txt"):
         Library(tmp_path)

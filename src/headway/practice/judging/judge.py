@@ -1,14 +1,11 @@
 """Judge an answer: compare it with the solution, and name what is wrong."""
 
-import ast
 import contextlib
-import functools
 import inspect
 import io
 import linecache
 import re
 import sys
-import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +19,7 @@ import torch
 
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.errors import is_ours
+from headway.practice.judging.changes import noting, tensors_differ, writes
 from headway.practice.judging.compare import (
     NEAR,
     comparable,
@@ -69,7 +67,6 @@ _KEEPS = (
 )
 _DRAWS = "Other random numbers give something else, and the right result hangs on none."
 _SECONDS = 2.0  # of the processor, for pairs; more would make readers wait
-_OF_LISTS = ("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort")
 _NAN = "gives nan"
 _LONGEST = 240  # characters of a line of a case
 _GRADIENT = re.compile(r",\s+(grad_fn=<\w+>|requires_grad=True)")
@@ -267,8 +264,8 @@ def _name_mistakes(
     typed, near, of_type = _of_right_types(trials, results)
     alike = [a.same_as(b.right, near) for a, b in zip(typed, trials, strict=True)]
     if of_type and all(alike):
-        said = _with_a_name(task, trials[0].drawn, of_type)
-        return _named(task, verdict, found, f"The numbers are right, but {said}.")
+        told = _with_a_name(task, trials[0].drawn, of_type)
+        return _named(task, verdict, found, f"The numbers are right, but {told}.")
     if of_type and not found:
         found = explain(known, typed, near)
     first = alike.index(False)
@@ -553,92 +550,19 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
         for one in (right, answer):
             given = copied(trial.drawn)
             states: set[str] = set()
-            _asked(task, _noting(one, states), given)
-            changes.append((_tensors_differ(given, trial.drawn), states))
+            _asked(task, noting(one, states), given)
+            changes.append((tensors_differ(given, trial.drawn), states))
         (in_place, states), (mine_in_place, mine) = changes
         if mine_in_place and not in_place:
             return (
                 "The result is right, but it changes its arguments in place"
-                f"{_writes(answer)}."
+                f"{writes(answer)}."
             )
         if left := mine - states:
             return (
                 f"The result is right, but it changes {min(left)} of what it was given."
             )
     return None
-
-
-def _noting(answer: Any, changed: set[str]) -> Any:
-    """Note what a function changes in tensors and modules besides their numbers."""
-    if not inspect.isfunction(answer):
-        return answer
-
-    @functools.wraps(answer)
-    def noted(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())
-        before = [*_states(given)]
-        result = answer(*args, **kwargs)
-        changed.update(
-            name
-            for (name, one), (_, other) in zip(before, _states(given), strict=False)
-            if one != other
-        )
-        return result
-
-    return noted
-
-
-def _states(given: Sequence[Any]) -> Iterator[tuple[str, bool]]:
-    """Give the marks of tensors and modules, also of those in lists."""
-    for one in given:
-        if isinstance(one, torch.Tensor) and one.is_leaf:
-            yield "requires_grad", one.requires_grad
-            yield ".grad", one.grad is not None
-        elif isinstance(one, torch.nn.Module):
-            yield from (("training", part.training) for part in one.modules())
-            yield from _states([*one.parameters()])
-        elif isinstance(one, (list, tuple)):
-            yield from _states(one)
-
-
-def _writes(answer: Any) -> str:
-    """Say which line of a program may write into what it was given."""
-    parts = vars(answer).values() if inspect.isclass(answer) else [answer]
-    nodes = [
-        node for one in parts if inspect.isfunction(one) for node in _nodes_of(one)
-    ]
-    if any(isinstance(one, ast.AugAssign) for one in nodes):
-        return ": x += y writes into x, and x = x + y does not"
-    called = [
-        one.func.attr
-        for one in nodes
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
-    ]
-    for name in called:
-        if name.endswith("_") and not name.startswith("_"):
-            return f": .{name}() writes into its tensor, and .{name[:-1]}() does not"
-    for name in called:
-        if name in _OF_LISTS:
-            return f": .{name}() changes its list. Copy it first, as by list(x)"
-    return (
-        ", such as by x[0] = y, by .sort() of a list, or by a method that ends in _. "
-        "Copy it first"
-    )
-
-
-def _nodes_of(function: Callable[..., Any]) -> Iterator[ast.AST]:
-    """Give what the text of a function consists of, if there is one."""
-    try:
-        text = textwrap.dedent(inspect.getsource(function))
-        yield from ast.walk(ast.parse(text))
-    except (OSError, SyntaxError):
-        return
-
-
-def _tensors_differ(given: Sequence[Any], before: Sequence[Any]) -> bool:
-    numbers = (torch.Tensor, list, tuple, int, float)
-    both = zip(given, before, strict=True)
-    return not all(same(a, b) for a, b in both if isinstance(a, numbers))
 
 
 def _small_trial(task: Task, sizes: Mapping[str, Any], seed: int) -> Trial | None:
