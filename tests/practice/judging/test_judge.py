@@ -269,6 +269,21 @@ def set_in_place(x: Tensor) -> Tensor:
 TWICE = eval("lambda x: x.mul_(2)")  # noqa: S307
 
 
+def count_and_sort(x: list[int]) -> list[int]:
+    count, rest = 0, []
+    for one in x:
+        count += one
+        rest.append(one)
+    x.sort()
+    return x
+
+
+def alias(x: Tensor) -> Tensor:
+    y = x.T
+    y += x.T.clone()
+    return x
+
+
 def sort_list(x: list[int]) -> list[int]:
     x.sort()
     return x
@@ -277,6 +292,7 @@ def sort_list(x: list[int]) -> list[int]:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
+        (alias, ": x += y writes into x, and x = x + y does not."),
         (add_in_place, ": x += y writes into x, and x = x + y does not."),
         (lambda x: x.mul_(2), ": .mul_() writes into its tensor, and .mul() does not."),
         (set_in_place, ", such as by x[0] = y, by .sort() of a list, or by a method"),
@@ -291,7 +307,7 @@ def test_arguments_must_not_be_changed(
     assert verdict.sentence.startswith(told + said)
 
 
-@pytest.mark.parametrize("answer", [sort_list, Sorted])
+@pytest.mark.parametrize("answer", [sort_list, count_and_sort, Sorted])
 def test_a_list_must_not_be_changed(tmp_path: Path, answer: Any) -> None:
     half = HALF.replace("(d.normal(d.T, d.D),)", "([3, 1, 2],)").replace(
         "return x / 2", "return sorted(x)"
@@ -520,6 +536,15 @@ def test_a_case_of_nan_is_looked_for_where_nan_is_told(tmp_path: Path) -> None:
 
     verdict = of(library, "double", nan_if_loud)
     assert verdict.sentence.startswith("It gives nan.")
+    assert "nan" in verdict.case[1]
+    path = library["half"].path
+    loud = 'trials=[{}, {"loud": 2000.0}],\n    covers='
+    path.write_text(path.read_text().replace("covers=", loud))
+    verdict = of(
+        Library(library.folder),
+        "half",
+        lambda x: (x / 2).masked_fill(x.abs() > 600, torch.nan),
+    )
     assert "nan" in verdict.case[1]
 
     def sometimes(x: Tensor) -> Tensor:

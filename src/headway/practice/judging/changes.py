@@ -50,26 +50,41 @@ def _states(given: Sequence[Any]) -> Iterator[tuple[str, bool]]:
 def writes(answer: Any) -> str:
     """Say which line of a program may write into what it was given."""
     parts = vars(answer).values() if inspect.isclass(answer) else [answer]
-    nodes = [
-        node for one in parts if inspect.isfunction(one) for node in _nodes_of(one)
-    ]
-    if any(isinstance(one, ast.AugAssign) for one in nodes):
-        return ": x += y writes into x, and x = x + y does not"
-    called = [
-        one.func.attr
-        for one in nodes
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
-    ]
-    for name in called:
-        if name.endswith("_") and not name.startswith("_"):
-            return f": .{name}() writes into its tensor, and .{name[:-1]}() does not"
-    for name in called:
-        if name in _OF_LISTS:
-            return f": .{name}() changes its list. Copy it first, as by list(x)"
+    functions = [one for one in parts if inspect.isfunction(one)]
+    given = {name for one in functions for name in inspect.signature(one).parameters}
+    nodes = [node for one in functions for node in _nodes_of(one)]
+    # First what is done to an argument itself, then to what may be a part of one.
+    for names in (given, None):
+        for node in nodes:
+            if told := _writing(node, names):
+                return f": {told}"
     return (
         ", such as by x[0] = y, by .sort() of a list, or by a method that ends in _. "
         "Copy it first"
     )
+
+
+def _writing(node: ast.AST, names: set[str] | None) -> str:
+    """Say how a piece of a program writes into one of these names, if it does."""
+    if isinstance(node, ast.AugAssign) and _begins(node.target, names):
+        return "x += y writes into x, and x = x + y does not"
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return ""
+    name = node.func.attr
+    if not _begins(node.func.value, names):
+        return ""
+    if name.endswith("_") and not name.startswith("_"):
+        return f".{name}() writes into its tensor, and .{name[:-1]}() does not"
+    if name in _OF_LISTS:
+        return f".{name}() changes its list. Copy it first, as by list(x)"
+    return ""
+
+
+def _begins(node: ast.AST, names: set[str] | None) -> bool:
+    """Ask whether an expression is one of these names, or a part of one."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return names is None or (isinstance(node, ast.Name) and node.id in names)
 
 
 def _nodes_of(function: Callable[..., Any]) -> Iterator[ast.AST]:
