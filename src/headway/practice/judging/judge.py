@@ -285,7 +285,7 @@ def _name_mistakes(
         case=case,
         traceback=own_lines(error, told=True) if error is not None else "",
     )
-    if found or of_type or error is not None:
+    if found or error is not None:
         return verdict
     return _beyond(known, answer, verdict, results)
 
