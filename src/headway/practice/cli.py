@@ -164,7 +164,8 @@ def _act(known: argparse.Namespace, folder: Folder) -> int:
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     watches = terminal and not (known.once or known.json)
     task = None if action in ("", "review", *_ACTIONS) else folder.find(action)
-    notice = _made(folder, folder.make(task))
+    begins = not any(folder.path.glob("*.py"))
+    notice = _made(folder, folder.make(task), begins=begins)
     if notice and not (watches and action not in _ACTIONS):
         print(f"{notice}\n", file=sys.stderr if known.json else sys.stdout)
     if action == "list":
@@ -203,12 +204,13 @@ def _once(known: argparse.Namespace, folder: Folder) -> int:
     return 0 if verdict.ok else 1
 
 
-def _made(folder: Folder, written: Sequence[Path]) -> str:
+def _made(folder: Folder, written: Sequence[Path], *, begins: bool) -> str:
     """Say which files were made; nothing if none was."""
     if not written:
         return ""
-    if len(written) >= len(folder.tasks):
-        return f"Made {len(written)} exercises in {folder.path.as_posix()}."
+    if begins:
+        place = "this folder" if folder.path == Path() else folder.path.as_posix()
+        return f"Made {len(written)} exercises in {place}."
     names = ", ".join(one.name for one in written[:3])
     more = f" and {len(written) - 3} more" if len(written) > 3 else ""
     return f"Made the missing files: {names}{more}."

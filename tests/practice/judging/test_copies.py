@@ -1,10 +1,10 @@
 """Many files are judged in copies of one process."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from headway.practice.judging.copies import CAN_COPY, Copies
 from headway.practice.judging.verdict import Verdict
@@ -29,11 +29,12 @@ def of(folder: Folder, *lines: str, limit: float = PATIENCE) -> list[Verdict]:
 
 
 def test_no_file_spoils_the_next(folder: Folder) -> None:
-    spoils = "torch.Tensor.__add__ = None; import os; os.environ['SPOILED'] = '1'; "
+    spoils = "import os; os.environ['SPOILED'] = '1'; torch.SPOILED = 1; "
     first, second = of(folder, f"{spoils}return x * 3", "return x + x")
     assert first.mistakes == ("it is three times as much",)
     assert (second.ok, second.seed) == (True, 3)
     assert "SPOILED" not in os.environ
+    assert not hasattr(torch, "SPOILED")
 
 
 def test_a_file_that_hangs_costs_itself_alone(folder: Folder) -> None:

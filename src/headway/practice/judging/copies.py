@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from typing import TypeVar
@@ -69,7 +70,9 @@ class _Copy(Process):
             raise NoVerdictError(self._ended("It ended Python")) from None
 
     def _status(self) -> int | None:
-        self.copy.join(1)
+        end = time.monotonic() + 1.0
+        while self.copy.exitcode is None and time.monotonic() < end:
+            time.sleep(0.01)
         self.copy.kill()  # if the file closed what the answer would come through
         self.copy.join()
         return self.copy.exitcode
