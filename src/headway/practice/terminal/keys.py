@@ -70,11 +70,10 @@ def pressed(seconds: float) -> str:
     import select
 
     number = sys.stdin.fileno()
-    there = select.select([number], [], [], seconds)[0]
     if _continued.is_set():
         _continued.clear()
         return REDRAW
-    if not there:
+    if not select.select([number], [], [], seconds)[0]:
         return ""
     try:
         found = os.read(number, 1)
