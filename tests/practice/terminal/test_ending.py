@@ -1,11 +1,10 @@
 """The ending: what is solved is put together, and writes a text."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from headway.practice.task.library import Library, Task, book
+from headway.practice.task.library import Library, book
 from headway.practice.task.refused import RefusedError
 from headway.practice.terminal import ending
 from headway.practice.terminal.ending import ending_text
@@ -16,18 +15,10 @@ from tests.support.processes import PATIENCE
 pytestmark = pytest.mark.xdist_group("processes")
 
 
-class OneEvening(Folder):
-    """A folder whose reader goes through the twelve of the evening."""
-
-    @property
-    def tasks(self) -> Sequence[Task]:
-        return self.library.path("evening")
-
-
 @pytest.fixture
 def evening(tmp_path: Path) -> Folder:
     """Give a folder in which all of the evening is solved."""
-    folder = OneEvening(tmp_path / "practice", book())
+    folder = Folder(tmp_path / "practice", book(), way="evening")
     folder.make()
     for task in folder.tasks:
         folder.path_of(task).write_text(task.source.solution, encoding="utf-8")
@@ -101,7 +92,7 @@ def test_where_another_function_stands_for_leaks_it_is_not_yours(
     evening: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = [one for one in evening.tasks if one.name != "leaks"]
-    monkeypatch.setattr(OneEvening, "tasks", tasks)
+    monkeypatch.setattr(Folder, "tasks", tasks)
     evening.mark(evening.library["leaks"], passed=False)
     found = {"text": "Mr. X", "leaks": False, "off": 0.5}
     monkeypatch.setattr(ending, "_answered", lambda *_: found)

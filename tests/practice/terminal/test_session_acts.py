@@ -92,7 +92,7 @@ def test_keys_go_through_the_exercises(run: Run) -> None:
 def test_with_core_keys_go_through_the_core(
     folder: Folder, run: Run, tmp_path: Path
 ) -> None:
-    folder.library, folder.core = small_set(tmp_path / "core", half=CORE), True
+    folder.library, folder.way = small_set(tmp_path / "core", half=CORE), "core"
     text = run("p", "n", "l", "q")
     assert [line[0] for line in shown(text)] == [*"222"]
     assert "1  double" not in text

@@ -123,7 +123,7 @@ def test_with_core_a_chapter_ends_with_its_core(tmp_path: Path) -> None:
     half = library["half"]
     folder.mark(half, passed=True)
     assert chapter_word(folder, half) == ""
-    folder.core = True
+    folder.way = "core"
     assert chapter_word(folder, half) != ""
 
 

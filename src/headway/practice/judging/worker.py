@@ -74,7 +74,7 @@ class Worker:
         self.start_limit = start_limit
         self.ahead = ahead
         self.command = command
-        self._next: Process | None = Process(command)
+        self._next: Process | None = self._started()
 
     def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:
         """Judge a file; end it if it takes too long.
@@ -91,7 +91,7 @@ class Worker:
             "path": str(path),
             "seed": seed,
         }
-        process, self._next = self._next or Process(self.command), None
+        process, self._next = self._next or self._started(), None
         try:
             process.wait_until_ready(self.start_limit)
             return process.ask(json.dumps(request), self.limit, Verdict.from_json)
@@ -103,7 +103,10 @@ class Worker:
             raise
         finally:
             process.end()
-            self._next = Process(self.command) if self.ahead else None
+            self._next = self._started() if self.ahead else None
+
+    def _started(self) -> "Process":
+        return Process(self.command)
 
     def close(self) -> None:
         """End the process that waits."""
@@ -184,9 +187,7 @@ class Process:
         try:
             text, _ = self.process.communicate(request, timeout=limit)
         except subprocess.TimeoutExpired:
-            raise NoVerdictError(
-                f"It must end within {limit:g} seconds: a loop may never end."
-            ) from None
+            raise too_long(limit) from None
         try:
             return read(text)
         except ValueError:
@@ -194,10 +195,13 @@ class Process:
 
     def _ended(self, what: str) -> str:
         """Say its exit status, and the last line that it complained in, if any."""
-        status = f"{what} with status {self.process.wait()}"
+        status = f"{what} with status {self._status()}"
         self.complaints.seek(max(self._complained() - _TAIL, self.of_the_start))
         said = self.complaints.read().decode(errors="replace").strip()
         return f"{status}: {said.splitlines()[-1]}" if said else f"{status}."
+
+    def _status(self) -> int | None:
+        return self.process.wait()
 
     def _complained(self) -> int:
         """Say how long its complaints are; to seek would move where it writes."""
@@ -211,13 +215,23 @@ class Process:
         self.complaints.close()
 
 
+def too_long(limit: float) -> NoVerdictError:
+    """Say that something has not ended within so many seconds."""
+    return NoVerdictError(
+        f"It must end within {limit:g} seconds: a loop may never end."
+    )
+
+
 def main() -> NoReturn:
     """Read one request, judge the file, and write the verdict."""
-    # Here, so that all is imported in advance: what judges, and what names more.
-    from headway import checks  # noqa: F401
-    from headway.practice.judging import run_file  # noqa: F401
+    import_all()
+    answer_one(lambda request: verdict_on(request).to_json())
 
-    answer_one(lambda request: _answer(request).to_json())
+
+def import_all() -> None:
+    """Import in advance what judges, and what names more."""
+    from headway import checks  # noqa: F401
+    from headway.practice.judging import no_terminal  # noqa: F401
 
 
 def answer_one(answered: Callable[[dict[str, Any]], str]) -> NoReturn:
@@ -232,7 +246,8 @@ def answer_one(answered: Callable[[dict[str, Any]], str]) -> NoReturn:
     os._exit(0)  # threads that the file has left behind would keep it
 
 
-def _answer(request: dict[str, Any]) -> Verdict:
+def verdict_on(request: dict[str, Any]) -> Verdict:
+    """Judge the file that a request names."""
     from headway.practice.judging.no_terminal import judge_without_terminal
 
     name, seed = request["name"], request["seed"]

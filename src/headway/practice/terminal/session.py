@@ -203,7 +203,7 @@ def page(
         colour: Whether to mark the state by an ANSI colour.
         keys: Whether the reader can press a key now.
     """
-    done = f"{sum(map(folder.passed, folder.tasks))} of {len(folder.tasks)}"
+    done = f"{sum(map(folder.done, folder.tasks))} of {len(folder.tasks)}"
     if folder.core:
         done += " core"
     place = shown(folder.path_of(task), Path.cwd())
@@ -233,8 +233,7 @@ def _how_to_go_on(folder: Folder, task: Task, *, keys: bool) -> str:
         on = "n" if keys else f"{command} ending"
         count = len(folder.tasks)
         return f"All {count} exercises are solved: {on} shows the ending; {more}"
-    core = " --core" if folder.core else ""
-    on = "n" if keys else f"{command}{core} {folder.next_open(task).name}"
+    on = "n" if keys else f"{command} {folder.next_open(task).name}"
     return f"{on} goes on to the next exercise; {more}"
 
 

@@ -148,6 +148,7 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
     """
     states = {task.name: state for task, state in folder.state()}
     core = folder.library.core()
+    timed = any(task.exercise.minutes for task in folder.library.values())
     lines = []
     for chapter, tasks in _shown(folder, near).items():
         lines.append(chapter)
@@ -155,14 +156,21 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
             here = ">" if task is near else " "
             mark = _MARKS[states[task.name]]
             stars = f"{task.stars:3} " if core else ""
-            line = f"{here} [{mark}] {task.number:2}  {task.name:20} {stars}"
+            minutes = f"{task.exercise.minutes or '':3} min " if timed else ""
+            line = f"{here} [{mark}] {task.number:2}  {task.name:20} {stars}{minutes}"
             line += task.source.title
             if states[task.name] == "covered":
                 line += " (covered)"
             lines.append(line[:width].rstrip())
-    told = f"{_done(folder.tasks, states)} done"
-    if core and not folder.core:
-        told += f", of the core {_done(core, states)}"
+            if (day := folder.solved(task)) and states[task.name] in ("begun", "open"):
+                since = ", changed since" if states[task.name] == "begun" else ""
+                lines.append(f"{'':11}solved on {day}{since}"[:width])
+    told = f"{_done(folder, folder.tasks)} done"
+    if core and not folder.way:
+        told += f", of the core {_done(folder, core)}"
+    if timed:
+        left = [one for one in folder.tasks if states[one.name] in ("begun", "open")]
+        told += f", about {_long(sum(one.exercise.minutes for one in left))} left"
     told += "; [x] is done, [~] is begun"
     if core:
         told += ", * to *** is core, from easy to hard"
@@ -173,12 +181,10 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
 
 def _shown(folder: Folder, near: Task | None) -> Mapping[str, Sequence[Task]]:
     """Give the exercises to list, by their chapters."""
-    names = {one.name for one in [*folder.tasks, *([near] if near else [])]}
-    chapters = {
-        chapter: own
-        for chapter, tasks in folder.library.chapters().items()
-        if (own := [one for one in tasks if one.name in names])
-    }
+    tasks = [*folder.tasks, *([near] if near and near not in folder.tasks else [])]
+    chapters: dict[str, list[Task]] = {}
+    for task in tasks:
+        chapters.setdefault(task.chapter, []).append(task)
     if near is None:
         return chapters
     place = [*chapters].index(near.chapter)
@@ -186,7 +192,12 @@ def _shown(folder: Folder, near: Task | None) -> Mapping[str, Sequence[Task]]:
     return {name: chapters[name] for name in shown}
 
 
-def _done(tasks: Sequence[Task], states: Mapping[str, str]) -> str:
-    """Say how many of some exercises are done."""
-    done = sum(states[one.name] in ("done", "covered") for one in tasks)
-    return f"{done} of {len(tasks)}"
+def _done(folder: Folder, tasks: Sequence[Task]) -> str:
+    """Say how many of some exercises were solved once."""
+    return f"{sum(map(folder.done, tasks))} of {len(tasks)}"
+
+
+def _long(minutes: int) -> str:
+    """Say a time: 40 min, or 7 h 30 min."""
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
