@@ -1,13 +1,98 @@
 """Texts about an exercise: its task, its hints, its solution, and the list."""
 
 import textwrap
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from headway._paths import shown
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Task
+from headway.practice.task.refused import RefusedError
 from headway.practice.terminal.folder import Folder
 
 _MARKS = {"done": "x", "covered": "x", "begun": "~", "open": " "}
+_SHORT_WAY = "evening"  # a path, where a set has it
+_WORDS = "words.toml"  # of a set: a sentence for the end of each chapter
+_COUNTS = ("two", "three", "four", "five", "six")
+
+
+def welcome_text(folder: Folder) -> str:
+    """Give what a reader is told at the very first start, in lines.
+
+    Args:
+        folder: The reader's folder.
+    """
+    library = folder.library
+    file = shown(folder.path_of(folder.current), Path.cwd())
+    lines = [
+        "Welcome! Here you write attention piece by piece, and read of each piece "
+        "which mistake you made.",
+        f"Open {file} in your editor, write the missing lines, and save: the verdict "
+        "appears here. h gives a hint, s a solution, n the next exercise, and q quits.",
+    ]
+    if (library.folder / f"{_SHORT_WAY}.txt").exists():
+        tasks = library.path(_SHORT_WAY)
+        minutes = sum(one.exercise.minutes for one in tasks)
+        time = f", about {minutes} minutes" if minutes else ""
+        told = (
+            f"headway practice --path {_SHORT_WAY} is the short way: {len(tasks)} of "
+        )
+        told += f"{len(library)} exercises{time}, and in the end they write a text."
+        if [*folder.tasks] != [*tasks]:
+            lines.append(told)
+    return "\n".join(lines)
+
+
+def task_text(task: Task, width: int) -> str:
+    """Give the task as its file has it; what is indented stays as it is.
+
+    Args:
+        task: The exercise.
+        width: How many characters a line may have.
+    """
+    return "\n\n".join(
+        one if one.startswith(" ") else textwrap.fill(one, width)
+        for one in task.source.text.split("\n\n")
+    )
+
+
+def chapter_word(folder: Folder, task: Task) -> str:
+    """Say what one can do now, if all of the exercise's chapter is solved.
+
+    Args:
+        folder: The reader's folder.
+        task: The exercise.
+
+    Returns:
+        A sentence, from `words.toml` of the set if there is one; "" before that.
+
+    Raises:
+        ValueError: If that file is no TOML.
+    """
+    own = folder.library.chapters()[task.chapter]
+    if folder.core:
+        own = [one for one in own if one.stars]
+    if not all(map(folder.passed, own)):
+        return ""
+    plain = "All exercises of this chapter are solved."
+    try:
+        text = (folder.library.folder / _WORDS).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return plain
+    try:
+        return tomllib.loads(text).get(task.chapter, plain)
+    except tomllib.TOMLDecodeError as error:
+        raise RefusedError(f"{_WORDS} of a set must be TOML; got: {error}.") from error
+
+
+def ways(task: Task) -> str:
+    """Say what the solution of an exercise shows, once it is solved."""
+    count = len(task.exercise.right)
+    if not count:
+        return "a solution"
+    number = _COUNTS[count - 1] if count <= len(_COUNTS) else count + 1
+    return f"{number} ways to write it"
 
 
 def hint_text(
@@ -37,16 +122,19 @@ def hint_text(
     return "\n".join(textwrap.fill(line, width - 1) for line in lines)
 
 
-def solution_text(task: Task) -> str:
-    """Give the lines that belong in the hole, and other right ones."""
+def solution_text(task: Task, *, solved: bool = True) -> str:
+    """Give the lines that belong in the hole.
+
+    Args:
+        task: The exercise.
+        solved: Whether to show the other right answers, too.
+    """
+    others = task.exercise.right if solved else ()
     lines = [f"{task.name}: a solution", "", task.source.hole.rstrip("\n")]
-    for other in task.exercise.right[:1]:
-        lines += [
-            "",
-            "another",
-            "",
-            textwrap.indent(textwrap.dedent(other).strip("\n"), "    "),
-        ]
+    for place, other in enumerate(others, start=1):
+        rest = f" {place}" if len(others) > 1 else ""
+        body = textwrap.indent(textwrap.dedent(other).strip("\n"), "    ")
+        lines += ["", f"another way{rest}", "", body]
     return "\n".join(lines)
 
 
