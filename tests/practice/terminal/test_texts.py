@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, book
 from headway.practice.task.refused import RefusedError
 from headway.practice.terminal.folder import Folder
+from headway.practice.terminal.session import page
 from headway.practice.terminal.texts import (
     chapter_word,
     solution_text,
@@ -123,8 +125,12 @@ def test_with_core_a_chapter_ends_with_its_core(tmp_path: Path) -> None:
     half = library["half"]
     folder.mark(half, passed=True)
     assert chapter_word(folder, half) == ""
+    plain = "All exercises of this chapter are solved."
+    passed = Verdict("half", "passed", "So it is.")
+    assert plain not in page(folder, half, passed, width=60, colour=False)
     folder.way = "core"
-    assert chapter_word(folder, half) != ""
+    assert chapter_word(folder, half) == plain
+    assert plain in page(folder, half, passed, width=60, colour=False)
 
 
 def test_each_chapter_of_the_book_has_a_word(tmp_path: Path) -> None:
