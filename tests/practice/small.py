@@ -57,7 +57,7 @@ HALF = '''
 Write `half(x)`: each number half as large.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Forbidden, Property, Wrong
 
 # --- your file ---
 from torch import Tensor

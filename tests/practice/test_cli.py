@@ -257,6 +257,46 @@ def test_review_empties_what_was_solved_long_ago(
     assert "return x + x" in folder.path_of(folder.library["double"]).read_text()
 
 
+def test_the_ending_says_what_is_missing_or_is_written(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "be solved: double, half.\n" in run("ending")[1]
+    given = []
+
+    def written(of: Folder, **options: object) -> str:
+        given.append((of.path, options["begin"], options["seed"]))
+        return "A text."
+
+    monkeypatch.setattr(cli, "ending_text", written)
+    assert run("ending", "Mr. ", "--seed", "5") == (0, "A text.\n", "")
+    run("ending")
+    assert given == [(folder.path, "Mr. ", 5), (folder.path, cli.BEGIN, None)]
+
+
+def test_the_first_start_in_a_terminal_greets(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = in_a_terminal(monkeypatch)
+    folder.path = folder.path.with_name("new")
+    run()
+    first, *others = ran[0].notice.splitlines()
+    assert first == f"Made 2 exercises in {folder.path.as_posix()}."
+    assert others[0].startswith("Welcome!")
+    run()
+    assert ran[1].notice == ""
+
+
+def test_pairs_are_printed(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        cli, "pairs", lambda task: [f"{task.name}, and when it is late"]
+    )
+    words = ("--prove", str(folder.library.folder), "half")
+    assert "When half, and when it is late.\n" in run(*words, "--pairs")[1]
+    assert "it is late" not in run(*words)[1]
+
+
 def test_review_in_a_terminal_goes_to_the_first(
     folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -352,7 +392,7 @@ def test_the_set_is_remembered_and_the_folder_found(
     assert capsys.readouterr().out.startswith("Made 12 exercises in this folder.\n")
     # A folder of that name is a set as any other.
     folder.library.folder.rename(folder.path / "book")
-    assert once("double", "--set", "book").startswith("1 of 2  Twice as much\n")
+    assert "1 of 2  Twice as much\n" in once("double", "--set", "book")
 
 
 def test_what_a_checkpoint_covers_is_said(folder: Folder, run: Run) -> None:
@@ -372,10 +412,13 @@ def test_after_success_all_hints_are_open(folder: Folder, run: Run) -> None:
     assert len(run("hint", "double")[1].splitlines()) == 3
 
 
-def test_the_solution_and_another(run: Run) -> None:
+def test_the_solution_and_after_success_another(folder: Folder, run: Run) -> None:
     out = run("solution", "double")[1]
     assert "y = x * 2" in out
-    assert "    return x + x" in out
+    assert "    return x + x" not in out
+    write(folder, "double", "return 2 * x")
+    run("double")
+    assert "    return x + x" in run("solution", "double")[1]
 
 
 def test_reset(folder: Folder, run: Run) -> None:

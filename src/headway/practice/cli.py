@@ -10,9 +10,11 @@ from pathlib import Path
 
 from headway.practice.judging.copies import CAN_COPY, Copies
 from headway.practice.judging.worker import Worker
+from headway.practice.proof.pairs import pairs
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import BOOK, Library
 from headway.practice.task.refused import RefusedError
+from headway.practice.terminal.ending import BEGIN, ending_text
 from headway.practice.terminal.every_file import (
     as_json,
     judge_all,
@@ -21,9 +23,14 @@ from headway.practice.terminal.every_file import (
 )
 from headway.practice.terminal.folder import NAME, PROGRESS, Folder, remembered_set
 from headway.practice.terminal.session import Session, judged, page
-from headway.practice.terminal.texts import hint_text, list_text, solution_text
+from headway.practice.terminal.texts import (
+    hint_text,
+    list_text,
+    solution_text,
+    welcome_text,
+)
 
-_ACTIONS = ("list", "hint", "solution", "reset")
+_ACTIONS = ("list", "hint", "solution", "reset", "ending")
 _EPILOG = """\
 ACTION is one of these, or an exercise to go to, by its name, number or file:
   list            list the exercises, and what is done
@@ -31,6 +38,7 @@ ACTION is one of these, or an exercise to go to, by its name, number or file:
   solution [NAME] show a solution
   reset NAME      start over; your version is kept beside the file
   review          empty three that you solved a week ago or longer, to solve again
+  ending [TEXT]   let what you wrote write a text, once all is solved
 Without a terminal it judges once and exits, with 0 if the answer is right, else 1.
 """
 
@@ -106,13 +114,18 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="prove a set of exercises; with the name of one, that one alone",
     )
+    parser.add_argument(
+        "--pairs",
+        action="store_true",
+        help="with --prove: print the pairs of mistakes that a reader may be told of",
+    )
     return parser
 
 
 def _run(known: argparse.Namespace) -> int:
     """Prove a set, or act on a folder."""
     if known.prove is not None:
-        return _prove(Library(known.prove), known.action)
+        return _prove(Library(known.prove), known.action, show_pairs=known.pairs)
     folder = _folder(known)
     if known.all is not None:
         return _judge_all(known, folder)
@@ -166,14 +179,12 @@ def _act(known: argparse.Namespace, folder: Folder) -> int:
     task = None if action in ("", "review", *_ACTIONS) else folder.find(action)
     begins = not any(folder.path.glob("*.py"))
     notice = _made(folder, folder.make(task), begins=begins)
+    if begins and watches:
+        notice += f"\n{welcome_text(folder)}"
     if notice and not (watches and action not in _ACTIONS):
         print(f"{notice}\n", file=sys.stderr if known.json else sys.stdout)
-    if action == "list":
-        width = min(shutil.get_terminal_size().columns, 80) - 1
-        print(_list_json(folder) if known.json else list_text(folder, width))
-        return 0
-    if action in _ACTIONS[1:]:
-        return _about(folder, action, known.name)
+    if action in _ACTIONS:
+        return _about(known, folder)
     if known.name is not None:
         raise RefusedError(f"NAME must follow hint, solution or reset; got {action!r}.")
     if action == "review":
@@ -216,15 +227,24 @@ def _made(folder: Folder, written: Sequence[Path], *, begins: bool) -> str:
     return f"Made the missing files: {names}{more}."
 
 
-def _about(folder: Folder, action: str, name: str | None) -> int:
-    """Show a hint or the solution of an exercise, or begin it anew."""
+def _about(known: argparse.Namespace, folder: Folder) -> int:
+    """Show the list, a hint, a solution or the ending, or begin an exercise anew."""
+    action, name = known.action, known.name
+    width = min(shutil.get_terminal_size().columns, 80) - 1
+    if action == "list":
+        print(_list_json(folder) if known.json else list_text(folder, width))
+        return 0
+    if action == "ending":
+        begin = BEGIN if name is None else name
+        print(ending_text(folder, begin=begin, seed=known.seed, width=width))
+        return 0
     if name is None and action == "reset":
         raise RefusedError("reset must be given the name of an exercise.")
     task = folder.current if name is None else folder.find(name)
     if action == "hint":
         print(hint_text(folder, task, None))
     elif action == "solution":
-        print(solution_text(task))
+        print(solution_text(task, solved=folder.passed(task)))
     else:
         kept = folder.reset(task)
         print(f"{folder.path_of(task).as_posix()} is as it was at first.")
@@ -266,12 +286,14 @@ def _list_json(folder: Folder) -> str:
     return json.dumps(rows, indent=2)
 
 
-def _prove(library: Library, name: str | None) -> int:
+def _prove(library: Library, name: str | None, *, show_pairs: bool) -> int:
     """Prove a set, or one exercise of it, and say what is wrong."""
     ok = True
     for task in library.values() if name is None else [library.find(name)]:
         proof = prove(task)
         print(proof, flush=True)  # a whole set takes minutes
+        for sentence in pairs(task) if show_pairs else ():
+            print(f"        When {sentence}.")
         ok = ok and proof.ok
     return 0 if ok else 1
 

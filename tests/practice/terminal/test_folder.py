@@ -302,15 +302,6 @@ def test_an_exercise_is_found_by_its_file(folder: Folder) -> None:
         folder.find("01_duble.py")
 
 
-def test_another_terminal_does_not_pull_one_away(folder: Folder) -> None:
-    double, half = folder.library.values()
-    folder.current = double
-    other = Folder(folder.path, folder.library)
-    other.current = half
-    assert [folder.current, other.current] == [double, half]
-    assert Folder(folder.path, folder.library).current is half
-
-
 def test_a_checkpoint_covers_what_it_contains(folder: Folder) -> None:
     write(folder, "half", "return x / 2")
     folder.mark(folder.library["half"], passed=True)

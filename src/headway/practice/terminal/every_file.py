@@ -73,8 +73,9 @@ def table(folder: Folder, every: Sequence[Judged], width: int) -> str:
         line = f"{_STATES[verdict.state]:6}  {verdict.name:20} "
         line += f"{one.task.exercise.minutes or '':3} min  " if timed else ""
         if not verdict.ok:
-            told = verdict.mistakes or re.split(r"(?<=[.?!]) ", verdict.sentence)
-            line += textwrap.shorten(told[0], width - len(line), placeholder=" ...")
+            seen = re.split(r"(?<=[.?!]) ", verdict.sentence)[0]
+            wrong = [*verdict.mistakes, seen][0]
+            line += textwrap.shorten(wrong, width - len(line), placeholder=" ...")
         lines.append(line.rstrip())
     states = [one.verdict.state for one in every]
     done = sum(folder.done(one.task) for one in every)

@@ -69,7 +69,6 @@ class Folder:
         self.path = path
         self.library = library
         self.way = way or ""
-        self._current: Task | None = None
         self._kept_aside: Path | None = None  # progress that could not be read
         if way is None and self._progress().get("set") == self._set:
             known = self._progress().get("way")
@@ -216,12 +215,7 @@ class Folder:
 
     @property
     def current(self) -> Task:
-        """The exercise where the reader is: the one opened last, or the first open.
-
-        Once it is set it stays, whatever another terminal does.
-        """
-        if self._current is not None:
-            return self._current
+        """The exercise where the reader is: the one opened last, or the first open."""
         name = self._progress().get("current")
         if isinstance(name, str) and name in self.library:
             return self.library[name]
@@ -229,7 +223,6 @@ class Folder:
 
     @current.setter
     def current(self, task: Task) -> None:
-        self._current = task
         self._save(self._progress() | {"current": task.name, "way": self.way})
 
     @property

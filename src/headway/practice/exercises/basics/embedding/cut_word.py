@@ -161,7 +161,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "default=word[0]",
-            "default=word[: min((n for n in range(len(word)) if "
+            "default=word[: min((n for n in range(1, len(word)) if "
             "word[n:].startswith(tuple(pieces))), default=len(word))]",
             "unknown letters that stand side by side become one piece",
         ),

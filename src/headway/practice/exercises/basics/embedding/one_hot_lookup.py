@@ -7,7 +7,7 @@ The table is (N, E); the indices have any shape (...). The result is (..., E), o
 type of the table.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -36,8 +36,26 @@ def drawn_indices(d):  # type: ignore[no-untyped-def]
     return d.integers(d.S - (d.axes > 1), *d.lead, d.T)
 
 
+def picks_rows(args, result, given):  # type: ignore[no-untyped-def]
+    """Whether rows of the table itself are picked, by numbers and not by slices."""
+    of_table = any(
+        isinstance(one, Tensor) and one.shape == given[0].shape for one in args
+    )
+    parts = args[-1] if isinstance(args[-1], tuple) else (args[-1],)
+    return of_table and any(isinstance(one, (Tensor, int, list)) for one in parts)
+
+
 EXERCISE = Exercise(
     answer="one_hot_lookup",
+    forbids=[
+        Forbidden(
+            "The task says: by a product. Here rows of the table are picked, as in the "
+            "task before.",
+            "return table[indices]",
+            names=("getitem", "index_select", "embedding", "take", "gather"),
+            when=picks_rows,
+        )
+    ],
     read=(
         "basics/embedding/#looking-up-is-a-product-in-disguise",
         "Looking up is a product in disguise",

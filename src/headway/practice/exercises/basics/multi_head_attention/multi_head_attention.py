@@ -7,7 +7,7 @@ Project once for all heads, cut into heads, let each head attend with the future
 put the heads side by side, and project with `out_proj`. There is no dropout.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -76,8 +76,41 @@ def report(cls):  # type: ignore[no-untyped-def]
 
 _ATTEND = "(weights @ value).transpose(1, 2)"
 
+
+def projects_for_one_head(args, result, given):  # type: ignore[no-untyped-def]
+    """Whether tokens become vectors of the width of one head."""
+    x, num_heads = given[0], given[-1]
+    width = given[1].shape[-1] // num_heads
+    return (
+        any(isinstance(one, Tensor) and one.shape == x.shape for one in args)
+        and isinstance(result, Tensor)
+        and result.shape == (*x.shape[:-1], width)
+    )
+
+
 EXERCISE = Exercise(
     answer="MultiHeadAttention",
+    forbids=[
+        Forbidden(
+            "The task says: project once for all heads. Here each head is projected by "
+            "itself.",
+            """
+            D = self.W_query.out_features // self.num_heads
+            found = []
+            for h in range(self.num_heads):
+                rows = slice(h * D, (h + 1) * D)
+                q = x @ self.W_query.weight[rows].T
+                k = x @ self.W_key.weight[rows].T
+                v = x @ self.W_value.weight[rows].T
+                found.append(
+                    nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+                )
+            return self.out_proj(torch.cat(found, dim=-1))
+            """,
+            names=("matmul", "linear", "einsum", "bmm"),
+            when=projects_for_one_head,
+        )
+    ],
     read=("basics/multi_head_attention/#the-module-by-hand", "The module, by hand"),
     hints=(
         "What are the shapes after each step: B T E, B H T D, B H T T, and how do you "
@@ -101,6 +134,7 @@ EXERCISE = Exercise(
     covers=("split_heads", "merge_heads", "stacked_heads"),
     right=[
         """
+        # From the parts of earlier exercises: nothing is written twice.
         from headway import attention, merge_heads, split_heads
 
         projections = (self.W_query, self.W_key, self.W_value)
@@ -108,19 +142,17 @@ EXERCISE = Exercise(
         return self.out_proj(merge_heads(attention(*heads, causal=True)))
         """,
         """
-        D = self.W_query.out_features // self.num_heads
-        found = []
-        for h in range(self.num_heads):
-            rows = slice(h * D, (h + 1) * D)
-            q = x @ self.W_query.weight[rows].T
-            k = x @ self.W_key.weight[rows].T
-            v = x @ self.W_value.weight[rows].T
-            found.append(
-                nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            )
+        # A loop over the heads, after one projection: each head can be looked at.
+        projections = (self.W_query, self.W_key, self.W_value)
+        heads = zip(*(one(x).chunk(self.num_heads, dim=-1) for one in projections))
+        found = [
+            nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            for q, k, v in heads
+        ]
         return self.out_proj(torch.cat(found, dim=-1))
         """,
         """
+        # By einsum: no axis is swapped, and the letters say what is summed.
         q, k, v = (
             project(x).unflatten(-1, (self.num_heads, -1))
             for project in (self.W_query, self.W_key, self.W_value)

@@ -6,7 +6,7 @@ over their numbers that adds up products.
 Both vectors have E numbers. The score is one number.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -31,8 +31,27 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def takes_a_whole_vector(args, result, given):  # type: ignore[no-untyped-def]
+    return any(isinstance(one, Tensor) and one.shape == given[0].shape for one in args)
+
+
 EXERCISE = Exercise(
     answer="score",
+    forbids=[
+        Forbidden(
+            "The task says: by a loop over their numbers. A function that takes whole "
+            "vectors, such as torch.dot, adds the products up for you.",
+            "return torch.dot(a, b).item()",
+            names=("dot", "vdot", "vecdot", "inner", "matmul", "mul", "multiply"),
+            when=takes_a_whole_vector,
+        ),
+        Forbidden(
+            "The task says: by a loop over their numbers. torch.einsum adds the "
+            "products up for you.",
+            'return torch.einsum("i,i->", a, b).item()',
+            names=("einsum", "tensordot", "linear"),
+        ),
+    ],
     read=("basics/simple_attention/#one-score-by-hand", "One score, by hand"),
     hints=(
         "Which numbers of the two vectors belong together?",
@@ -43,7 +62,19 @@ EXERCISE = Exercise(
     draw=lambda d: (d.normal(d.E), d.normal(d.E)),
     ask=lambda score, a, b: float(score(a, b)),
     law="The score does not change when the two vectors are swapped.",
-    right=["return float(sum(x * y for x, y in zip(a, b)))", "return float(a @ b)"],
+    right=[
+        """
+        # zip takes both vectors number by number, and sum is the loop.
+        return float(sum(x * y for x, y in zip(a, b)))
+        """,
+        """
+        # The same in plain numbers: a list of Python is faster than single tensors.
+        total = 0.0
+        for x, y in zip(a.tolist(), b.tolist()):
+            total += x * y
+        return total
+        """,
+    ],
     wrong=[
         Wrong("range(len(a))", "range(len(a) - 1)", "the last number is left out"),
         Wrong("range(len(a))", "range(1, len(a))", "the first number is left out"),

@@ -6,7 +6,7 @@ The weights of one row, along the last axis, are positive and sum to one. Scores
 large: a score of 1,000 must not overflow.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Forbidden, Property, Wrong
 from headway.practice.task.definition import EQUAL
 
 # --- your file ---
@@ -54,6 +54,14 @@ def sums(softmax, scores):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="softmax",
+    forbids=[
+        Forbidden(
+            "The task says: by exponentials and sums. torch.softmax takes both for "
+            "you.",
+            "return torch.softmax(scores, dim=-1)",
+            names=("softmax", "log_softmax", "softmin"),
+        )
+    ],
     read=("basics/simple_attention/#from-scores-to-weights", "From scores to weights"),
     hints=(
         "Which function makes any number positive and keeps the order?",

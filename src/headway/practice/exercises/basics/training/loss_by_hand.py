@@ -8,7 +8,7 @@ the logits gives each place a share. The loss is minus the natural logarithm of 
 right one's. The gradient has shape (S,): how fast the loss grows with each logit.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -39,6 +39,19 @@ def run(loss_by_hand, logits, right):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="loss_by_hand",
+    forbids=[
+        Forbidden(
+            "The task says: without backward and without cross_entropy. Here autograd "
+            "gives the gradient, or cross_entropy the loss.",
+            """
+            logits = logits.clone().requires_grad_()
+            loss = torch.nn.functional.cross_entropy(logits, torch.tensor(right))
+            loss.backward()
+            return loss, logits.grad
+            """,
+            names=("cross_entropy", "nll_loss", "backward", "grad", "requires_grad"),
+        )
+    ],
     read=("basics/training/#a-loss-and-a-step-by-hand", "A loss and a step, by hand"),
     hints=(
         "If a wrong logit grows a little, does the loss grow or shrink? And the right "
@@ -53,12 +66,13 @@ EXERCISE = Exercise(
     law="The slopes sum to zero: what the right logit gains, the others lose.",
     right=[
         """
-        logits = logits.clone().requires_grad_()
-        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(right))
-        loss.backward()
-        return loss, logits.grad
+        # By a product: a one-hot row stands for the right answer, as in training.
+        share = torch.softmax(logits, dim=-1)
+        one_hot = (torch.arange(len(logits)) == right).to(logits.dtype)
+        return -(one_hot * share.log()).sum(), share - one_hot
         """,
         """
+        # Place by place: each slope stands for itself, and logsumexp overflows nowhere.
         gradient = [
             logits.softmax(-1)[place] - (1 if place == right else 0)
             for place in range(len(logits))

@@ -10,7 +10,7 @@ and values (T, V), piece n being that of machine n. In step s the machine holds 
 gives rows and log-sum-exps, and `merge_attention`, which merges two of these.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Forbidden, Property, Wrong
 
 # --- your file ---
 import torch
@@ -80,8 +80,33 @@ def takes_what_it_holds(ring_rows, query, key, value):  # type: ignore[no-untype
     return True
 
 
+def has_more_than_a_piece(args, result, given):  # type: ignore[no-untyped-def]
+    _, T, D = given[1].shape
+    return (
+        isinstance(result, Tensor)
+        and result.shape[-1:] == (D,)
+        and (result.numel() > T * D)
+    )
+
+
 EXERCISE = Exercise(
     answer="ring_rows",
+    forbids=[
+        Forbidden(
+            "The task says: a piece at a time. Here the keys of several pieces are put "
+            "together, which no machine has room for.",
+            """
+            from headway import attention
+
+            T = len(queries)
+            keys = torch.cat([key for key, _ in pieces[: machine + 1]])
+            values = torch.cat([value for _, value in pieces[: machine + 1]])
+            return attention(queries, keys, values, mask=causal_mask(T, len(keys)))
+            """,
+            names=("cat", "concat", "concatenate", "stack", "vstack"),
+            when=has_more_than_a_piece,
+        )
+    ],
     read=("distributed/ring/#three-machines-by-eye", "Three machines, by eye"),
     hints=(
         "Which pieces may a machine see whole, which in part, and which not at all?",
@@ -107,12 +132,28 @@ EXERCISE = Exercise(
     law="All machines together give what one would give for the whole text.",
     right=[
         """
-        from headway import attention
-
+        # All parts first, and then one sum: the log-sum-exps say what each weighs.
         T = len(queries)
-        keys = torch.cat([key for key, _ in pieces[: machine + 1]])
-        values = torch.cat([value for _, value in pieces[: machine + 1]])
-        return attention(queries, keys, values, mask=causal_mask(T, len(keys)))
+        parts = []
+        for step in range(machine + 1):
+            key, value = pieces[machine - step]
+            mask = None if step else causal_mask(T)
+            parts.append(attention_with_lse(queries, key, value, mask=mask))
+        weights = torch.softmax(torch.stack([lse for _, lse in parts]), dim=0)
+        return sum(w[:, None] * rows for w, (rows, _) in zip(weights, parts))
+        """,
+        """
+        # Later pieces go through a mask that hides all of them: every step is alike.
+        N, T = len(pieces), len(queries)
+        nothing = torch.zeros_like(pieces[machine][1])
+        merged = nothing, queries.new_full((T,), -torch.inf)
+        for step in range(N):
+            held = (machine - step) % N
+            place = torch.arange(T) + held * T
+            mask = place <= torch.arange(T)[:, None] + machine * T
+            part = attention_with_lse(queries, *pieces[held], mask=mask)
+            merged = merge_attention(merged, part)
+        return merged[0]
         """,
     ],
     wrong=[

@@ -11,7 +11,7 @@ then no mixture has to shrink. Give the rows (T, V), and the log-sum-exps (T), i
 type of the query. Scores may be large, and a row may see nothing of a tile.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -51,8 +51,30 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def has_all_scores(args, result, given):  # type: ignore[no-untyped-def]
+    """Whether there is a number for each query and each key: a mask is none."""
+    table = (len(given[0]), len(given[1]))
+    return (
+        isinstance(result, Tensor)
+        and result.is_floating_point()
+        and tuple(result.shape) in (table, table[::-1])
+    )
+
+
 EXERCISE = Exercise(
     answer="two_passes",
+    forbids=[
+        Forbidden(
+            "The task says: tile by tile, without the table of all scores. Here one "
+            "table has a number for each query and each key.",
+            """
+            from headway import attention_with_lse
+
+            return attention_with_lse(query, key, value, causal=True)
+            """,
+            when=has_all_scores,
+        )
+    ],
     read=("kernels/flash/#in-tensors", "In tensors"),
     hints=(
         "Which number of a row must be known before a single weight of it can be "
@@ -72,6 +94,7 @@ EXERCISE = Exercise(
     "backward pass does that, too.",
     right=[
         """
+        # The tiles are kept: no score is computed twice, for more memory.
         place = torch.arange(S - T, S)[:, None]
         tables = []
         for start in range(0, S, size):
@@ -83,9 +106,23 @@ EXERCISE = Exercise(
         return sum(rows), lse
         """,
         """
-        from headway import attention_with_lse
-
-        return attention_with_lse(query, key, value, causal=True)
+        # Query by query: a row of numbers at a time, and the future is cut off.
+        rows, lses = [], []
+        for t, asked in enumerate(query):
+            seen = S - T + t + 1
+            lse = asked.new_tensor(-torch.inf)
+            for start in range(0, seen, size):
+                scores = key[start : min(start + size, seen)] @ asked
+                scores = scores / query.shape[-1] ** 0.5
+                lse = torch.logaddexp(lse, scores.logsumexp(0))
+            row = torch.zeros_like(value[0])
+            for start in range(0, seen, size):
+                own = slice(start, min(start + size, seen))
+                scores = key[own] @ asked / query.shape[-1] ** 0.5
+                row = row + (scores - lse).exp() @ value[own]
+            rows.append(row)
+            lses.append(lse)
+        return torch.stack(rows), torch.stack(lses)
         """,
     ],
     wrong=[

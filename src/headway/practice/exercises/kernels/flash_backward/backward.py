@@ -10,7 +10,7 @@ With the weights P and the scale c = 1 / sqrt(D):
     dQ = c dS K,     dK = c dS^T Q
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -46,6 +46,20 @@ if __name__ == "__main__":
 
 EXERCISE = Exercise(
     answer="backward",
+    forbids=[
+        Forbidden(
+            "The task says: without autograd. Here autograd gives the gradients.",
+            """
+            inputs = [one.clone().requires_grad_() for one in (query, key, value)]
+            with torch.enable_grad():
+                scores = inputs[0] @ inputs[1].T / query.shape[-1] ** 0.5
+                rows = torch.softmax(scores, dim=-1) @ inputs[2]
+            dq, dk, dv = torch.autograd.grad(rows, inputs, grad)
+            return dq, dk, dv
+            """,
+            names=("backward", "grad", "requires_grad"),
+        )
+    ],
     read=("kernels/flash_backward/#any-number-of-keys", "Any number of keys"),
     hints=(
         "What does a weight change when its score grows: itself alone?",
@@ -65,12 +79,20 @@ EXERCISE = Exercise(
     "of them changes nothing.",
     right=[
         """
-        inputs = [one.clone().requires_grad_() for one in (query, key, value)]
-        with torch.enable_grad():
-            scores = inputs[0] @ inputs[1].T / query.shape[-1] ** 0.5
-            rows = torch.softmax(scores, dim=-1) @ inputs[2]
-        dq, dk, dv = torch.autograd.grad(rows, inputs, grad)
-        return dq, dk, dv
+        # By the table of slopes of the softmax: large, and each step can be seen.
+        weights = torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1)
+        slopes = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None]
+        grad_scores = torch.einsum("tsr,tr->ts", slopes, grad @ value.T)
+        grad_scores = grad_scores / query.shape[-1] ** 0.5
+        return grad_scores @ key, grad_scores.T @ query, weights.T @ grad
+        """,
+        """
+        # By the rows themselves: grad times row is the mean, as FlashAttention has it.
+        scale = query.shape[-1] ** -0.5
+        weights = torch.softmax(scale * query @ key.T, dim=-1)
+        mean = ((weights @ value) * grad).sum(dim=-1, keepdim=True)
+        grad_scores = scale * weights * (grad @ value.T - mean)
+        return grad_scores @ key, grad_scores.T @ query, weights.T @ grad
         """,
     ],
     wrong=[

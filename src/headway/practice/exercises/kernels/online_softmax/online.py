@@ -9,7 +9,7 @@ the mixture. When the largest grows, shrink what you have. Scores may be large. 
 result has V numbers.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -50,8 +50,24 @@ def draw(d):  # type: ignore[no-untyped-def]
     return blocks, [d.normal(len(one), d.V) / d.loud for one in blocks]
 
 
+def has_all_scores(args, result, given):  # type: ignore[no-untyped-def]
+    scores = sum(map(len, given[0]))
+    return isinstance(result, Tensor) and result.numel() == scores
+
+
 EXERCISE = Exercise(
     answer="online",
+    forbids=[
+        Forbidden(
+            "The task says: without ever having all scores at once. Here one tensor "
+            "has them all.",
+            """
+            weights = torch.softmax(torch.cat(blocks), dim=0)
+            return weights @ torch.cat(values)
+            """,
+            when=has_all_scores,
+        )
+    ],
     read=(
         "kernels/online_softmax/#one-key-at-a-time-in-loops",
         "One key at a time, in loops",
@@ -68,6 +84,7 @@ EXERCISE = Exercise(
     law="Blocks of any size, in any order, give the same.",
     right=[
         """
+        # With the log-sum-exp: rows are always shares, and nothing is divided.
         lse = torch.tensor(-torch.inf, dtype=values[0].dtype)
         out = torch.zeros_like(values[0][0])
         for scores, rows in zip(blocks, values):
@@ -77,8 +94,16 @@ EXERCISE = Exercise(
         return out
         """,
         """
-        weights = torch.softmax(torch.cat(blocks), dim=0)
-        return weights @ torch.cat(values)
+        # Score by score: the three things that are kept are plain numbers and a row.
+        largest, total, mixture = -torch.inf, 0.0, torch.zeros_like(values[0][0])
+        for scores, rows in zip(blocks, values):
+            for score, row in zip(scores, rows):
+                new = max(largest, score.item())
+                shrink = torch.exp(score.new_tensor(largest - new))
+                total = total * shrink + torch.exp(score - new)
+                mixture = mixture * shrink + torch.exp(score - new) * row
+                largest = new
+        return mixture / total
         """,
     ],
     wrong=[

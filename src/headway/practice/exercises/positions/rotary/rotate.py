@@ -84,6 +84,7 @@ EXERCISE = Exercise(
             "x[..., 0::2], x[..., 1::2]",
             "x.chunk(2, dim=-1)",
             "numbers half a vector apart are taken for a pair, and laid side by side",
+            alone=True,
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
@@ -105,6 +106,7 @@ EXERCISE = Exercise(
             "    return turned.flatten(-2)",
             "    return torch.cat(turned.unbind(-1), dim=-1)",
             "the turned pairs are laid half a vector apart, and not side by side",
+            alone=True,
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
