@@ -168,7 +168,7 @@ def test_another_terminal_does_not_move_this_one(folder: Folder, run: Run) -> No
     assert [line[0] for line in shown(text)] == [*"11"]
     assert "double: a solution" in text
     assert "hint 1/3  What is twice one?" in text
-    assert Folder(folder.path, folder.library).current.name == "half"
+    assert folder.current.name == "half"
 
 
 def test_a_file_that_is_gone_for_a_moment_is_no_trouble(

@@ -44,6 +44,9 @@ class Session:
         worker: What judges.
         seed: What hidden numbers are drawn from; `None` draws it anew each time.
         notice: What to say above the first verdict, in lines.
+
+    Attributes:
+        task: Where the reader is here; another terminal may be elsewhere.
     """
 
     def __init__(
@@ -54,13 +57,14 @@ class Session:
         self.seed = seed
         self.notice = notice
         self.verdict: Verdict | None = None
+        self.task = folder.current
         self._screen = ""
         self._seen = self._times()
 
     def run(self) -> None:
         """Judge the current file, then whatever is saved, until `q` is pressed."""
         with single_keys():
-            self.judge(self.folder.current)
+            self.judge(self.task)
             while True:
                 try:
                     key = pressed(_EVERY)
@@ -75,7 +79,7 @@ class Session:
 
     def judge(self, task: Task) -> Verdict:
         """Judge the file of an exercise, keep what came out, and show it."""
-        self.folder.current = task
+        self.folder.current = self.task = task
         if not self.folder.path_of(task).exists():
             self.folder.make()
         self._clear()
@@ -111,34 +115,26 @@ class Session:
         return {
             "h": self._hint,
             "s": self._solution,
-            "l": lambda: self._print(
-                list_text(self.folder, _width(), near=self.folder.current)
-            ),
+            "l": lambda: self._print(list_text(self.folder, _width(), near=self.task)),
             "n": self._next,
-            "p": lambda: self.judge(self.folder.previous(self.folder.current)),
-            "r": lambda: self.judge(self.folder.current),
+            "p": lambda: self.judge(self.folder.previous(self.task)),
+            "r": lambda: self.judge(self.task),
             REDRAW: lambda: self._show(self._screen),
         }
 
     def _hint(self) -> None:
         self._print(
-            hint_text(
-                self.folder,
-                self.folder.current,
-                self.verdict,
-                width=_width(),
-                newest=True,
-            )
+            hint_text(self.folder, self.task, self.verdict, width=_width(), newest=True)
         )
 
     def _solution(self) -> None:
-        solved = self.folder.passed(self.folder.current)
-        self._print(solution_text(self.folder.current, solved=solved))
+        solved = self.folder.passed(self.task)
+        self._print(solution_text(self.task, solved=solved))
 
     def _next(self) -> None:
         """Go on; after the last exercise comes the ending."""
         if not _all_solved(self.folder):
-            self.judge(self.folder.next_open(self.folder.current))
+            self.judge(self.folder.next_open(self.task))
             return
         self._clear()
         print("putting together what you wrote ...", flush=True)

@@ -29,7 +29,7 @@ def welcome_text(folder: Folder) -> str:
         "Welcome! Here you write attention piece by piece, and read of each piece "
         "which mistake you made.",
         f"Open {file} in your editor, write the missing lines, and save: the verdict "
-        "appears here. h gives a hint, s a solution, n the next exercise, and q quits.",
+        "appears here. h gives a hint, s a solution, n the next exercise; q ends it.",
     ]
     if (library.folder / f"{_SHORT_WAY}.txt").exists():
         tasks = library.path(_SHORT_WAY)
