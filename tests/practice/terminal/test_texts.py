@@ -27,9 +27,7 @@ def test_the_welcome_names_the_file_the_keys_and_the_short_way(
     lines = welcome_text(Folder(Path("practice"), book())).splitlines()
     assert len(lines) == 3
     assert lines[1].startswith("Open practice/01_lookup.py in your editor")
-    assert (
-        "h gives a hint, s a solution, n the next exercise; q ends it" in lines[1]
-    )
+    assert "h gives a hint, s a solution, n the next exercise; q ends it" in lines[1]
     assert lines[2].startswith(
         "headway practice --path evening is the short way: 12 of"
     )
