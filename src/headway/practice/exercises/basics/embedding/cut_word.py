@@ -225,7 +225,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "word = word[len(piece) :]",
-            "word = word[len(piece) :].lstrip(piece)",
+            "word = word[len(piece) :].lstrip(piece) if known else word[1:]",
             "a piece is taken off by lstrip, which takes off all letters "
             "that occur in it",
             hint="lstrip('dog') takes off any of the letters d, o and g, as "
@@ -313,6 +313,20 @@ EXERCISE = Exercise(
             "return found",
             "return set(found)",
             "the pieces are a set, which has no order; they should be a list",
+        ),
+        Wrong(
+            "        piece = max(known, key=len, default=word[0])\n",
+            "        if not known:\n"
+            "            found += word\n"
+            "            break\n"
+            "        piece = max(known, key=len)\n",
+            "the rest of a word with an unknown letter is cut into letters",
+        ),
+        Wrong(
+            "if word.startswith(piece)]",
+            "if word.startswith(piece)]\n"
+            "        known = [piece for piece in known if piece not in found]",
+            "each piece is used once",
         ),
         Wrong(
             LOOP,

@@ -8,6 +8,7 @@ shape. Each index becomes a vector of E numbers, of the type of the table.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -40,6 +41,7 @@ EXERCISE = Exercise(
         "beside them, so that they choose along the first axis.",
     ),
     draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, *d.lead, d.T)),
+    trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="A word has the same vector wherever it stands.",
     right=[
         """
@@ -167,6 +169,19 @@ EXERCISE = Exercise(
             "table[indices]",
             "table[indices[..., -1]]",
             "only the last word of each text is looked up",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].squeeze()",
+            "squeeze removes axes of size one, such as that of a text with one word",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.squeeze()]",
+            "squeeze removes axes of size one from the indices, such as "
+            "that of a text with one word",
+            same_as="squeeze removes axes of size one, such as that of a text with "
+            "one word",
         ),
         Wrong(
             "table[indices]",

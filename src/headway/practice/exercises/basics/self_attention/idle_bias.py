@@ -89,6 +89,9 @@ CASES = (
 def run(idle_biases, attend, x):  # type: ignore[no-untyped-def]
     torch.default_generator.manual_seed(3)
     attend = cases()[CASES.index(attend)].double()
+    with torch.no_grad():
+        for one in attend.parameters():
+            one.div_(3.0)  # so that all digits of 64 bits are in use
     before = [p.clone() for p in attend.parameters()]
     found = idle_biases(attend, x)
     after = [*attend.parameters()]
@@ -275,6 +278,12 @@ EXERCISE = Exercise(
             "            bias.copy_(kept)\n",
             "            bias.zero_()\n",
             "zeros are put in place of the bias that was there",
+        ),
+        Wrong(
+            "            bias.copy_(kept)\n",
+            "            bias.sub_(torch.arange(len(bias)) + 1.0)\n",
+            "the change is undone by subtraction, which does not bring "
+            "back the last digits",
         ),
         Wrong(
             "        with torch.no_grad():",

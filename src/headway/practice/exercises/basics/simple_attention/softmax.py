@@ -370,6 +370,16 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / torch.exp(scores).sum(dim=-1, keepdim=True)",
+            "the largest is subtracted above the line, and not in the sum below it",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.exp(scores) / grown.sum(dim=-1, keepdim=True)",
+            "the largest is subtracted in the sum, and not in what it divides",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
             "torch.sigmoid(scores)",
             "a sigmoid of each score is taken, so that the weights of a "
             "row do not share one",
