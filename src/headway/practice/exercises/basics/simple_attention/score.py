@@ -53,11 +53,11 @@ EXERCISE = Exercise(
     law="The score does not change when the two vectors are swapped.",
     right=[
         """
-        # sum and zip: Python's short form of the same loop.
+        # zip takes both vectors number by number, and sum is the loop.
         return float(sum(x * y for x, y in zip(a, b)))
         """,
         """
-        # Two lists: numbers of Python, so that no tensor is made at each turn.
+        # The same in plain numbers: a list of Python is faster than single tensors.
         total = 0.0
         for x, y in zip(a.tolist(), b.tolist()):
             total += x * y

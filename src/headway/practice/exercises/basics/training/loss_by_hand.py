@@ -54,25 +54,18 @@ EXERCISE = Exercise(
     law="The slopes sum to zero: what the right logit gains, the others lose.",
     right=[
         """
-        # By the logarithm of the sum: large logits do not overflow.
-        slopes = [
+        # By a product: a one-hot row stands for the right answer, as in training.
+        share = torch.softmax(logits, dim=-1)
+        one_hot = (torch.arange(len(logits)) == right).to(logits.dtype)
+        return -(one_hot * share.log()).sum(), share - one_hot
+        """,
+        """
+        # Place by place: each slope stands for itself, and logsumexp overflows nowhere.
+        gradient = [
             logits.softmax(-1)[place] - (1 if place == right else 0)
             for place in range(len(logits))
         ]
-        return torch.logsumexp(logits, 0) - logits[right], torch.stack(slopes)
-        """,
-        """
-        # With a row that is one at the right place: the form that fits a batch.
-        wanted = torch.zeros_like(logits)
-        wanted[right] = 1.0
-        share = logits.softmax(dim=0)
-        return -(wanted * share.log()).sum(), share - wanted
-        """,
-        """
-        # log_softmax first: its exponentials are the shares again.
-        logs = torch.log_softmax(logits, dim=0)
-        wanted = torch.eye(len(logits), dtype=logits.dtype)[right]
-        return -logs[right], logs.exp() - wanted
+        return torch.logsumexp(logits, 0) - logits[right], torch.stack(gradient)
         """,
     ],
     wrong=[
