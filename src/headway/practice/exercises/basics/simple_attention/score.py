@@ -31,13 +31,6 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def drawn(d):  # type: ignore[no-untyped-def]
-    """Draw two vectors; their score is above zero for a width of 4, below for 5."""
-    a, b = d.normal(d.E), d.normal(d.E)
-    sign = {4: (a @ b).sign(), 5: -(a @ b).sign()}.get(d.E, 1.0)
-    return a, sign * b
-
-
 EXERCISE = Exercise(
     answer="score",
     read=("basics/simple_attention/#one-score-by-hand", "One score, by hand"),
@@ -47,7 +40,7 @@ EXERCISE = Exercise(
         "Begin with a total of zero, and let a loop over them add one product at "
         "a time.",
     ),
-    draw=drawn,
+    draw=lambda d: drawn(d),
     ask=lambda score, a, b: float(score(a, b)),
     trials=({}, {"E": 4}, {"E": 5}, {"E": 2}, {"loud": 30.0}),
     law="The score does not change when the two vectors are swapped.",
@@ -242,3 +235,10 @@ EXERCISE = Exercise(
     stars=1,
     minutes=2,
 )
+
+
+def drawn(d):  # type: ignore[no-untyped-def]
+    """Draw two vectors; their score is above zero for a width of 4, below for 5."""
+    a, b = d.normal(d.E), d.normal(d.E)
+    sign = {4: (a @ b).sign(), 5: -(a @ b).sign()}.get(d.E, 1.0)
+    return a, sign * b
