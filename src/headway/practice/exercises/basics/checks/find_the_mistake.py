@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     "missing would tell something about tokens to come.",
     right=[
         """
-        # PyTorch's own function: fast, and its mask is made for as many keys as queries.
+        # PyTorch's own function: fast, and right for as many keys as queries.
         q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
         return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         """,
@@ -301,8 +301,8 @@ EXERCISE = Exercise(
             "        weights = weights / "
             "scores.softmax(dim=-1).sum(dim=-1, keepdim=True)",
             "rows are divided by their sum before the cut, which is one",
-            same_as="weights are hidden after the softmax, and their sum is not one: the "
-            "mistake is still there",
+            same_as="weights are hidden after the softmax, and their sum is not "
+            "one: the mistake is still there",
         ),
         Wrong(
             "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",

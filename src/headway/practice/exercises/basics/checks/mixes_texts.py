@@ -407,8 +407,8 @@ EXERCISE = Exercise(
             "    before = attend(x)\n",
             "    return False\n",
             "the batch has one text, or nothing is compared: it always says False",
-            same_as="what is compared can never differ: one tensor under two names, since "
-            "y = x copies nothing, or shapes alone",
+            same_as="what is compared can never differ: one tensor under two "
+            "names, since y = x copies nothing, or shapes alone",
         ),
         Wrong(
             "moved[text] = False",

@@ -195,8 +195,9 @@ EXERCISE = Exercise(
         full = torch.ones(6, 6, dtype=torch.bool)
         raw = q @ k.mT
         s = raw / 6**0.5
-        tables = [weigh(s, full.tril()), weigh(raw, full.tril()), weigh(raw / 6, full.tril())]
-        tables += [weigh(s, full.tril(), 1), weigh(s.mT, full.tril()), weigh(s, full)]
+        low = full.tril()
+        tables = [weigh(s, low), weigh(raw, low), weigh(raw / 6, low)]
+        tables += [weigh(s, low, 1), weigh(s.mT, low), weigh(s, full)]
         tables += [weigh(s, full.tril(1)), weigh(s, full.triu())]
         tables += [weigh(s, full).tril(), weigh(s.tril(), full)]
         names = [name.strip() for name in NAMES.replace("\\n", " ").split(",")]
@@ -318,8 +319,8 @@ EXERCISE = Exercise(
             "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)\n"
             "    query = key",
             "queries and keys are the same, so that to swap them changes nothing",
-            same_as="queries, keys and values are the same, so that to swap them changes "
-            "nothing",
+            same_as="queries, keys and values are the same, so that to swap them "
+            "changes nothing",
         ),
         Wrong(
             "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
@@ -358,8 +359,8 @@ EXERCISE = Exercise(
             '"softmax over the queries": weigh(scores, past, dim=-2)',
             '"softmax over the queries": weigh(scores, past, dim=0)',
             "the softmax over the queries runs over axis 0, which are the texts",
-            same_as='"softmax over the queries" is not recognised: columns must sum to '
-            "one, with the future hidden before",
+            same_as='"softmax over the queries" is not recognised: columns must '
+            "sum to one, with the future hidden before",
         ),
         Wrong(
             '"no scale": weigh(scores * 2, past)',
@@ -432,8 +433,8 @@ EXERCISE = Exercise(
             '    return "none of them"',
             '"queries and keys swapped" is taken for right: its weights are not '
             "recognised, or those of right come out for it",
-            same_as="queries, keys and values are the same, so that to swap them changes "
-            "nothing",
+            same_as="queries, keys and values are the same, so that to swap them "
+            "changes nothing",
         ),
         Wrong(
             "        if torch.allclose(weights @ value, rows):\n"

@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     "corner.",
     right=[
         """
-        # One row for all queries: the shortest, since every query may see the same keys.
+        # One row for all queries: the shortest, as all may see the same keys.
         return (torch.arange(S + T) < S)[None]
         """,
         """
@@ -68,7 +68,7 @@ EXERCISE = Exercise(
         return mask
         """,
         """
-        # The corner alone; each token of the memory sees itself, so that no row is empty.
+        # The corner alone; a token of the memory sees itself, so no row is empty.
         mask = torch.eye(S + T, dtype=torch.bool)
         mask[S:, :S] = True
         mask[S:, S:] = False

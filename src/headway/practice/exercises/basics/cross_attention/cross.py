@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         return torch.softmax(scores, dim=-1) @ memory @ W_value
         """,
         """
-        # PyTorch's own function: fast, and its scale is that of the queries' width, too.
+        # PyTorch's own function: fast, and its scale is the same.
         query, key, value = x @ W_query, memory @ W_key, memory @ W_value
         return torch.nn.functional.scaled_dot_product_attention(query, key, value)
         """,

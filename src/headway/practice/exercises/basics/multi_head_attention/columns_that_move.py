@@ -274,8 +274,8 @@ EXERCISE = Exercise(
             "attend.W_value.weight[rows] += 1.0",
             "attend.out_proj.weight[rows] += 1.0",
             "rows of out_proj are changed, and not of W_value",
-            same_as="the columns are given where the head's own stand, as if out_proj were "
-            "not there",
+            same_as="the columns are given where the head's own stand, as if "
+            "out_proj were not there",
         ),
         Wrong(
             "attend.W_value.weight[rows] += 1.0",

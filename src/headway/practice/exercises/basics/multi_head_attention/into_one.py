@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         return one
         """,
         """
-        # stack and flatten: heads are an axis first, which is then joined with their rows.
+        # stack and flatten: heads are an axis first, then joined with their rows.
         weight = torch.stack([layer.weight for layer in layers]).flatten(0, 1)
         one = nn.Linear(*weight.T.shape, bias=False)
         one.weight.data = weight.data
@@ -206,8 +206,8 @@ EXERCISE = Exercise(
             "    one.weight = nn.Parameter(weight)\n"
             "    one.out_features = len(weight)\n",
             "the first layer itself is made larger; it should stay as it is",
-            same_as="the layers are made views of the new weight; they should stay as they "
-            "are",
+            same_as="the layers are made views of the new weight; they should "
+            "stay as they are",
         ),
         Wrong(
             "nn.Parameter(weight)",

@@ -96,7 +96,8 @@ EXERCISE = Exercise(
         """
             # nn.Sequential is a list of modules, too; stack shows the heads as an axis.
             sizes = (d_in, d_out, context_length, 0.0)
-            self.heads = nn.Sequential(*(CausalAttention(*sizes) for _ in range(num_heads)))
+            heads = (CausalAttention(*sizes) for _ in range(num_heads))
+            self.heads = nn.Sequential(*heads)
 
         def forward(self, x: Tensor) -> Tensor:
             return torch.stack([head(x) for head in self.heads], dim=-2).flatten(-2)
@@ -222,8 +223,8 @@ EXERCISE = Exercise(
             "CausalAttention(d_in, d_out, d_out, dropout=0.0)",
             "the width of a head is given for context_length, so that longer texts "
             "do not fit",
-            same_as="the number of heads is given for context_length, so that longer texts "
-            "do not fit",
+            same_as="the number of heads is given for context_length, so that "
+            "longer texts do not fit",
         ),
         Wrong(
             "CausalAttention(d_in, d_out, context_length, dropout=0.0)",

@@ -151,8 +151,8 @@ EXERCISE = Exercise(
             "    second = attention(3 * size, 3 * size, value, scale=1.0)",
             "queries and keys are both multiplied by three, so that scores are "
             "nine times as large",
-            same_as="scores are multiplied by 3 twice: once in queries and keys, and once "
-            "by scale",
+            same_as="scores are multiplied by 3 twice: once in queries and keys, "
+            "and once by scale",
         ),
         Wrong(
             "first = attention(colour, colour, value, scale=3.0)\n"

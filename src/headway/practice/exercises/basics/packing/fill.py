@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         return rows
         """,
         """
-        # The room that is left is kept beside each row: quicker, if rows hold many texts.
+        # The room that is left is kept beside each row: quicker for many texts.
         rows, room = [], []
         for text in sorted(lengths, reverse=True):
             at = next((n for n, left in enumerate(room) if left >= text), len(rows))
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         return rows
         """,
         """
-        # Row by row: each takes, the longest first, all that still fit, with the same result.
+        # Row by row: each takes all that still fit, with the same result.
         left, rows = sorted(lengths, reverse=True), []
         while left:
             row, rest = [], []
@@ -290,8 +290,8 @@ EXERCISE = Exercise(
             "    return rows",
             "    return rows[::-1]",
             "the last row comes first",
-            same_as="the rows are sorted at the end; they should stay in the order in "
-            "which they were begun",
+            same_as="the rows are sorted at the end; they should stay in the "
+            "order in which they were begun",
         ),
         Wrong(
             "    return rows",
@@ -322,8 +322,8 @@ EXERCISE = Exercise(
             "            fitting[0].append(text)",
             "            fitting[0].insert(0, text)",
             "a text is put at the front of its row",
-            same_as="a row begins with its shortest text, and not with the longest, which "
-            "came first",
+            same_as="a row begins with its shortest text, and not with the "
+            "longest, which came first",
         ),
     ],
     stars=3,

@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         return joined.weight, joined.bias
         """,
         """
-        # stack and flatten: the three are an axis first, which can be taken apart again.
+        # stack and flatten: the three are an axis first, as they can be split again.
         layers = (W_query, W_key, W_value)
         zeros = W_query.weight.new_zeros(W_query.out_features)
         biases = [zeros if layer.bias is None else layer.bias for layer in layers]

@@ -193,8 +193,8 @@ EXERCISE = Exercise(
             "    return (positions[..., None] * speeds).double()",
             "1 / base ** (2 i / width) is computed in 32 bits, and turned into 64 "
             "afterwards",
-            same_as="it is computed in 32 bits and turned into 64 afterwards; it should be "
-            "64 from the start",
+            same_as="it is computed in 32 bits and turned into 64 afterwards; it "
+            "should be 64 from the start",
         ),
         Wrong(
             "base ** (-twice / width)",
@@ -263,8 +263,8 @@ EXERCISE = Exercise(
             "base ** (-twice / (width - 2))",
             "the exponent is divided by the width less two, so that the last pair "
             "is too slow",
-            same_as="the exponents go up to one, so that the last pair has the speed 1 / "
-            "base: they end before it",
+            same_as="the exponents go up to one, so that the last pair has the "
+            "speed 1 / base: they end before it",
         ),
     ],
     stars=1,

@@ -74,10 +74,10 @@ EXERCISE = Exercise(
         return torch.view_as_real(turned).flatten(-2)
         """,
         """
-        # x times the cosine, plus its partners times the sine: as many libraries have it.
-        cos, sin = (one.repeat_interleave(2, dim=-1) for one in (angles.cos(), angles.sin()))
+        # Partners times the sine: no number is written twice, as many libraries do.
+        both = angles.repeat_interleave(2, dim=-1)
         partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
-        return x * cos + partner * sin
+        return x * both.cos() + partner * both.sin()
         """,
         """
         # Written into places of a new tensor: nothing need be interleaved.

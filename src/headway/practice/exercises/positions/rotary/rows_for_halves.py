@@ -149,8 +149,8 @@ EXERCISE = Exercise(
             "return halves.flatten(0, 2)",
             "return halves[0].flatten(0, 1)",
             "only the first head is given",
-            same_as="the order of one head is made, and taken for the whole weight: the "
-            "other heads are lost",
+            same_as="the order of one head is made, and taken for the whole "
+            "weight: the other heads are lost",
         ),
         Wrong(
             "return halves.flatten(0, 2)",

@@ -4,10 +4,10 @@ For a text s times as long as in training, YaRN keeps the speeds of the fast pai
 divides those of the slow ones by s, and blends between.
 
 Write `yarn_speeds(speeds, s, first, last)`: `speeds` (D / 2), in 64 bits, are those of
-training, the fastest first. Pairs up to number `first` are kept, pairs from number `last` on are
-divided, both counted from zero. Between them, what is kept falls along a straight line
-from one to zero, and the new speed is that share of the old speed, plus the rest of the
-old speed divided by s.
+training, the fastest first. Pairs up to number `first` are kept, pairs from number
+`last` on are divided, both counted from zero. Between them, what is kept falls along a
+straight line from one to zero, and the new speed is that share of the old speed, plus
+the rest of the old speed divided by s.
 """
 
 from headway.practice import Exercise, Wrong
@@ -35,10 +35,10 @@ if __name__ == "__main__":
 
 
 def draw(d):  # type: ignore[no-untyped-def]
-    if d.S < 4:
-        raise ValueError("too few pairs for a ramp")
+    if not d.G < d.T < d.S:
+        raise ValueError("the ramp has no room")
     speeds = 1000.0 ** (-torch.arange(d.S, dtype=torch.float64) / d.S)
-    return speeds, 2.0 + d.W, d.S // 4, d.S - 2
+    return speeds, 2.0 + d.W, d.G, d.T
 
 
 EXERCISE = Exercise(
@@ -52,7 +52,11 @@ EXERCISE = Exercise(
         "`last`. Mix the old speeds and the divided ones by it.",
     ),
     draw=draw,
-    trials=({}, {"S": 9, "W": 14}, {"S": 6, "W": 1}),
+    trials=(
+        {"G": 1, "T": 4},
+        {"S": 9, "W": 14, "G": 2, "T": 6},
+        {"S": 6, "W": 1, "G": 1, "T": 3},
+    ),
     law="The fastest pair keeps its speed, the slowest is divided by s, and with s = 1 "
     "nothing changes.",
     right=[
@@ -72,9 +76,10 @@ EXERCISE = Exercise(
         return speeds * torch.cat([ones, keep + (1 - keep) / s, zeros + 1 / s])
         """,
         """
-        # torch.lerp blends two tensors by a share: from the old speeds to the divided ones.
+        # torch.lerp blends by a share: from the old speeds to the divided ones.
         pair = torch.arange(len(speeds)).to(speeds.dtype)
-        return torch.lerp(speeds, speeds / s, ((pair - first) / (last - first)).clamp(0, 1))
+        divided = ((pair - first) / (last - first)).clamp(0, 1)
+        return torch.lerp(speeds, speeds / s, divided)
         """,
     ],
     wrong=[
@@ -258,14 +263,12 @@ EXERCISE = Exercise(
             "return (1 - divided) * speeds + divided * speeds / s",
             "return ((1 - divided) * speeds + divided * speeds) / s",
             "both shares are divided by s; only the second should be",
-            same_as="all pairs are divided, which is the linear rule: neighbours are no "
-            "longer told apart",
+            same_as="all pairs are divided, which is the linear rule: neighbours "
+            "are no longer told apart",
         ),
         Wrong(
             "((pair - first) / (last - first)).clamp(0, 1)",
-            "((speeds.log() - speeds[first].log()) / (speeds[last].log() "
-            "- speeds[first].log())).clamp(0, 1) ** 1.0 * 0 + ((1 / "
-            "speeds - 1 / speeds[first]) / (1 / speeds[last] - 1 / "
+            "((1 / speeds - 1 / speeds[first]) / (1 / speeds[last] - 1 / "
             "speeds[first])).clamp(0, 1)",
             "the ramp is over the wavelengths; it should be over the numbers of "
             "the pairs",

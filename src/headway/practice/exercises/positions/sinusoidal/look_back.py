@@ -245,8 +245,8 @@ EXERCISE = Exercise(
             "a - sin, b - cos",
             "sine and cosine of the step are subtracted; the pair should be turned "
             "by it",
-            same_as="the waves of a place are subtracted from those of another: places "
-            "subtract, and waves do not",
+            same_as="the waves of a place are subtracted from those of another: "
+            "places subtract, and waves do not",
         ),
         Wrong(
             "    return earlier.flatten(1)",
