@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     covers=("split_heads", "merge_heads", "stacked_heads"),
     right=[
         """
-        # The parts of the book: each step has its name, and its test.
+        # From the parts of earlier exercises: nothing is written twice.
         from headway import attention, merge_heads, split_heads
 
         projections = (self.W_query, self.W_key, self.W_value)
@@ -109,21 +109,17 @@ EXERCISE = Exercise(
         return self.out_proj(merge_heads(attention(*heads, causal=True)))
         """,
         """
-        # A loop over the heads: slow, but it shows that each has weights of its own.
-        D = self.W_query.out_features // self.num_heads
-        found = []
-        for h in range(self.num_heads):
-            rows = slice(h * D, (h + 1) * D)
-            q = x @ self.W_query.weight[rows].T
-            k = x @ self.W_key.weight[rows].T
-            v = x @ self.W_value.weight[rows].T
-            found.append(
-                nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            )
+        # A loop over the heads, after one projection: each head can be looked at.
+        projections = (self.W_query, self.W_key, self.W_value)
+        heads = zip(*(one(x).chunk(self.num_heads, dim=-1) for one in projections))
+        found = [
+            nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            for q, k, v in heads
+        ]
         return self.out_proj(torch.cat(found, dim=-1))
         """,
         """
-        # einsum names the axes, so that nothing must be transposed.
+        # By einsum: no axis is swapped, and the letters say what is summed.
         q, k, v = (
             project(x).unflatten(-1, (self.num_heads, -1))
             for project in (self.W_query, self.W_key, self.W_value)

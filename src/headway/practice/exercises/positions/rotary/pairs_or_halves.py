@@ -5,8 +5,8 @@ Write `pairs_or_halves(rotate)`: the text "pairs", "halves" or "neither".
 `rotate(x, positions)` turns x (T, D) by whole positions (T), for any even D; you do
 not see what is in it. "pairs": each number 2 i is mixed with 2 i + 1, and with nothing
 else. "halves": each number i of the first half is mixed with i + D / 2, and with
-nothing else. All others are "neither". Speeds and the direction of the turn do not matter, and
-the slowest pair turns very little.
+nothing else. All others are "neither". Speeds and the direction of the turn do not
+matter, and the slowest pair turns very little.
 """
 
 from headway.practice import Exercise, Wrong

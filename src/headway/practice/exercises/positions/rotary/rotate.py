@@ -98,8 +98,7 @@ EXERCISE = Exercise(
         Wrong(
             "x[..., 0::2], x[..., 1::2]",
             "x.chunk(2, dim=-1)",
-            "numbers half a vector apart are taken for a pair, and then laid side "
-            "by side; a pair should be neighbours",
+            "numbers half a vector apart are taken for a pair, and laid side by side",
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
@@ -120,8 +119,7 @@ EXERCISE = Exercise(
         Wrong(
             "    return turned.flatten(-2)",
             "    return torch.cat(turned.unbind(-1), dim=-1)",
-            "the turned pairs are laid half a vector apart; they should be "
-            "neighbours again",
+            "the turned pairs are laid half a vector apart, and not side by side",
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
