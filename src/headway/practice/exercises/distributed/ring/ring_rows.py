@@ -107,24 +107,28 @@ EXERCISE = Exercise(
     law="All machines together give what one would give for the whole text.",
     right=[
         """
-        # reduce says it in a line: any order of merging gives the same.
-        from functools import reduce
-
-        def see(held):
-            mask = causal_mask(len(queries)) if held == machine else None
-            return attention_with_lse(queries, *pieces[held], mask=mask)
-
-        return reduce(merge_attention, (see(n) for n in range(machine, -1, -1)))[0]
+        # All parts first, and then one sum: the log-sum-exps say what each weighs.
+        T = len(queries)
+        parts = []
+        for step in range(machine + 1):
+            key, value = pieces[machine - step]
+            mask = None if step else causal_mask(T)
+            parts.append(attention_with_lse(queries, key, value, mask=mask))
+        weights = torch.softmax(torch.stack([lse for _, lse in parts]), dim=0)
+        return sum(w[:, None] * rows for w, (rows, _) in zip(weights, parts))
         """,
         """
-        # The merge written out: a softmax over the log-sum-exps of the pieces.
-        parts = []
-        for held in range(machine, -1, -1):
-            key, value = pieces[held]
-            mask = causal_mask(len(queries)) if held == machine else None
-            parts.append(attention_with_lse(queries, key, value, mask=mask))
-        shares = torch.softmax(torch.stack([lse for _, lse in parts]), dim=0)
-        return sum(share[:, None] * rows for share, (rows, _) in zip(shares, parts))
+        # Later pieces go through a mask that hides all of them: every step is alike.
+        N, T = len(pieces), len(queries)
+        nothing = torch.zeros_like(pieces[machine][1])
+        merged = nothing, queries.new_full((T,), -torch.inf)
+        for step in range(N):
+            held = (machine - step) % N
+            place = torch.arange(T) + held * T
+            mask = place <= torch.arange(T)[:, None] + machine * T
+            part = attention_with_lse(queries, *pieces[held], mask=mask)
+            merged = merge_attention(merged, part)
+        return merged[0]
         """,
     ],
     wrong=[

@@ -72,38 +72,35 @@ EXERCISE = Exercise(
     "backward pass does that, too.",
     right=[
         """
-        # A largest score and a sum, kept apart, are what logaddexp does inside.
-        D = query.shape[-1]
-        place = torch.arange(T)[:, None] + S - T
-        largest = torch.full((T, 1), -torch.inf, dtype=query.dtype)
-        total = torch.zeros(T, 1, dtype=query.dtype)
+        # The tiles are kept: no score is computed twice, for more memory.
+        place = torch.arange(S - T, S)[:, None]
+        tables = []
         for start in range(0, S, size):
-            number = torch.arange(start, min(start + size, S))
-            scores = query @ key[number].mT / D**0.5
-            scores = torch.where(number <= place, scores, -torch.inf)
-            new = torch.maximum(largest, scores.amax(dim=1, keepdim=True))
-            total = total * (largest - new).exp() + (scores - new).exp().sum(1, True)
-            largest = new
-        lse = largest + total.log()
-        rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)
-        for start in range(0, S, size):
-            number = torch.arange(start, min(start + size, S))
-            weights = (query @ key[number].mT / D**0.5 - lse).exp()
-            rows = rows + weights.masked_fill(number > place, 0.0) @ value[number]
-        return rows, lse.squeeze(1)
+            tile = torch.arange(S)[start : start + size]
+            scores = query @ key[tile].T / query.shape[-1] ** 0.5
+            tables.append(torch.where(tile <= place, scores, -torch.inf))
+        lse = torch.stack([one.logsumexp(1) for one in tables]).logsumexp(0)
+        rows = [(a - lse[:, None]).exp() @ b for a, b in zip(tables, value.split(size))]
+        return sum(rows), lse
         """,
         """
-        # split gives the tiles; one list holds a number a row and tile, no table.
-        def scores_of(keys, places):
-            scores = query @ keys.T * query.shape[-1] ** -0.5
-            late = torch.arange(S - T, S)[:, None]
-            return scores.masked_fill(places > late, -torch.inf)
-
-        tiles = list(zip(key.split(size), torch.arange(S).split(size)))
-        lse = torch.stack([scores_of(*one).logsumexp(1) for one in tiles]).logsumexp(0)
-        parts = zip(tiles, value.split(size))
-        rows = [(scores_of(*one) - lse[:, None]).exp() @ v for one, v in parts]
-        return sum(rows), lse
+        # Query by query: a row of numbers at a time, and the future is cut off.
+        rows, lses = [], []
+        for t, asked in enumerate(query):
+            seen = S - T + t + 1
+            lse = asked.new_tensor(-torch.inf)
+            for start in range(0, seen, size):
+                scores = key[start : min(start + size, seen)] @ asked
+                scores = scores / query.shape[-1] ** 0.5
+                lse = torch.logaddexp(lse, scores.logsumexp(0))
+            row = torch.zeros_like(value[0])
+            for start in range(0, seen, size):
+                own = slice(start, min(start + size, seen))
+                scores = key[own] @ asked / query.shape[-1] ** 0.5
+                row = row + (scores - lse).exp() @ value[own]
+            rows.append(row)
+            lses.append(lse)
+        return torch.stack(rows), torch.stack(lses)
         """,
     ],
     wrong=[

@@ -65,24 +65,20 @@ EXERCISE = Exercise(
     "of them changes nothing.",
     right=[
         """
-        # Each row has its own Jacobian of S * S numbers, as on paper.
-        c = query.shape[-1] ** -0.5
-        P = torch.softmax(c * query @ key.T, dim=-1)
-        slopes = []
-        for p, g in zip(P, grad @ value.T):
-            slopes.append((torch.diag(p) - torch.outer(p, p)) @ g)
-        dS = c * torch.stack(slopes)
-        return dS @ key, dS.T @ query, P.T @ grad
+        # By the table of slopes of the softmax: large, and each step can be seen.
+        weights = torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1)
+        slopes = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None]
+        grad_scores = torch.einsum("tsr,tr->ts", slopes, grad @ value.T)
+        grad_scores = grad_scores / query.shape[-1] ** 0.5
+        return grad_scores @ key, grad_scores.T @ query, weights.T @ grad
         """,
         """
-        # By the rows themselves: the mean is grad times result, as in FlashAttention.
-        c = query.shape[-1] ** -0.5
-        P = torch.einsum("td,sd->ts", query, key).mul(c).softmax(1)
-        row = torch.einsum("tv,tv->t", grad, P @ value)
-        dS = P * (torch.einsum("tv,sv->ts", grad, value) - row[:, None])
-        dQ = c * torch.einsum("ts,sd->td", dS, key)
-        dK = c * torch.einsum("ts,td->sd", dS, query)
-        return dQ, dK, torch.einsum("ts,tv->sv", P, grad)
+        # By the rows themselves: grad times row is the mean, as FlashAttention has it.
+        scale = query.shape[-1] ** -0.5
+        weights = torch.softmax(scale * query @ key.T, dim=-1)
+        mean = ((weights @ value) * grad).sum(dim=-1, keepdim=True)
+        grad_scores = scale * weights * (grad @ value.T - mean)
+        return grad_scores @ key, grad_scores.T @ query, weights.T @ grad
         """,
     ],
     wrong=[

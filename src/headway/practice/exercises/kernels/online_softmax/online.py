@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     law="Blocks of any size, in any order, give the same.",
     right=[
         """
-        # With a log-sum-exp in place of largest and sum: one number less.
+        # With the log-sum-exp: rows are always shares, and nothing is divided.
         lse = torch.tensor(-torch.inf, dtype=values[0].dtype)
         out = torch.zeros_like(values[0][0])
         for scores, rows in zip(blocks, values):
@@ -88,23 +88,14 @@ EXERCISE = Exercise(
         return out
         """,
         """
-        # Twice over the blocks: the largest first, so that nothing has to shrink.
-        largest = torch.stack([one.max() for one in blocks]).max()
-        total, mixture = 0.0, 0.0
-        for scores, rows in zip(blocks, values):
-            shares = (scores - largest).exp()
-            total, mixture = total + shares.sum(), mixture + shares @ rows
-        return mixture / total
-        """,
-        """
-        # A key at a time: the loops of the chapter, for blocks of any size.
-        largest, total = torch.tensor(-torch.inf), 0.0
-        mixture = torch.zeros_like(values[0][0])
+        # Score by score: the three things that are kept are plain numbers and a row.
+        largest, total, mixture = -torch.inf, 0.0, torch.zeros_like(values[0][0])
         for scores, rows in zip(blocks, values):
             for score, row in zip(scores, rows):
-                new = torch.maximum(largest, score)
-                old, now = torch.exp(largest - new), torch.exp(score - new)
-                total, mixture = old * total + now, old * mixture + now * row
+                new = max(largest, score.item())
+                shrink = torch.exp(score.new_tensor(largest - new))
+                total = total * shrink + torch.exp(score - new)
+                mixture = mixture * shrink + torch.exp(score - new) * row
                 largest = new
         return mixture / total
         """,
