@@ -195,7 +195,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
             "lse + scores_of(tile).logsumexp(dim=-1)",
-            "log-sum-exps are added as they are, and minus infinity stays",
+            "log-sum-exps are added as they are; logaddexp should join them",
         ),
         Wrong(
             " / query.shape[-1] ** 0.5",
@@ -239,7 +239,172 @@ EXERCISE = Exercise(
             "tile > place, 0.0",
             "hidden scores are set to zero, and get a share",
         ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(\n"
+            "            lse,\n"
+            "            scores_of(tile).amax(dim=-1)\n"
+            "            + (scores_of(tile) - scores_of(tile).amax(dim=-1, "
+            "keepdim=True))\n"
+            "            .exp().sum(dim=-1).log()\n"
+            "        )",
+            "minus infinity is taken off minus infinity where a row sees "
+            "nothing of a tile, which gives nan",
+        ),
+        Wrong(
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n",
+            "    lse = torch.zeros(T, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = lse + scores_of(tile).exp().sum(dim=-1)\n"
+            "    lse = lse.log()\n",
+            "bare exponentials are added up in the first pass, and overflow",
+            same_as="exponentials are taken without their largest, and overflow",
+        ),
+        Wrong(
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n",
+            "    total = torch.zeros(T, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        scores = query @ key[tile].T / query.shape[-1] ** 0.5\n"
+            "        total += (scores.exp() * (tile <= place)).sum(dim=-1)\n"
+            "    lse = total.log()\n",
+            "bare exponentials are multiplied by the mask, and infinity times "
+            "zero is nan",
+        ),
+        Wrong(
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        rows += torch.exp(scores_of(tile) - lse[:, None]) @ "
+            "value[tile]\n",
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        rows += torch.exp(scores_of(tile)) @ value[tile]\n"
+            "    rows = rows / lse.exp()[:, None]\n",
+            "the mixture is made of bare exponentials, which overflow, and "
+            "divided at the end",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows / lse.exp()[:, None], lse",
+            "rows are divided by their sum once more",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "value.shape[-1] ** 0.5\n",
+            "the width of the values is taken for that of the keys",
+        ),
+        Wrong(
+            " / query.shape[-1] ** 0.5",
+            " * query.shape[-1] ** 0.5",
+            "scores are multiplied by the root of the width; they should be "
+            "divided by it",
+        ),
+        Wrong(
+            "tile > place",
+            "tile > place + 1",
+            "each query sees one key of the future",
+        ),
+        Wrong(
+            "tile > place",
+            "tile < place",
+            "the past is hidden, and the future is seen",
+        ),
+        Wrong(
+            "torch.arange(S).split(size)",
+            "torch.arange(S).split(size)[1:]",
+            "the first tile is left out",
+        ),
+        Wrong(
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n"
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        rows += torch.exp(scores_of(tile) - lse[:, None]) @ "
+            "value[tile]\n",
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n"
+            "        finite = lse.masked_fill(lse == -torch.inf, 0.0)[:, None]\n"
+            "        rows += torch.exp(scores_of(tile) - finite) @ value[tile]\n",
+            "the mixture is begun before the log-sum-exp of the row is known, "
+            "and never shrinks",
+        ),
+        Wrong(
+            "@ value[tile]",
+            "@ value[: len(tile)]",
+            "each tile mixes the first values of the text; it should mix its own",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse.exp()",
+            "the sums of exponentials are given; their logarithms are asked for",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse[:, None]",
+            "the log-sum-exps keep an axis of length one",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return lse, rows",
+            "the two results are given in the opposite order",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows",
+            "the log-sum-exps are not given",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(\n"
+            "            lse, (scores_of(tile) * query.shape[-1] ** "
+            "0.5).logsumexp(dim=-1)\n"
+            "        )",
+            "scores are scaled in the second pass, and not in the first",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=0))",
+            "the log-sum-exp runs over the queries",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "lse.logaddexp(scores_of(tile).logsumexp(dim=-1)) if tile[0] else lse",
+            "the first tile is left out of the log-sum-exp",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, scores_of(tile).exp().sum(dim=-1))",
+            "the sum of a tile is joined with a logarithm: its own logarithm "
+            "is missing",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile)) / lse[:, None]",
+            "exponentials are divided by the log-sum-exp; they should be "
+            "divided by its exponential",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "(scores_of(tile) - lse[:, None]).nan_to_num(neginf=0.0)",
+            "the exponential is forgotten in the second pass",
+        ),
+        Wrong(
+            "@ value[tile]",
+            "@ value[tile] / len(tiles)",
+            "the rows of the tiles are averaged; they should be added",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
     stars=2,
+    minutes=20,
 )
