@@ -13,7 +13,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from headway.practice.task.refused import RefusedError
 LIMIT = 10.0  # seconds that an answer may take
 _LARGEST = 2**20  # bytes of a file
 _HERE = Path(__file__).parent
+_ENV = {"PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "HOME": os.devnull}
 # The package is loaded without `headway.practice`: of that there is an empty shell, into
 # which the two files of this folder go that know no exercise.
 _START = """\
@@ -64,11 +65,14 @@ child.main(int(number))
 class Server:
     """A process that has PyTorch imported, and forks for each answer.
 
+    Args:
+        env: What its environment has; that of answers has nothing of it.
+
     Raises:
         ValueError: If this system cannot fork.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, env: Mapping[str, str] = _ENV) -> None:
         if not hasattr(os, "fork"):
             raise RefusedError(
                 "a class must be judged on Linux or macOS, or in a container, because "
@@ -78,13 +82,12 @@ class Server:
         package = _HERE.parents[1] / "__init__.py"
         number = other.fileno()
         words = [sys.executable, "-P", "-c", _START, str(package), str(_HERE)]
-        quiet = {"PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "HOME": os.devnull}
         with other:
             self.process = subprocess.Popen(  # noqa: S603
                 [*words, str(number)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=quiet,
+                env={**env},
                 pass_fds=[number],
             )
         self._wait()

@@ -35,7 +35,7 @@ _ERRORS: dict[str, type[Exception]] = {
     if isinstance(one, type) and issubclass(one, Exception)
 } | {"LinAlgError": torch.linalg.LinAlgError}
 _CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Linear")
-_OF_MODULES = {*vars(nn.Module())}
+_OF_MODULES = {*vars(nn.Module()), "_peer", "_number"}
 _LEARNS, _LEAF, _PARAMETER = 1, 2, 4  # flags of a tensor
 _KINDS = {
     *("again", "dict", "dtype", "function", "import", "list", "module", "noted"),
@@ -301,8 +301,9 @@ class Peer:
             )
         for node, one in zip(nodes, outs, strict=True):
             self.keep(int(node[1]), one)
+        value = into.unpack(message.get("value"))  # in the order that it was packed in
         into.unpack(message.get("changed"))
-        return into.unpack(message.get("value"))
+        return value
 
     def answer(self, request: Any, blobs: Any) -> None:
         """Do what the other side asks for, and send it what came out."""
@@ -671,7 +672,7 @@ class Packing:
         others = {
             name: one
             for name, one in vars(module).items()
-            if name not in _OF_MODULES and not name.startswith("_")
+            if name not in _OF_MODULES
         }
         return [
             "module",
@@ -932,7 +933,7 @@ def _replace(old: dict[str, Any], new: dict[str, Any]) -> None:
 
 def _may_set(module: nn.Module, name: str, value: Any) -> bool:
     """Ask whether an answer may give a module this attribute: data, and no method."""
-    fits = name.isidentifier() and not name.startswith("_")
+    fits = name.isidentifier() and (name[0] != "_" or name == "_size")
     return fits and not hasattr(type(module), name) and not isinstance(value, Remote)
 
 
