@@ -137,9 +137,7 @@ def judge_protected(
         limit: How many seconds the file may take.
     """
     task = known.task
-    failed = Verdict(
-        task.name, "failed", "", read=task.exercise.read, seed=known.seed
-    )
+    failed = Verdict(task.name, "failed", "", read=task.exercise.read, seed=known.seed)
     try:
         source = read(path)
     except (OSError, ValueError) as error:

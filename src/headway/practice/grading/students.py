@@ -83,7 +83,8 @@ def judge_class(
     verdicts: dict[str, dict[str, Verdict]] = {name: {} for name in students}
     work = []
     for task in library.values():
-        paths = {name: of[task.name] for name, of in students.items() if task.name in of}
+        name = task.name
+        paths = {one: of[name] for one, of in students.items() if name in of}
         if paths:
             work.append((library.folder, task.name, seed, paths, limit))
     with Pool(min(jobs, len(work))) as pool:

@@ -82,7 +82,9 @@ class Remote:
             return self._mapped(max(map(_level, batched)), args, kwargs)
         return self._peer.call(self._number, args, kwargs)
 
-    def _mapped(self, level: int, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _mapped(
+        self, level: int, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Call it for each entry of an axis that `torch.vmap` hides."""
         parts = torch._C._functorch
         plain, places = [], []
@@ -396,8 +398,8 @@ class Peer:
             error = base(message) if message else base()
         except TypeError:  # such as UnicodeDecodeError, which wants more
             error = ValueError(message)
-        if isinstance(error, KeyError):
-            error = _Key(message)
+        if isinstance(error, KeyError) and message[:1] in ("'", '"'):
+            error = base(message[1:-1])  # which is told in quotes
         if isinstance(error, SyntaxError) and "place" in told:
             line, text = told["place"]
             error.lineno, error.text = int(line or 0), str(text or "")
@@ -670,9 +672,7 @@ class Packing:
             raise NotPlainError(f"a module of class {kind.__name__} is not plain data.")
         unsaved = module._non_persistent_buffers_set
         others = {
-            name: one
-            for name, one in vars(module).items()
-            if name not in _OF_MODULES
+            name: one for name, one in vars(module).items() if name not in _OF_MODULES
         }
         return [
             "module",
@@ -713,6 +713,8 @@ class Unpacking:
         kind, *rest = node
         if kind not in _KINDS:
             raise GoneError("What it gave cannot be read.")
+        if kind == "tensor":
+            return self._tensor(rest)
         return getattr(self, f"_{kind}")(*rest)
 
     def _size(self, items: Any) -> Any:
@@ -834,22 +836,16 @@ class Unpacking:
         if count > _NUMBERS and not self.peer.trusted:
             raise GoneError(f"It gave {count} numbers, and may give {_NUMBERS}.")
         memory, kind = self.peer.storages[storage], _DTYPES[dtype]
-        if kind is torch.bool and memory.nbytes() and not self.peer.trusted:
-            if int(torch.empty(0, dtype=torch.uint8).set_(memory).max()) > 1:
-                raise GoneError("What it gave cannot be read.")
+        if (
+            kind is torch.bool
+            and not self.peer.trusted
+            and max(_bytes(memory), default=0) > 1
+        ):
+            raise GoneError("What it gave cannot be read.")
         return torch.empty(0, dtype=kind).set_(memory, offset, shape, stride)
 
-    def _tensor(
-        self,
-        number: int,
-        storage: int,
-        offset: int,
-        shape: Any,
-        stride: Any,
-        dtype: str,
-        flags: int,
-        grad: Any,
-    ) -> Any:
+    def _tensor(self, parts: Sequence[Any]) -> Any:
+        number, storage, offset, shape, stride, dtype, flags, grad = parts
         learns, leaf = bool(flags & _LEARNS), bool(flags & _LEAF)
         found = self._known(number)
         if found is not None and found.requires_grad and not found.is_leaf:
@@ -863,15 +859,7 @@ class Unpacking:
             self._keep(number, found)
         else:
             self.made[number] = found
-            same = found.untyped_storage().data_ptr() == (
-                numbers.untyped_storage().data_ptr()
-            ) and (found.shape, found.stride(), found.dtype, found.storage_offset()) == (
-                numbers.shape,
-                numbers.stride(),
-                numbers.dtype,
-                numbers.storage_offset(),
-            )
-            if not same:
+            if _layout(found) != _layout(numbers):
                 found.data = numbers
             if found.is_leaf and found.requires_grad != learns and leaf:
                 found.requires_grad_(learns)
@@ -893,16 +881,8 @@ class Unpacking:
                     return numbers.clone()
         return numbers
 
-    def _module(
-        self,
-        number: int,
-        how: Any,
-        training: bool,
-        parameters: Any,
-        buffers: Any,
-        others: Any,
-        modules: Any,
-    ) -> Any:
+    def _module(self, *parts: Any) -> Any:
+        number, how, training, parameters, buffers, others, modules = parts
         found = self._known(number)
         if found is None:
             kind = self.peer.class_of(how)
@@ -923,6 +903,12 @@ class Unpacking:
                 found.__dict__[name] = value
         _replace(found._modules, {str(n): self.unpack(one) for n, one in modules})
         return found
+
+
+def _layout(one: Tensor) -> tuple[Any, ...]:
+    """Say where the numbers of a tensor lie, and how."""
+    place = one.untyped_storage().data_ptr(), one.storage_offset()
+    return (*place, one.shape, one.stride(), one.dtype)
 
 
 def _replace(old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -949,16 +935,6 @@ def _gradients(outs: list[Tensor], ins: list[Tensor], slopes: Sequence[Any]) -> 
                 allow_unused=True,
             )
         ]
-
-
-class _Key(KeyError):
-    """A KeyError whose message is told as it came."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-_Key.__name__ = "KeyError"
 
 
 def _trace(source: str, line: int, name: str, following: Any) -> types.TracebackType:
