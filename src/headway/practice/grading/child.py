@@ -75,9 +75,9 @@ def _answer(  # pragma: no cover
     with contextlib.suppress(BaseException):
         control.close()
         connection = socket.socket(fileno=number)
-        _lock_up(number, folder)
-        serve(connection)
-        connection.close()
+        with connection:
+            _lock_up(number, folder)
+            serve(connection)
     while True:
         signal.pause()
 

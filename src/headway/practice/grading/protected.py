@@ -160,6 +160,9 @@ def judge_protected(
             return _judged(peer, source, path.name, known, failed)
         except GoneError as gone:
             return replace(failed, sentence=str(gone))
+        except Exception as raised:  # no answer keeps others from their verdicts
+            sentence = f"It could not be judged: {type(raised).__name__}."
+            return replace(failed, sentence=sentence)
 
 
 def read(path: Path) -> str:

@@ -15,6 +15,7 @@ from headway.practice.task.refused import RefusedError
 
 Files = Mapping[str, Path]
 Verdicts = Mapping[str, Mapping[str, Verdict]]
+_SERVERS: list[Server] = []  # that of this process
 _JOBS = 2  # servers, each with a judge beside it
 _MARKS = {"passed": "+", "failed": "-", "open": "."}
 
@@ -102,7 +103,11 @@ class Pool:
         self.pool = None
         if jobs > 1:
             context = multiprocessing.get_context("spawn")
-            self.pool = ProcessPoolExecutor(jobs, mp_context=context)
+            self.pool = ProcessPoolExecutor(
+                jobs, mp_context=context, initializer=_begin
+            )
+        else:
+            _begin()
 
     def map(self, work):  # type: ignore[no-untyped-def]
         """Judge each exercise, and give what came out in the same order."""
@@ -116,6 +121,13 @@ class Pool:
         """End its processes."""
         if self.pool:
             self.pool.shutdown(cancel_futures=True)
+        else:
+            _SERVERS.pop().close()
+
+
+def _begin() -> None:
+    """Start the server of this process; it ends with the process at the latest."""
+    _SERVERS.append(Server())
 
 
 def judge_answers(
@@ -128,11 +140,10 @@ def judge_answers(
     """
     folder, name, seed, paths, limit = work
     known = KnownResults(Library(folder)[name], seed)
-    with Server() as server:
-        return name, {
-            student: judge_protected(server, path, known, limit=limit)
-            for student, path in paths.items()
-        }
+    return name, {
+        student: judge_protected(_SERVERS[-1], path, known, limit=limit)
+        for student, path in paths.items()
+    }
 
 
 def table(verdicts: Verdicts, tasks: Sequence[Task]) -> str:

@@ -244,7 +244,8 @@ class Peer:
                 request |= self._as_here()
             reply, packed = self._ask(request, [what, [*args], {**kwargs}])
             if not self.trusted:
-                torch.rand(())  # so that the same seed, set again, is seen
+                # So that the same seed, set again, is seen.
+                torch.default_generator.manual_seed(next(self._count))
                 self._state = torch.get_rng_state()
         for one in reply.get("seen", ()) if modes else ():
             name, shape, dtype = one
@@ -309,36 +310,41 @@ class Peer:
 
     def answer(self, request: Any, blobs: Any) -> None:
         """Do what the other side asks for, and send it what came out."""
-        into = Unpacking(self, request, blobs)
+        into, out = Unpacking(self, request, blobs), Packing(self)
+        given: Any = None
         try:
-            what, args, kwargs = given = into.unpack(request["given"])
-            if request["op"] == "gradients":
-                outs, ins = self._calls[request["call"]]
-                reply: Any = {}
-                value, learning = _gradients(outs, ins, args), []
-            else:
-                what = self._callable(what)
-                reply, value = self._do(request, what, args, kwargs)
-                learning = into.learning
+            given = into.unpack(request["given"])
+            reply = self._reply(request, given, into.learning, out)
         except (SystemExit, KeyboardInterrupt) as ended:
-            code = getattr(ended, "code", 1)
-            self.send({"ended": f"It ended Python with status {code}."}, Packing(self))
-            return
-        except Exception as raised:
-            out = Packing(self)
-            reply = {"error": self._told(raised)}
-            if "given" in locals():
-                reply["changed"] = out.pack(given[1:])
-            self.send(reply, out)
-            return
-        out = Packing(self)
+            status = getattr(ended, "code", 1)
+            reply, out = (
+                {"ended": f"It ended Python with status {status}."},
+                Packing(self),
+            )
+        except Exception as raised:  # whatever an answer may raise or give
+            reply, out = {"error": self._told(raised)}, Packing(self)
+            if given is not None:
+                reply["changed"] = out.pack(given)
+        if self.scopes:  # what a function gives may come back to its side
+            self.scopes[-1].update(out.objects)
+        self.send(reply, out)
+
+    def _reply(
+        self, request: Any, given: Any, learning: list[Tensor], out: "Packing"
+    ) -> dict[str, Any]:
+        """Do what is asked for, and give what came out as plain data."""
+        what, args, kwargs = given
+        if request["op"] == "gradients":
+            slopes = _gradients(*self._calls[request["call"]], args)
+            return {"value": out.pack(slopes)}
+        reply, value = self._do(request, self._callable(what), args, kwargs)
         reply["value"] = out.pack(value)
         reply["changed"] = out.pack(given)
         reply["outs"] = [node for node, _ in out.results]
         reply["number"] = number = next(self._count)
         if out.results:
             self._calls[number] = [one for _, one in out.results], learning
-        self.send(reply, out)
+        return reply
 
     def _callable(self, what: Any) -> Callable[..., Any]:
         if isinstance(what, int):
@@ -386,7 +392,14 @@ class Peer:
         return told
 
     def _error(self, told: Any) -> Exception:
-        """Make an error as the other side tells it, with its lines."""
+        """Give the error that the other side tells."""
+        try:
+            return self._made(told)
+        except Exception as error:  # whatever is wrong in what it wrote
+            raise GoneError("What it gave cannot be read.") from error
+
+    def _made(self, told: Any) -> Exception:
+        """Make an error of its types, its message, and its lines."""
         names = [str(one) for one in told["types"]]
         base = next((_ERRORS[one] for one in names if one in _ERRORS), Exception)
         if names and names[0] not in _ERRORS and names[0].isidentifier():
