@@ -1,0 +1,1 @@
+"""Practice for a class: verdicts that an answer cannot forge, and papers for it."""

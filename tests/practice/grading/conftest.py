@@ -1,0 +1,33 @@
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from headway.practice.grading.protected import Server, judge_protected
+from headway.practice.judging.judge import KnownResults
+from headway.practice.judging.verdict import Verdict
+from headway.practice.task.library import Library
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """Give a server that forks for each answer of a module of tests."""
+    os.environ["SECRET_TOKEN"] = "not for answers"  # noqa: S105
+    with Server() as one:
+        yield one
+    del os.environ["SECRET_TOKEN"]
+
+
+@pytest.fixture
+def judged(server: Server, library: Library, tmp_path: Path) -> Callable[..., Verdict]:
+    """Judge an answer to `double`, of which the lines are given."""
+
+    def judge(*lines: str, limit: float = 900.0, name: str = "double") -> Verdict:
+        task = library[name]
+        text = task.source.filled_with("\n".join(lines))
+        path = tmp_path / f"{name}.py"
+        path.write_text(text, encoding="utf-8")
+        return judge_protected(server, path, KnownResults(task, 3), limit=limit)
+
+    return judge

@@ -1,0 +1,293 @@
+"""What goes between two processes is plain data, and arrives as it was."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from headway.practice.grading import child, wire
+from headway.practice.grading.child import LOAD, guard, serve
+from headway.practice.grading.wire import GoneError, NotPlainError, Peer
+
+FILE = """
+import torch
+from torch import nn
+
+def give(*values, **others): return (values, others) if others else values[0]
+def call(function, *values): return function(*values)
+def grow(values): values.append(3); return None
+def rows(x, weight): return (x @ weight).tanh()
+def taken(values): return [values[1], *values][0]
+def in_place(x): x += 1; return x[:1]
+def outer(x): return lambda y: x + y
+def step(optimizer, module, x):
+    module(x).sum().backward()
+    optimizer.step()
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2, 2))
+        self.heads = nn.ModuleList([nn.Linear(2, 2), nn.Dropout(0.5)])
+        self.register_buffer("kept", torch.ones(1), persistent=False)
+        self.name = "layer"
+        self.call = give
+    def forward(self, x): return self.heads[1](x) @ self.weight
+def broken(): raise ValueError("no") from None
+def own(): class_ = type("OwnError", (KeyError,), {}); raise class_("mine")
+def decode(): b"\\xff".decode("utf-8")
+def kinds():
+    return [torch.zeros(2).to_sparse(), 1]
+def odd(): return [iter([1]), torch.complex(torch.ones(1), torch.ones(1)).conj()]
+"""
+
+
+class Both:
+    """The two sides, the other one in a thread."""
+
+    def __init__(self) -> None:
+        mine, self.other = socket.socketpair()
+        self.peer = Peer(
+            mine, first=0, trusted=False, source="answer.py", sources=self.source
+        )
+        self.thread = threading.Thread(target=serve, args=(self.other,), daemon=True)
+        self.thread.start()
+        self.file = self.peer.call(LOAD, [FILE, "answer.py"], {})
+
+    def source(self, kind: type) -> str | None:
+        body = "def forward(self, x): return x * self.weight"
+        return f"class {kind.__name__}(nn.Module):\n    {body}" if kind is Own else None
+
+    def __getattr__(self, name: str) -> Any:
+        return self.file[name]
+
+
+class Own(nn.Module):
+    """A class that the other side cannot import."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+
+class Other(Own):
+    """A class whose source is not given."""
+
+
+@pytest.fixture
+def both() -> Iterator[Both]:
+    one = Both()
+    yield one
+    one.peer.connection.close()
+    one.thread.join(30)
+    one.other.close()
+
+
+def test_values_arrive_as_they_were(both: Both) -> None:
+    plain = [1, 2.5, "a", None, True, (1, [2]), {"a": {3}}, slice(1, None), range(3)]
+    plain += [torch.float32, torch.Size([2]), float("inf")]
+    assert both.give(plain) == plain
+    assert both.give(1, b=2) == ((1,), {"b": 2})
+    x = torch.arange(6.0).view(2, 3)
+    y = x.T
+    found = both.give([y, y, x[:0], torch.tensor(True), x.max(dim=0)])
+    assert torch.equal(found[0], x.T)
+    assert found[0].untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    assert found[0] is found[1]
+    assert type(found[4]).__module__ == "torch.return_types"
+    assert both.give(torch.softmax)(x, dim=0).shape == (2, 3)
+    assert "list_iterator" in repr(both.odd()[0])
+    assert both.odd()[1].imag == -1
+    loop: list[Any] = []
+    loop.append(loop)
+    assert both.give(loop) is loop
+
+
+def test_changes_come_back(both: Both) -> None:
+    values, x = [1], torch.zeros(3)
+    both.grow(values)
+    view = both.in_place(x)
+    assert (values, x.tolist()) == ([1, 3], [1, 1, 1])
+    x[0] = 7
+    assert view == 7  # it is a part of x, as it was there
+    noted = Seen([5, 6])
+    assert both.taken(noted) == 6
+    assert noted.places == [1, 0, 1]
+    kept = {"a": 1}
+    assert both.give(kept) is kept
+
+
+class Seen(list[int]):
+    """A list that notes what is taken."""
+
+    def __init__(self, items: list[int]) -> None:
+        super().__init__(items)
+        self.places: list[Any] = []
+
+    def __getitem__(self, place: Any) -> Any:
+        self.places.append(place)
+        return super().__getitem__(place)
+
+
+def test_functions_are_called_on_their_side(both: Both) -> None:
+    assert both.call(lambda x: x + 1, 2) == 3
+    assert both.outer(1)(2) == 3
+
+    def fails(x: int) -> None:
+        raise IndexError(f"at {x}")
+
+    with pytest.raises(IndexError, match="at 4"):
+        both.call(fails, 4)
+    add = both.outer(torch.ones(2))
+    mapped = torch.vmap(torch.vmap(add, (0,)), (0,))(torch.zeros(3, 2, 2))
+    assert mapped.tolist() == torch.ones(3, 2, 2).tolist()
+
+
+def test_gradients_go_through(both: Both) -> None:
+    x = torch.rand(2, 3, requires_grad=True)
+    weight = torch.rand(3, 2, requires_grad=True)
+    idle = torch.rand(1, requires_grad=True)
+    (both.rows(1.0 * x, weight) ** 2).sum().backward()
+    right = torch.autograd.grad(((x @ weight).tanh() ** 2).sum(), [x, weight])
+    assert torch.allclose(x.grad, right[0])  # type: ignore[arg-type]
+    assert torch.allclose(weight.grad, right[1])  # type: ignore[arg-type]
+    result = (
+        both.call(
+            both.rows,
+            x,
+            weight,
+        )
+        + 0 * idle
+    )
+    assert result.requires_grad
+    twice = both.give(both.rows(x, weight))
+    [slope] = torch.autograd.grad(twice.sum(), x)
+    assert slope.shape == x.shape
+    with torch.no_grad():
+        assert not both.rows(x, weight).requires_grad
+    unused = both.give(x, b=both.rows(x, weight))
+    assert unused[0] == (x,)
+    inner = both.call(lambda y: (y @ weight).tanh(), x)
+    assert inner.requires_grad
+
+
+def test_modules_have_their_numbers_here(both: Both) -> None:
+    layer = both.Layer().double()
+    assert [*layer.state_dict()] == ["weight", "heads.0.weight", "heads.0.bias"]
+    assert (layer.name, len(layer.heads), layer.kept.dtype) == (
+        "layer",
+        2,
+        torch.float64,
+    )
+    assert not hasattr(layer, "call")
+    layer.eval()
+    layer.weight.data = 2 * torch.eye(2).double()
+    x = torch.ones(1, 2).double()
+    assert layer(x).tolist() == [[2, 2]]
+    layer(x).sum().backward()
+    assert layer.weight.grad.tolist() == [[1, 1], [1, 1]]
+    layer.train()
+    torch.manual_seed(1)
+    first = layer(x)
+    torch.manual_seed(1)
+    assert torch.equal(layer(x), first)
+    own = Own()
+    sgd = torch.optim.SGD(own.parameters(), lr=0.5)
+    both.step(sgd, own, torch.ones(2))
+    assert own.weight.tolist() == [0.5, 0.5]
+    assert own.weight.grad is not None
+    linear = nn.Linear(2, 2)
+    assert both.give(linear) is linear
+    both.call(lambda _: None, linear)
+    with pytest.raises(NotPlainError, match="a module of class Other"):
+        both.give(Other())
+
+
+def test_errors_have_their_types_and_lines(both: Both) -> None:
+    with pytest.raises(ValueError, match="^no$") as no:
+        both.broken()
+    assert [line.name for line in no.traceback][-1] == "broken"
+    with pytest.raises(ValueError, match="codec"):
+        both.decode()
+    with pytest.raises(TypeError, match="got one of layout sparse_coo on cpu"):
+        both.kinds()
+    with pytest.raises(SyntaxError) as wrong:
+        both.peer.call(LOAD, ["x = = 1", "answer.py"], {})
+    assert (wrong.value.lineno, wrong.value.text) == (1, "x = = 1")
+    with pytest.raises(KeyError) as raised:
+        both.own()
+    assert (type(raised.value).__name__, str(raised.value)) == ("OwnError", "'mine'")
+
+
+def test_a_watch_here_sees_what_is_called_there(both: Both) -> None:
+    watch = wire.Watch()
+    x = torch.ones(2, 3)
+    with watch:
+        both.rows(x, x.T)
+    assert ["torch.Tensor.tanh", [2, 2], "float32"] in watch.seen
+
+
+def answers(text: str, both: Both) -> None:
+    """Have the other side write something of its own."""
+    data = text.encode()
+    head = wire._HEAD.pack(len(data), 0)
+    threading.Thread(target=both.other.sendall, args=(head + data,)).start()
+
+
+BAD = {
+    "no message": "}",
+    "a list": "[]",
+    "an unknown kind": '{"storages": [], "value": ["keep", 1, 2]}',
+    "an import": '{"storages": [], "value": ["import", "os", "system"]}',
+    "a number that is mine": '{"storages": [], "value": ["list", 4000, []]}',
+    "a storage that is mine": '{"storages": [[4000, 0]], "value": null}',
+    "a storage that is not there": '{"storages": [[1, 9]], "value": null}',
+    "a call of what it was not given": (
+        '{"storages": [], "op": "call", "given": [4000, [], {}]}'
+    ),
+    "a deep one": "[" * 200_000,
+    "no fields": '{"storages": [], "value": ["tensor"]}',
+    "an error without types": '{"storages": [], "error": 3}',
+}
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_what_cannot_be_read_ends_it(text: str) -> None:
+    mine, other = socket.socketpair()
+    peer = Peer(mine, first=0, trusted=False, source="", limit=30)
+    data = text.encode()
+    other.sendall(wire._HEAD.pack(len(data), 0) + data)
+    with mine, other, pytest.raises(GoneError):
+        peer.call(1, [torch.ones(2)], {})
+
+
+def test_what_is_too_large_ends_it() -> None:
+    mine, other = socket.socketpair()
+    peer = Peer(mine, first=0, trusted=False, source="", limit=30)
+    other.sendall(wire._HEAD.pack(2**31, 2**31))
+    with mine, other, pytest.raises(GoneError, match="bytes, and may give"):
+        peer.call(1, [], {})
+
+
+def test_the_guard_refuses_what_no_answer_needs(tmp_path: Any) -> None:
+    look = guard(str(tmp_path))
+    look("open", ("/dev/null", "w", 1))
+    look("open", (3, "r", 0))
+    look("open", (str(tmp_path / "own"), "w", 1))
+    look("open", (torch.__file__, "r", None))
+    look("os.listdir", (str(tmp_path / "own"),))
+    look("import", ("math",))
+    look("compile", ())
+    for event, given in (
+        ("open", (torch.__file__, "w", 1)),
+        ("open", ("/etc/passwd", "r", 0)),
+        ("open", (child.__file__, "r", 0)),
+        ("os.scandir", ("/",)),
+        ("import", ("headway.practice.judging",)),
+        ("subprocess.Popen", ()),
+    ):
+        with pytest.raises(PermissionError, match="An answer may not"):
+            look(event, given)
