@@ -30,6 +30,7 @@ from headway import attention
 def gpt2(weights: dict[str, Tensor], ids: Tensor, heads: int) -> Tensor:
     """Give the logits (T, V) for tokens (T), by the tensors of GPT-2's file."""
     # --- write ---
+    x = weights["wte.weight"][ids] + weights["wpe.weight"][: len(ids)]
 
     def linear(x: Tensor, name: str) -> Tensor:
         return x @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
@@ -48,7 +49,6 @@ def gpt2(weights: dict[str, Tensor], ids: Tensor, heads: int) -> Tensor:
         hidden = nn.functional.gelu(linear(x, f"{name}.c_fc"), approximate="tanh")
         return linear(hidden, f"{name}.c_proj")
 
-    x = weights["wte.weight"][ids] + weights["wpe.weight"][: len(ids)]
     block = 0
     while f"h.{block}.ln_1.weight" in weights:
         x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")
