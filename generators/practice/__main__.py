@@ -152,7 +152,7 @@ def cells(task: Task) -> str:
             "# A hint; run the cell again for the next one. None gives the line away.",
             "",
             "# %%",
-            f"{one}.hint()",
+            f"print({one}.hint())",
             "",
             "# %% [markdown]",
             "# For a solution and other ways to write it, take away the signs `#`.",

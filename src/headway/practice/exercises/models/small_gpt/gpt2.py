@@ -210,7 +210,7 @@ EXERCISE = Exercise(
         Wrong(
             ', approximate="tanh"',
             "",
-            "GELU is the exact one, and GPT-2 was trained with its approximation",
+            "GELU is the exact one; it should be its approximation by tanh",
             exhibit="models/#the-other-gelu",
         ),
         Wrong(
@@ -297,7 +297,7 @@ EXERCISE = Exercise(
             '        x = norm(x + attend(x, f"h.{block}.attn"), f"h.{block}.ln_1")\n'
             '        x = x + feed_forward(x, f"h.{block}.mlp")\n'
             '        x = norm(x, f"h.{block}.ln_2")\n',
-            "norms come after each sum, and should come before each half",
+            "norms come after each sum; they should come before each half",
         ),
         Wrong(
             _TWO_HALVES,
