@@ -547,6 +547,13 @@ def test_a_case_of_nan_is_looked_for_where_nan_is_told(tmp_path: Path) -> None:
     )
     assert "nan" in verdict.case[1]
 
+    def wrong_and_nan(x: Tensor) -> Tensor:
+        return 2 * x + (x.numel() < 3) + (torch.nan if x.numel() > 10 else 0)
+
+    verdict = of(library, "double", wrong_and_nan)
+    assert verdict.sentence.startswith("It gives nan. ")
+    assert "nan" in verdict.case[1]
+
     def sometimes(x: Tensor) -> Tensor:
         return 2 * x + (x.numel() < 3) + (torch.nan if x.numel() > 40 else 0)
 
