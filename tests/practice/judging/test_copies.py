@@ -54,8 +54,16 @@ def test_a_file_that_ends_python_is_told(folder: Folder) -> None:
 
 
 def test_what_closes_the_way_of_the_answer_is_ended(folder: Folder) -> None:
-    [verdict] = of(folder, "import os, time; os.closerange(3, 99); time.sleep(9000)")
-    assert verdict.sentence.startswith("It ended Python with status -9")
+    closes = "import os, time; os.closerange(3, 99); time.sleep(9000)"
+    [verdict] = of(folder, closes, limit=4.0)
+    assert verdict.sentence == "It must end within 4 seconds: a loop may never end."
+
+
+def test_where_nothing_is_judged_nothing_is_left() -> None:
+    with Copies() as worker:
+        copy = worker._next
+        assert copy is not None
+    assert copy.complaints.closed
 
 
 def test_nobody_types(folder: Folder) -> None:
