@@ -62,19 +62,20 @@ class _Copy(Process):
         with warnings.catch_warnings(action="ignore"):  # of the threads of libraries
             self.copy.start()
         self.writer.close()
-        if not self.reader.poll(limit):
-            raise too_long(limit)
+        end, text = time.monotonic() + limit, ""
+        if self.reader.poll(limit):
+            with contextlib.suppress(EOFError):  # it has ended without an answer
+                text = self.reader.recv_bytes().decode(errors="replace")
+        while self.copy.exitcode is None:
+            if time.monotonic() >= end:
+                raise too_long(limit)
+            time.sleep(0.001)
         try:
-            return read(self.reader.recv_bytes().decode())
-        except (EOFError, ValueError):
+            return read(text)
+        except ValueError:
             raise NoVerdictError(self._ended("It ended Python")) from None
 
     def _status(self) -> int | None:
-        end = time.monotonic() + 1.0
-        while self.copy.exitcode is None and time.monotonic() < end:
-            time.sleep(0.01)
-        self.copy.kill()  # if the file closed what the answer would come through
-        self.copy.join()
         return self.copy.exitcode
 
     def _answer(self) -> None:
