@@ -177,14 +177,6 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "table[indices]",
-            "table[indices.squeeze()]",
-            "squeeze removes axes of size one from the indices, such as "
-            "that of a text with one word",
-            same_as="squeeze removes axes of size one, such as that of a text with "
-            "one word",
-        ),
-        Wrong(
-            "table[indices]",
             "table[indices + 1]",
             "one is added to each index: the row behind is taken, and "
             "there is none behind the last",

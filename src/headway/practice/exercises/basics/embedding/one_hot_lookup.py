@@ -271,14 +271,6 @@ EXERCISE = Exercise(
             "    )",
             "scatter is given the indices without an axis of their own",
         ),
-        Wrong(
-            "one_hot = indices.unsqueeze(-1) == numbers",
-            "one_hot = torch.eye(table.shape[1])[indices]",
-            "torch.eye is made as wide as a vector; it should be as wide "
-            "as the vocabulary",
-            same_as="the one-hot rows are as long as a vector; they should be as "
-            "long as the vocabulary",
-        ),
     ],
     stars=1,
     minutes=6,

@@ -5,7 +5,7 @@ with any number of axes in front; the result has shape (..., T, d_out).
 
 Project, score, scale, hide the future, take the softmax, drop with `self.dropout`, and
 mix the values. A text may have any length up to `context_length`, and no token may ever
-see a later one. The module must store no mask.
+see a later one. Scores may be large. The module must store no mask.
 """
 
 from headway.practice import Exercise, Wrong

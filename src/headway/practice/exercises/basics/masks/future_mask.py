@@ -243,13 +243,6 @@ EXERCISE = Exercise(
             "the mask is of numbers, and masked_fill takes one of True and False",
         ),
         Wrong(
-            "masked_fill(future",
-            "masked_fill(~future",
-            "the mask is turned around once more: what may be seen is hidden",
-            same_as="the mask holds what may be seen, and that is filled with "
-            "minus infinity; it should be the future",
-        ),
-        Wrong(
             "-torch.inf",
             "torch.inf",
             "hidden scores are set to plus infinity; minus is missing",
@@ -285,14 +278,6 @@ EXERCISE = Exercise(
             "        return scores.masked_fill(future, -torch.inf)",
             "        return future",
             "the mask itself is given; scores are asked for",
-        ),
-        Wrong(
-            "        return scores.masked_fill(future, -torch.inf)",
-            "        return torch.where(future, scores, -torch.inf)",
-            "where is told the two the wrong way around: it takes the "
-            "first where the mask is True",
-            same_as="the mask holds what may be seen, and that is filled with "
-            "minus infinity; it should be the future",
         ),
         Wrong(
             "T, S = scores.shape[-2:]",

@@ -298,17 +298,9 @@ EXERCISE = Exercise(
         Wrong(
             _CHANGE,
             "changed[:, t:] = torch.nan",
-            "later tokens become nan, and a weight of zero times nan is "
-            "nan, so that those who hide are blamed",
+            "later tokens become nan or infinite, and zero times that is nan, "
+            "so that those who hide the future are blamed",
             hint="Which numbers times zero are zero, and which are not?",
-        ),
-        Wrong(
-            _CHANGE,
-            "changed[:, t:] = torch.inf",
-            "later tokens become infinite, and a weight of zero times "
-            "infinity is nan, so that those who hide are blamed",
-            same_as="later tokens become nan, and a weight of zero times nan is "
-            "nan, so that those who hide are blamed",
         ),
         Wrong(
             f"{_FOR}\n{_CHANGED}        {_CHANGE}\n        {_COMPARE}",

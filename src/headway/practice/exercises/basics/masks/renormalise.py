@@ -274,14 +274,6 @@ EXERCISE = Exercise(
             "the first row of the mask is taken for all queries",
         ),
         Wrong(
-            "    kept = weights * mask\n"
-            "    return kept / kept.sum(dim=-1, keepdim=True)",
-            "    kept = weights / weights.sum(dim=-1, keepdim=True)\n"
-            "    return kept * mask",
-            "it is divided before the mask hides, where all rows sum to one",
-            same_as="rows are not divided by what is left; they sum to less than one",
-        ),
-        Wrong(
             "    kept = weights * mask\n",
             "    kept = weights\n    kept.masked_fill(~mask, 0.0)\n",
             "the result of masked_fill is lost, so nothing is hidden",

@@ -5,6 +5,7 @@ Write `attention(query, key, value)`: what every model in this book computes.
 Queries have shape (..., T, D), keys (..., S, D), values (..., S, V). Each query mixes
 the values by its weights, which are the softmax of its scores divided by the root of D.
 The result is (..., T, V). The dots stand for any number of axes in front, or none.
+Scores may be large.
 """
 
 from headway.practice import Exercise, Wrong

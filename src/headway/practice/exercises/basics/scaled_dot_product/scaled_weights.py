@@ -5,7 +5,8 @@ softmax of the dot products, each divided by the root of their width D.
 
 Queries have shape (..., T, D), keys (..., S, D); the result is (..., T, S). There may
 be more keys than queries. The three dots stand for any number of axes in front, or
-none: `key.mT` swaps the last two axes and leaves those in front where they are.
+none: `key.mT` swaps the last two axes and leaves those in front where they are. Scores
+may be large.
 """
 
 from headway.practice import Exercise, Wrong

@@ -165,12 +165,6 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "scores.argmax(dim=-1)",
-            "torch.cdist(x, x).argmin(dim=-1)",
-            "the nearest word is looked for, which is the word itself",
-            same_as="each word is taken to look most at itself",
-        ),
-        Wrong(
-            "scores.argmax(dim=-1)",
             "scores.abs().argmax(dim=-1)",
             "scores lose their sign, so that the most unlike may be taken "
             "for the most alike",

@@ -4,7 +4,7 @@ Write `simple_attention(x)`: the context vectors of all words of a text, where w
 are compared and mixed as they are.
 
 Scores are dot products, they are not scaled, and the weights of each row are their
-softmax. Texts have shape (..., T, E), and so has the result.
+softmax. Scores may be large. Texts have shape (..., T, E), and so has the result.
 """
 
 from headway.practice import Exercise, Wrong

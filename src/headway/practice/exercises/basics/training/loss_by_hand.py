@@ -6,6 +6,7 @@ Write `loss_by_hand(logits, right)`: the loss of one text, and its gradient, wit
 `logits` has shape (S,), and `right` is the place of the right answer. The softmax of
 the logits gives each place a share. The loss is minus the natural logarithm of the
 right one's. The gradient has shape (S,): how fast the loss grows with each logit.
+No logit is so large that its exponential overflows.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong

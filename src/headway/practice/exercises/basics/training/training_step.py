@@ -345,13 +345,6 @@ EXERCISE = Exercise(
             "the loss is rounded",
         ),
         Wrong(
-            "    loss.backward()\n    optimizer.step()\n    return",
-            "    loss.backward()\n    return",
-            "return stands before the step",
-            same_as="the new gradients are cleared before the step, so that "
-            "nothing is learned",
-        ),
-        Wrong(
             "    loss.backward()\n",
             "    loss.backward()\n"
             "    nn.utils.clip_grad_norm_(attend.parameters(), 1.0)\n",
