@@ -7,7 +7,7 @@ Write `yarn_speeds(speeds, s, first, last)`: `speeds` (D / 2), in 64 bits, are t
 training, the fastest first. Pairs up to number `first` are kept, pairs from number
 `last` on are divided, both counted from zero. Between them, what is kept falls along a
 straight line from one to zero, and the new speed is that share of the old speed, plus
-the rest of the old speed divided by s.
+the rest of the old speed divided by s. Compute the share in 64 bits, too.
 """
 
 from headway.practice import Exercise, Wrong
