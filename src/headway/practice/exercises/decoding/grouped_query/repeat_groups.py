@@ -196,6 +196,11 @@ EXERCISE = Exercise(
             "a head takes the group of its place in the group; it should take "
             "h // (H // G)",
         ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times + 1, dim=1)[:, :H]",
+            "each group is repeated once too often, and the last heads are cut off",
+        ),
     ],
     stars=1,
     minutes=3,

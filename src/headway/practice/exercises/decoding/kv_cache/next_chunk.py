@@ -355,6 +355,19 @@ EXERCISE = Exercise(
             "only the row of the last token is given; each token of the chunk "
             "should have one",
         ),
+        Wrong(
+            "    mask = causal_mask(query.shape[1], key.shape[1])\n",
+            "    if cache is not None:\n"
+            "        old, new = attention(query, *cache), key[:, "
+            "-query.shape[1] :]\n"
+            "        mask = causal_mask(query.shape[1])\n"
+            "        rows = attention(query, new, value[:, -query.shape[1] :], "
+            "mask=mask)\n"
+            "        return (old + rows) / 2, (key, value)\n"
+            "    mask = causal_mask(query.shape[1], key.shape[1])\n",
+            "cache and chunk have a softmax each, and their rows are averaged; "
+            "one softmax should run over both",
+        ),
     ],
     stars=2,
     minutes=12,

@@ -249,6 +249,17 @@ EXERCISE = Exercise(
             "return room[:, :end], len(key)",
             "the heads are counted for the new length: len() gives the first axis",
         ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, : key.shape[1]], end",
+            "what is given ends at the number of new tokens; it should end at "
+            "the number of all",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], room.shape[1]",
+            "the size of the room is given as the length",
+        ),
     ],
     minutes=8,
 )

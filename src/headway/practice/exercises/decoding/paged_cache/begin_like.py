@@ -286,6 +286,16 @@ EXERCISE = Exercise(
             "    return begun",
             "a copy is made, but the new table still names the old page",
         ),
+        Wrong(
+            "    begun = list(table)\n"
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n",
+            "    begun = table\n"
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n",
+            "both answers have one list, and the new page is not filled",
+        ),
     ],
     minutes=12,
 )

@@ -246,6 +246,24 @@ EXERCISE = Exercise(
             "memory[page]",
             "whole pages are given, one for each token, and not its slot",
         ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return torch.stack([memory[table[t % N], t // N] for t in "
+            "range(length)])",
+            "page and slot are exchanged: the division gives the page, and the "
+            "remainder the slot",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[torch.tensor(table)[token % N], token // N]",
+            "the remainder is taken for the page, and the division for the slot",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return torch.cat([memory[one, : length % N] for one in table])",
+            "each page is cut at the remainder; only the last one that is "
+            "needed should be",
+        ),
     ],
     stars=2,
     minutes=7,

@@ -233,6 +233,12 @@ EXERCISE = Exercise(
             "the window less the new tokens is cut off; what stands before the "
             "last W - 1 should be",
         ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys[:, -(W - 1 + key.shape[1]) :], keys[:, -W:]",
+            "W tokens are kept, and the oldest of them is left out when the "
+            "next ones choose",
+        ),
     ],
     stars=3,
     minutes=8,

@@ -372,6 +372,49 @@ EXERCISE = Exercise(
             "the queries are cut in the order of the text; each machine should "
             "have those that `rows` names",
         ),
+        Wrong(
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] for _, _, found in guests]",
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    for n, own in enumerate(rows):\n"
+            "        found = None\n"
+            "        for step in range(len(rows) - 1):\n"
+            "            there = rows[(n + step) % len(rows)]\n"
+            "            part = attention_with_lse(\n"
+            "                query[own], key[there], value[there], mask=there "
+            "<= own[:, None]\n"
+            "            )\n"
+            "            found = part if found is None else "
+            "merge_attention(found, part)\n"
+            "        guests[n] = (query[own], own, found)\n"
+            "    return [found[0] for _, _, found in guests]",
+            "there is one step too few: no query meets the keys of the machine "
+            "before its own",
+        ),
+        Wrong(
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] for _, _, found in guests]",
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    for n, own in enumerate(rows):\n"
+            "        found = None\n"
+            "        for step in range(len(rows) - 1):\n"
+            "            there = rows[(n - step) % len(rows)]\n"
+            "            part = attention_with_lse(\n"
+            "                query[own], key[there], value[there], mask=there "
+            "<= own[:, None]\n"
+            "            )\n"
+            "            found = part if found is None else "
+            "merge_attention(found, part)\n"
+            "        guests[n] = (query[own], own, found)\n"
+            "    return [found[0] for _, _, found in guests]",
+            "there is one step too few: no query meets the keys of the machine "
+            "behind its own",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = own.sort().values <= where[:, None]",
+            "positions are sorted for the mask, and the keys are not",
+        ),
     ],
     stars=3,
     minutes=20,

@@ -273,8 +273,8 @@ EXERCISE = Exercise(
             "        scores = query @ key[tile].T / query.shape[-1] ** 0.5\n"
             "        total += (scores.exp() * (tile <= place)).sum(dim=-1)\n"
             "    lse = total.log()\n",
-            "bare exponentials are multiplied by the mask, and infinity times "
-            "zero is nan",
+            "exponentials are taken without their largest and multiplied by "
+            "the mask: they overflow, and infinity times zero is nan",
         ),
         Wrong(
             "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
@@ -402,6 +402,12 @@ EXERCISE = Exercise(
             "@ value[tile]",
             "@ value[tile] / len(tiles)",
             "the rows of the tiles are averaged; they should be added",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) - scores_of(torch.arange(S)).amax(1, True))",
+            "the largest score is taken off in the second pass, and nothing "
+            "divides by the sum",
         ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},

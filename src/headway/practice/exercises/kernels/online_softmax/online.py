@@ -308,6 +308,15 @@ EXERCISE = Exercise(
             "mixture = mixture * shrink + rows.sum(dim=0)",
             "the values are added without their weights",
         ),
+        Wrong(
+            "    return mixture / total",
+            "    parts = torch.stack([torch.softmax(a, 0) @ b for a, b in "
+            "zip(blocks, values)])\n"
+            "    return torch.softmax(torch.stack([one.max() for one in "
+            "blocks]), 0) @ parts",
+            "the blocks' own rows are weighed by their largest scores; they "
+            "should count by their sums of exponentials",
+        ),
     ],
     survivors={"0 -> 1": "any row has the size and the type that zeros must have"},
     stars=2,

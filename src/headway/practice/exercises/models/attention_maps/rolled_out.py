@@ -359,6 +359,18 @@ EXERCISE = Exercise(
             "        step = torch.softmax(step, dim=-1)\n",
             "a softmax is taken of each step, whose rows sum to one already",
         ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        step = residual * same + layer.mean(dim=0)\n"
+            "        step = step / step.sum(dim=-1, keepdim=True)\n",
+            "the residual is added to whole maps, and rows are made to sum to "
+            "one; the maps should give way by as much",
+        ),
+        Wrong(
+            "    result = same\n    for layer in maps:\n",
+            "    result = maps[0].mean(dim=0)\n    for layer in maps[1:]:\n",
+            "the first layer has no residual connection",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -379,6 +379,21 @@ EXERCISE = Exercise(
             "    return pick(shares)\n",
             "only the last new token is given back, drawn once more",
         ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    text = ids\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        ids = pick(torch.softmax(logits, dim=-1))\n"
+            "        text = torch.cat([text, ids])\n"
+            "    return text",
+            "from the second turn on the model reads the new token alone, and "
+            "forgets the text",
+        ),
     ],
     stars=1,
     minutes=10,

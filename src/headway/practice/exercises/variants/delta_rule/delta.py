@@ -275,6 +275,14 @@ EXERCISE = Exercise(
             "[*zip(query, key, value, beta)][::-1]",
             "the text is read from its end",
         ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n"
+            "        rows.append(q @ memory)\n",
+            "        rows.append(q @ memory)\n"
+            "        memory = memory + torch.outer(k, v - k @ memory)\n",
+            "the memory is read before the token is written, and beta is left out",
+        ),
     ],
     survivors={},
     stars=2,

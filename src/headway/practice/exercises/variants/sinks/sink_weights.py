@@ -241,6 +241,13 @@ EXERCISE = Exercise(
             "torch.log_softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
             "logarithms of the weights are given",
         ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores, dim=-1) * torch.sigmoid(-extra), "
+            "extra], dim=-1)",
+            "plain weights are divided by one and the sink's exponential, "
+            "whatever the scores are",
+        ),
     ],
     survivors={},
     stars=1,
