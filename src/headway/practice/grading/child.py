@@ -20,7 +20,7 @@ import torch
 
 from headway.practice.grading.wire import GoneError, Peer
 
-LOAD = 1  # the number of the function that runs the file of an answer
+LOAD = -1  # the number of the function that runs the file of an answer
 _SUBREAPER, _DUMPABLE = 36, 4  # of prctl
 _MEMORY = 2**31  # bytes, more than the server has
 _SECONDS = 20  # of a processor

@@ -37,7 +37,7 @@ LIMIT = 10.0  # seconds that an answer may take
 _LARGEST = 2**20  # bytes of a file
 _HERE = Path(__file__).parent
 _ENV = {"PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "HOME": os.devnull}
-# The package is loaded without `headway.practice`: of that there is an empty shell, into
+# The package is loaded without `headway.practice`: of that there is a shell, into
 # which the two files of this folder go that know no exercise.
 _START = """\
 import sys
