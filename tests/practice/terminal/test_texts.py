@@ -57,14 +57,13 @@ def test_the_welcome_adds_up_minutes_and_is_short_on_the_way(
 def test_a_task_is_broken_into_lines_but_for_what_is_indented(tmp_path: Path) -> None:
     library = small_set(tmp_path / "set")
     path = library["double"].path
-    text = "Write `double(x)`: each number twice as large.\n\n    2 x 2 x 2 x 2 x 2 x 2"
+    indented = "\n\n    2 x 2 x 2  x  2 x 2 x 2 x 2"
+    text = f"Write `double(x)`: each number twice as large.{indented}"
     path.write_text(
         DOUBLE.replace("Write `double(x)`: each number twice as large.", text)
     )
     shown = task_text(Library(library.folder)["double"], 30)
-    assert shown == (
-        "Write `double(x)`: each number\ntwice as large.\n\n    2 x 2 x 2 x 2 x 2 x 2"
-    )
+    assert shown == (f"Write `double(x)`: each number\ntwice as large.{indented}")
 
 
 def test_other_ways_are_shown_once_it_is_solved(library: Library) -> None:
