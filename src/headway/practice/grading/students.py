@@ -158,7 +158,7 @@ def table(verdicts: Verdicts, tasks: Sequence[Task]) -> str:
         signs = "".join(
             _MARKS[found[one.name].state] if one.name in found else " " for one in asked
         )
-        right = sum(one.ok for one in found.values())
+        right = signs.count("+")
         lines.append(f"{student:{width}}  {signs}  {right} of {len(asked)}")
     lines += ["", "+ right   - wrong   . not written yet"]
     return "\n".join(lines)
