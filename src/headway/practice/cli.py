@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from headway.practice.grading import command
 from headway.practice.judging.copies import CAN_COPY, Copies
 from headway.practice.judging.worker import Worker
 from headway.practice.proof.pairs import pairs
@@ -119,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="with --prove: print the pairs of mistakes that a reader may be told of",
     )
+    command.add_options(parser)
     return parser
 
 
@@ -126,6 +128,8 @@ def _run(known: argparse.Namespace) -> int:
     """Prove a set, or act on a folder."""
     if known.prove is not None:
         return _prove(Library(known.prove), known.action, show_pairs=known.pairs)
+    if (status := command.run(known)) is not None:
+        return status
     folder = _folder(known)
     if known.all is not None:
         return _judge_all(known, folder)
