@@ -8,7 +8,8 @@ query, key (T, D) and value (T, V) are those of the whole text; `rows` lists for
 machine the positions of its tokens, in any order, as many for each. The future is
 hidden. Each machine may use its own keys and values alone. After N steps the queries
 are home: give a list of what each machine's own queries found, (T / N, V) each. Use
-`attention_with_lse`, with a mask, and `merge_attention`.
+`attention_with_lse(query, key, value, mask=...)`, which gives rows and log-sum-exps, a
+pair, and `merge_attention(pair, pair)`, which gives the pair of both.
 """
 
 from headway.practice import Exercise, Property, Wrong

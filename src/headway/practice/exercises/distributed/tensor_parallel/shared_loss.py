@@ -215,6 +215,16 @@ EXERCISE = Exercise(
             "asked + torch.where(mine, (found - top).exp(), 0.0)",
             "the exponential of the target's logit is subtracted, and not the logit",
         ),
+        Wrong(
+            "(targets >= n * V) & (targets < (n + 1) * V)",
+            "targets < (n + 1) * V",
+            "only the end of a machine's tokens is asked for, so that later machines add the logit of their first token",
+        ),
+        Wrong(
+            "(targets >= n * V) & (targets < (n + 1) * V)",
+            "targets >= n * V",
+            "only the beginning of a machine's tokens is asked for, so that earlier machines add the logit of their last token",
+        ),
     ],
     stars=3,
     minutes=30,
