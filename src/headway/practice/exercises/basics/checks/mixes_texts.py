@@ -494,9 +494,13 @@ EXERCISE = Exercise(
             "missed",
         ),
         Wrong(
-            "        moved = (attend(changed) - before).abs() > 1e-9\n        moved[text] = False\n",
-            "        changed[text] = torch.nan\n        moved = attend(changed).isnan()\n        moved[text] = False\n",
-            "a text becomes nan, and zero times nan is nan, so that a module is blamed that gives other texts a weight of zero",
+            "        moved = (attend(changed) - before).abs() > 1e-9\n"
+            "        moved[text] = False\n",
+            "        changed[text] = torch.nan\n"
+            "        moved = attend(changed).isnan()\n"
+            "        moved[text] = False\n",
+            "a text becomes nan, and zero times nan is nan, so that a module is "
+            "blamed that gives other texts a weight of zero",
         ),
     ],
     survivors={

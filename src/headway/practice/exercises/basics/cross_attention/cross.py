@@ -286,7 +286,8 @@ EXERCISE = Exercise(
         Wrong(
             "return attention(query, key, value)",
             "return torch.softmax(query @ key.mT / x.shape[-1] ** 0.5, dim=-2) @ value",
-            "the softmax runs over the queries, and the scale is that of the tokens' width",
+            "the softmax runs over the queries, and the scale is that of the tokens' "
+            "width",
         ),
         Wrong(
             "return attention(query, key, value)",
@@ -296,7 +297,8 @@ EXERCISE = Exercise(
         Wrong(
             "return attention(query, key, value)",
             "return torch.softmax(query @ key.mT / key.shape[-1], dim=-2) @ value",
-            "the softmax runs over the queries, and scores are divided by D, not by its root",
+            "the softmax runs over the queries, and scores are divided by D, not by "
+            "its root",
         ),
     ],
     stars=2,

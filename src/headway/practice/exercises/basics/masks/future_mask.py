@@ -311,7 +311,8 @@ EXERCISE = Exercise(
         Wrong(
             "scores.masked_fill(future",
             "scores.masked_fill_(future",
-            "the scores that were given are filled in place; masked_fill, without the last _, leaves them",
+            "the scores that were given are filled in place; masked_fill, without "
+            "the last _, leaves them",
         ),
     ],
     minutes=15,

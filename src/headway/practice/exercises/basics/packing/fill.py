@@ -328,12 +328,14 @@ EXERCISE = Exercise(
         Wrong(
             "[row for row in rows if sum(row) + text <= length]",
             "[row for row in rows[-1:] if sum(row) + text < length]",
-            "only the last row is looked at, and a row that would be exactly full counts as too short",
+            "only the last row is looked at, and a row that would be exactly full "
+            "counts as too short",
         ),
         Wrong(
             "[row for row in rows if sum(row) + text <= length]",
             "[row for row in rows[:1] if sum(row) + text < length]",
-            "only the first row is looked at, and a row that would be exactly full counts as too short",
+            "only the first row is looked at, and a row that would be exactly full "
+            "counts as too short",
         ),
     ],
     stars=3,

@@ -241,12 +241,14 @@ EXERCISE = Exercise(
         Wrong(
             "x @ weight.T + bias",
             "(weight @ x.mT + bias[:, None]).reshape(*x.shape[:2], -1)",
-            "tokens come out as columns, and a reshape stands where they should be transposed, so that numbers land at other tokens",
+            "tokens come out as columns, and a reshape stands where they should be "
+            "transposed, so that numbers land at other tokens",
         ),
         Wrong(
             "x @ weight.T + bias",
             "(weight @ x.mT).reshape(*x.shape[:2], -1) + bias",
-            "tokens come out as columns and are reshaped before the bias is added; they should be transposed",
+            "tokens come out as columns and are reshaped before the bias is added; "
+            "they should be transposed",
         ),
     ],
     minutes=4,

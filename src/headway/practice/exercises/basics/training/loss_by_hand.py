@@ -306,12 +306,14 @@ EXERCISE = Exercise(
         Wrong(
             "torch.softmax(logits, dim=-1)",
             "torch.exp(logits) / torch.exp(logits).sum()",
-            "exponentials are taken of the logits as they are, which overflow; the largest should be subtracted first, as softmax does",
+            "exponentials are taken of the logits as they are, which overflow; the "
+            "largest should be subtracted first, as softmax does",
         ),
         Wrong(
             "-torch.log(share[right])",
             "torch.log(torch.exp(logits).sum()) - logits[right]",
-            "the loss takes exponentials of the logits as they are, which overflow; logsumexp subtracts the largest first",
+            "the loss takes exponentials of the logits as they are, which overflow; "
+            "logsumexp subtracts the largest first",
         ),
     ],
     stars=2,

@@ -266,8 +266,12 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "    return memory[page, token % N]",
-            "    slots = memory.flatten(0, 1)\n    picked = torch.nn.functional.one_hot(page * N + token % N, len(slots))\n    return picked.to(memory) @ slots",
-            "slots are picked by a product with ones and zeros, and zero times nan is nan: what others left is read",
+            "    slots = memory.flatten(0, 1)\n"
+            "    picked = torch.nn.functional.one_hot(page * N + token % N, "
+            "len(slots))\n"
+            "    return picked.to(memory) @ slots",
+            "slots are picked by a product with ones and zeros, and zero times nan "
+            "is nan: what others left is read",
         ),
     ],
     stars=2,

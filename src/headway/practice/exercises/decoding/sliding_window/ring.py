@@ -274,8 +274,12 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "    W = len(slots)\n",
-            "    W = len(slots)\n    if len(key) >= W:\n        first = start + len(key) - W\n        return key[-W:].clone(), torch.arange(first, first + W)\n",
-            "a piece that fills the ring is put down in order of time, from the first slot on; each token should go to its position modulo W",
+            "    W = len(slots)\n"
+            "    if len(key) >= W:\n"
+            "        first = start + len(key) - W\n"
+            "        return key[-W:].clone(), torch.arange(first, first + W)\n",
+            "a piece that fills the ring is put down in order of time, from the "
+            "first slot on; each token should go to its position modulo W",
         ),
     ],
     stars=2,

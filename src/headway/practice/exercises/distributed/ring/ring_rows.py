@@ -373,6 +373,15 @@ EXERCISE = Exercise(
             "machine - step if step <= machine else machine",
             "where the pieces of others run out, the own piece is seen again",
         ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(\n"
+            "            merge_attention(merged, part)[0],\n"
+            "            torch.maximum(merged[1], part[1]),\n"
+            "        )",
+            "the larger of two log-sum-exps is taken on; their exponentials should "
+            "be added",
+        ),
     ],
     stars=2,
     minutes=12,

@@ -208,13 +208,18 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "[trade(parts, 1, 0) for parts in (queries, keys, values)]",
-            "[\n        [torch.cat([one[:, m::N] for one in parts]) for m in range(N)]\n        for parts in (queries, keys, values)\n    ]",
+            "[\n"
+            "        [torch.cat([one[:, m::N] for one in parts]) for m in range(N)]\n"
+            "        for parts in (queries, keys, values)\n"
+            "    ]",
             "heads are dealt out like cards, and come home as blocks",
         ),
         Wrong(
             "    return trade(found, 0, 1)\n",
-            "    return [torch.cat([one[m::N] for one in found], dim=1) for m in range(N)]\n",
-            "tokens are dealt out like cards on the way home; each machine should get a block of them",
+            "    return [torch.cat([one[m::N] for one in found], dim=1) for m in "
+            "range(N)]\n",
+            "tokens are dealt out like cards on the way home; each machine should "
+            "get a block of them",
         ),
     ],
     stars=2,

@@ -416,6 +416,15 @@ EXERCISE = Exercise(
             "mask = own.sort().values <= where[:, None]",
             "positions are sorted for the mask, and the keys are not",
         ),
+        Wrong(
+            "merge_attention(found, part)",
+            "(\n"
+            "                merge_attention(found, part)[0],\n"
+            "                torch.maximum(found[1], part[1]),\n"
+            "            )",
+            "the larger of two log-sum-exps is taken on; their exponentials should "
+            "be added",
+        ),
     ],
     stars=3,
     minutes=20,

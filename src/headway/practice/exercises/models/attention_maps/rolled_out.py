@@ -380,9 +380,18 @@ EXERCISE = Exercise(
             "the first layer has no residual connection",
         ),
         Wrong(
-            "    same = torch.eye(maps[0].shape[-1], dtype=maps[0].dtype)\n    result = same\n    for layer in maps:\n        step = residual * same + (1 - residual) * layer.mean(dim=0)\n        result = step @ result\n",
-            "    same = torch.eye(maps[0].shape[-1])\n    result = None\n    for layer in maps:\n        step = residual * same + (1 - residual) * layer.mean(dim=0)\n        result = step if result is None else step @ result\n",
-            "the identity has 32 bits, whatever the type of the maps, and shorter ones become longer by it",
+            "    same = torch.eye(maps[0].shape[-1], dtype=maps[0].dtype)\n"
+            "    result = same\n"
+            "    for layer in maps:\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step @ result\n",
+            "    same = torch.eye(maps[0].shape[-1])\n"
+            "    result = None\n"
+            "    for layer in maps:\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step if result is None else step @ result\n",
+            "the identity has 32 bits, whatever the type of the maps, and shorter "
+            "ones become longer by it",
         ),
     ],
     stars=1,

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         {"H": 2, "D": 5, "T": 6},
         {"H": 4, "D": 4, "T": 4},
         {"H": 3, "D": 2},
-        {"H": 1, "D": 3, "T": 3, "W": 12},
+        {"H": 1, "D": 3, "T": 3, "W": 13},
     ),
     ask=run,
     covers=("lookup", "split_heads", "merge_heads", "block"),
@@ -352,28 +352,79 @@ EXERCISE = Exercise(
             "shares are given, and not logits",
         ),
         Wrong(
-            '    block = 0\n    while f"h.{block}.ln_1.weight" in weights:\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n        block += 1\n',
-            '    blocks = {name.split(".")[1] for name in weights if name[:2] == "h."}\n    for block in sorted(blocks):\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n',
-            "blocks are sorted as texts, so that h.10 comes before h.2; numbers should be sorted",
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = {name.split(".")[1] for name in weights if name[:2] == '
+            '"h."}\n'
+            "    for block in sorted(blocks):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "blocks are sorted as texts, so that h.10 comes before h.2; numbers "
+            "should be sorted",
         ),
         Wrong(
-            '    block = 0\n    while f"h.{block}.ln_1.weight" in weights:\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n        block += 1\n',
-            '    for block in sorted({int(name[2]) for name in weights if name[:2] == "h."}):\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n',
-            "one digit is taken for the number of a block, so that those from ten on are missed",
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            "    for block in sorted({int(name[2]) for name in weights if name[:2] "
+            '== "h."}):\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "one digit is taken for the number of a block, so that those from ten on "
+            "are missed",
         ),
         Wrong(
-            '    block = 0\n    while f"h.{block}.ln_1.weight" in weights:\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n        block += 1\n',
-            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == "h."})\n    for block in reversed(range(blocks)):\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n',
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == '
+            '"h."})\n'
+            "    for block in reversed(range(blocks)):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
             "the last block comes first",
         ),
         Wrong(
-            '    block = 0\n    while f"h.{block}.ln_1.weight" in weights:\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n        block += 1\n',
-            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == "h."})\n    for block in range(1, blocks):\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n',
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == '
+            '"h."})\n'
+            "    for block in range(1, blocks):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
             "blocks are counted from one, so that the first is left out",
         ),
         Wrong(
-            '    block = 0\n    while f"h.{block}.ln_1.weight" in weights:\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n        block += 1\n',
-            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == "h."})\n    for block in range(blocks - 1):\n        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")\n',
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == '
+            '"h."})\n'
+            "    for block in range(blocks - 1):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
             "the last block is left out",
         ),
     ],

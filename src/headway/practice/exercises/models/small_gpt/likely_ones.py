@@ -236,28 +236,40 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "    kept = torch.where(before < share, falling, 0.0)\n",
-            "    last = (before < share).sum(dim=-1, keepdim=True) - 1\n    kept = torch.where(falling >= falling.gather(-1, last), falling, 0.0)\n",
-            "all tokens are kept that are as likely as the last one kept, though fewer of them reach the share",
+            "    last = (before < share).sum(dim=-1, keepdim=True) - 1\n"
+            "    kept = torch.where(falling >= falling.gather(-1, last), falling, "
+            "0.0)\n",
+            "all tokens are kept that are as likely as the last one kept, though "
+            "fewer of them reach the share",
         ),
         Wrong(
             "before < share",
             "before <= share",
-            "one token too many is kept where the sum is the share exactly, by <= in place of <",
+            "one token too many is kept where the sum is the share exactly, by <= in "
+            "place of <",
         ),
         Wrong(
             "before < share",
             "(before < share).any(dim=0)",
-            "one number of tokens is kept in all texts, the largest that any of them needs",
+            "one number of tokens is kept in all texts, the largest that any of them "
+            "needs",
         ),
         Wrong(
             "before < share",
             "(before < share).all(dim=0)",
-            "one number of tokens is kept in all texts, the smallest that any of them needs",
+            "one number of tokens is kept in all texts, the smallest that any of "
+            "them needs",
         ),
         Wrong(
             "before < share",
             "(before < share)[0]",
             "one number of tokens is kept in all texts, that of the first",
+        ),
+        Wrong(
+            "before < share",
+            "before + falling <= share",
+            "a token is kept only while the sum with it is at most the share, so "
+            "that the one that gets there is left out",
         ),
     ],
     survivors={

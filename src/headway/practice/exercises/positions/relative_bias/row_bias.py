@@ -255,7 +255,8 @@ EXERCISE = Exercise(
         Wrong(
             "2 ** (-8 * heads / H)",
             "2 ** -(8 * heads // H)",
-            "8 h / H is rounded down to a whole number, so that with more than eight heads two share a slope",
+            "8 h / H is rounded down to a whole number, so that with more than eight "
+            "heads two share a slope",
         ),
     ],
     stars=1,
