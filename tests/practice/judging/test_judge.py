@@ -274,6 +274,7 @@ def count_and_sort(x: list[int]) -> list[int]:
     for one in x:
         count += one
         rest.append(one)
+    rest.append(count)
     x.sort()
     return x
 
