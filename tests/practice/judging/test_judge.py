@@ -610,6 +610,17 @@ def test_where_trials_are_cases_the_first_that_differs_is_shown(
     assert verdict.case[0].startswith("with     half([5")
 
 
+def test_where_the_type_is_wrong_too_the_case_shows_what_else_is(
+    library: Library,
+) -> None:
+    def answer(x: Tensor) -> Tensor:
+        return x.float() * (2 if len(x) < 3 else 3)
+
+    verdict = of(library, "double", answer)
+    assert "Its type is wrong, too" in verdict.sentence
+    assert verdict.case[0].count("]") == 4  # of three tokens, not of one
+
+
 def test_an_error_of_the_smallest_case_is_told(library: Library) -> None:
     def one_is_refused(x: Tensor) -> Tensor:
         if x.numel() == 1:

@@ -598,12 +598,14 @@ def smallest_case(
         if mine.error is not None:
             told = _error(mine.error)
             yours = type(mine.error).__name__ if told in sentence else told
-        shows_nan = mine.error is None and _NAN in str(
-            difference(mine.value, trial.right.value)
-        )
+        differs = "" if mine.error else str(difference(mine.value, trial.right.value))
+        shows_nan = _NAN in differs
         given = _given(task, trial.drawn)
         lines = (f"with     {given}", f"yours    {yours}", f"must be  {right}")
-        if shows_nan or not wanted:
+        value, of_type, near = fitted(mine.value, trial.right.value)
+        # Where more than the type is wrong, so it is in the case.
+        type_alone = bool(of_type) and same(value, trial.right.value, near)
+        if shows_nan or not (wanted or type_alone):
             return lines, shows_nan
         first = first or lines
     return first, False
