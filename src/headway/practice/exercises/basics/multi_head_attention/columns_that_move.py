@@ -6,7 +6,8 @@ head reach?
 `attend` is a `MultiHeadAttention` with H = attend.num_heads heads; x has shape
 (T, d_in), and attend(x) has shape (T, E). Change the rows of `W_value` that belong to
 the head, and nothing else; look which columns of the result move in any row, by more
-than rounding; and leave the weights as they were. The answer is boolean, of shape (E,).
+than rounding; and leave the weights as they were, to the last digit. The answer is
+boolean, of shape (E,).
 """
 
 from headway.practice import Exercise, Wrong
@@ -53,10 +54,14 @@ def run(columns_that_move, x, weights, mix, head):  # type: ignore[no-untyped-de
         getattr(attend, f"W_{name}").weight.data = weight.clone()
     attend.out_proj.weight.data = mix
     moved = columns_that_move(attend, x, head)
-    same = torch.allclose(attend.W_value.weight, weights[2])
+    after = "changed"
+    if torch.allclose(attend.W_value.weight, weights[2]):
+        after = "changed by rounding"
+    if torch.equal(attend.W_value.weight, weights[2]):
+        after = "as it was"
     return {
         "the columns": moved,
-        "the module afterwards": "as it was" if same else "changed",
+        "the module afterwards": after,
     }
 
 
@@ -288,6 +293,12 @@ EXERCISE = Exercise(
             "moved.any(dim=0)",
             "moved.any(dim=0).float()",
             "numbers are given; it should be True and False",
+        ),
+        Wrong(
+            "        attend.W_value.weight.copy_(kept)\n",
+            "        attend.W_value.weight[rows] -= 1.0\n",
+            "what was added is taken off again, which leaves the weights changed "
+            "by rounding: a copy put back does not",
         ),
     ],
     survivors={

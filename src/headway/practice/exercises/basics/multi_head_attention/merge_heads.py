@@ -238,6 +238,12 @@ EXERCISE = Exercise(
             "axes are counted from the front, from the swap to the join, which fits "
             "a batch only",
         ),
+        Wrong(
+            "per_token = x.transpose(-3, -2)",
+            "per_token = x.transpose(0, 1) if x.ndim == 3 else x.transpose(1, 2)",
+            "one text and a batch of texts are told apart, and with more axes in "
+            "front the wrong ones change places",
+        ),
     ],
     minutes=6,
 )

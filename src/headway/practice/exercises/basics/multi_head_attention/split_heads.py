@@ -210,6 +210,14 @@ EXERCISE = Exercise(
             "    return x.reshape(num_heads, *x.shape[:-2], T, -1)",
             "one reshape puts the heads in front of all axes, and mixes the tokens",
         ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    if x.ndim == 2:\n"
+            "        return per_token.transpose(0, 1)\n"
+            "    return per_token.transpose(1, 2)",
+            "one text and a batch of texts are told apart, and with more axes in "
+            "front the wrong ones change places",
+        ),
     ],
     stars=2,
     minutes=8,

@@ -34,6 +34,12 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def draw(d):  # type: ignore[no-untyped-def]
+    ids = d.order(3)[d.integers(3, d.B, d.S).sort(dim=-1).values]
+    apart = 5 * d.order(d.B)[:, None]  # each row has documents of its own
+    return (ids + apart if d.case else ids,)
+
+
 EXERCISE = Exercise(
     answer="same_document",
     read=(
@@ -47,7 +53,8 @@ EXERCISE = Exercise(
         "ids with an axis behind it, compared with ids with an axis before it, is a "
         "table for each row; & joins it with a triangle.",
     ),
-    draw=lambda d: (d.order(3)[d.integers(3, d.B, d.S).sort(dim=-1).values],),
+    draw=draw,
+    trials=({}, dict.fromkeys("BHTSDVEW", 4), {"case": 1}),
     law="Packed texts get what each gets alone.",
     right=[
         """
@@ -198,6 +205,28 @@ EXERCISE = Exercise(
             "    return torch.diag_embed(steps, offset=-1) | "
             "torch.eye(T, dtype=torch.bool)",
             "a token sees itself and the one before alone, and not all of its text",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "torch.stack(\n"
+            "        [\n"
+            "            (ids == n)[:, :, None] & (ids == n)[:, None, :]\n"
+            "            for n in ids[0].unique()\n"
+            "        ]\n"
+            "    ).any(dim=0)",
+            "the documents of the first row are gone through for all rows, so "
+            "that those of other rows see nothing",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "torch.stack(\n"
+            "        [\n"
+            "            (ids == n)[:, :, None] & (ids == n)[:, None, :]\n"
+            "            for n in range(len(ids.unique()))\n"
+            "        ]\n"
+            "    ).any(dim=0)",
+            "documents are counted from zero to how many there are, so that "
+            "larger numbers see nothing",
         ),
     ],
     stars=1,

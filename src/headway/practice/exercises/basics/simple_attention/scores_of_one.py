@@ -235,6 +235,12 @@ EXERCISE = Exercise(
             "(keys * query).prod(dim=-1)",
             "the products of each word are multiplied; they should be added up",
         ),
+        Wrong(
+            "keys @ query",
+            "query[None] @ keys.T / len(query) ** 0.5",
+            "scores are divided by the root of the width, which comes later, and "
+            "a table of one row comes out",
+        ),
     ],
     minutes=3,
 )

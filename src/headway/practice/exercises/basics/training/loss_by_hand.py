@@ -315,6 +315,18 @@ EXERCISE = Exercise(
             "the loss takes exponentials of the logits as they are, which overflow; "
             "logsumexp subtracts the largest first",
         ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.log(torch.exp(logits - logits.max()).sum()) - logits[right]",
+            "the largest logit is subtracted for the sum, and not from the right "
+            "logit, so that the loss is off by it",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.logsumexp(logits, 0) - (logits[right] - logits.max())",
+            "the largest logit is subtracted from the right logit, and not for "
+            "the sum, so that the loss is off by it",
+        ),
     ],
     stars=2,
     minutes=8,

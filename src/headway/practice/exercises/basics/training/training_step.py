@@ -5,7 +5,8 @@ Write `training_step(attend, optimizer, x, answer)`: one step, and the loss befo
 `attend` gives rows (B, T, C) for texts x of shape (B, T, d_in). The C numbers of the
 last token of each text are its logits for C classes; `answer` has B whole numbers, the
 right ones. Compute the cross-entropy, clear the old gradients, compute the new ones,
-and let the optimizer move the weights once. The function is called again and again.
+and let the optimizer move the weights once. The function is called again and again,
+and there may be old gradients before the first call, too.
 """
 
 from headway.practice import Exercise, Wrong
@@ -60,6 +61,8 @@ class Small(nn.Module):
 
 def run(training_step, x, answer, *weights):  # type: ignore[no-untyped-def]
     attend = Small(*weights)
+    for weight in attend.parameters():  # as a caller leaves them behind
+        weight.grad = torch.ones_like(weight)
     optimizer = torch.optim.SGD(attend.parameters(), lr=0.1)
     losses = [training_step(attend, optimizer, x, answer) for _ in range(3)]
     return losses, [p.detach().clone() for p in attend.parameters()]
@@ -97,11 +100,11 @@ EXERCISE = Exercise(
         return loss.item()
         """,
         """
-        # Cleared at the end: the gradients are gone when the next step begins.
+        # Cleared first: whatever comes between, nothing old is left for backward.
+        optimizer.zero_grad()
         loss = nn.CrossEntropyLoss()(attend(x)[:, -1, :], answer)
         loss.backward()
         optimizer.step()
-        optimizer.zero_grad()
         return loss.item()
         """,
     ],
@@ -349,6 +352,12 @@ EXERCISE = Exercise(
             "    loss.backward()\n"
             "    nn.utils.clip_grad_norm_(attend.parameters(), 1.0)\n",
             "gradients are cut to a length of one first",
+        ),
+        Wrong(
+            "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n",
+            "    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n",
+            "gradients are cleared after the step alone, so that what was there "
+            "before the first call goes into the first step",
         ),
     ],
     survivors={"loss.item() -> loss": "a tensor with one number is one number"},

@@ -273,6 +273,14 @@ EXERCISE = Exercise(
             "slots are picked by a product with ones and zeros, and zero times nan "
             "is nan: what others left is read",
         ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    rest = length - N * (len(table) - 1)\n"
+            "    whole = memory[table[:-1]].flatten(0, 1)\n"
+            "    return torch.cat([whole, memory[table[-1], :rest]])",
+            "all pages but the last of the table are read whole, although the "
+            "text may end on an earlier one",
+        ),
     ],
     stars=2,
     minutes=7,

@@ -187,6 +187,11 @@ EXERCISE = Exercise(
             "queries[:, None] - keys.sort().values",
             "the keys are sorted first, so that the columns belong to other keys",
         ),
+        Wrong(
+            "(distance < W) & (keys >= 0)",
+            "(distance <= W)",
+            "one key too many is seen, and empty slots are seen as well",
+        ),
     ],
     stars=1,
     minutes=5,

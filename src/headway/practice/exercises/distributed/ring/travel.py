@@ -425,6 +425,32 @@ EXERCISE = Exercise(
             "the larger of two log-sum-exps is taken on; their exponentials should "
             "be added",
         ),
+        Wrong(
+            "            mask = own <= where[:, None]\n",
+            "            home = [torch.equal(where, its) for its in rows].index(True)\n"
+            "            if machine > home:\n"
+            "                continue\n"
+            "            mask = own <= where[:, None]\n",
+            "machines with a higher number than the guest's home are skipped, as "
+            "if they held later tokens alone; positions lie in any order",
+        ),
+        Wrong(
+            "            mask = own <= where[:, None]\n",
+            "            home = [torch.equal(where, its) for its in rows].index(True)\n"
+            "            if machine < home:\n"
+            "                continue\n"
+            "            mask = own <= where[:, None]\n",
+            "machines with a lower number than the guest's home are skipped; "
+            "each holds some of the past",
+        ),
+        Wrong(
+            "            mask = own <= where[:, None]\n",
+            "            if own[0] > where[0]:\n"
+            "                continue\n"
+            "            mask = own <= where[:, None]\n",
+            "a machine is skipped if its first position is later than the "
+            "guest's first; others of its positions may be earlier",
+        ),
     ],
     stars=3,
     minutes=20,

@@ -248,6 +248,24 @@ EXERCISE = Exercise(
             "plain weights are divided by one and the sink's exponential, "
             "whatever the scores are",
         ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    total = torch.logaddexp(scores.logsumexp(dim=-1), sinks)\n"
+            "    return torch.exp(scores - total[..., None])",
+            "the sinks (H) meet the log-sum-exps (H, T) along the queries; "
+            "sinks[:, None] lays them along the heads",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    gate = torch.sigmoid(scores.logsumexp(dim=-1, keepdim=True) - sinks)\n"
+            "    return torch.softmax(scores, dim=-1) * gate",
+            "the sinks (H) meet the log-sum-exps (H, T, 1) along the last axis; "
+            "sinks[:, None, None] lays them along the heads",
+        ),
     ],
     survivors={},
     stars=1,

@@ -316,6 +316,12 @@ EXERCISE = Exercise(
             "descending=True).argsort(dim=1)[:, :keep]\n",
             "the ranks of the first blocks are taken for the numbers of the best",
         ),
+        Wrong(
+            "torch.arange(T)[:, None] // block",
+            "torch.arange(T)[:, None] * N // T",
+            "a query's own block is found as if all blocks were of one size; the "
+            "last may be smaller",
+        ),
     ],
     survivors={
         "number > own -> number >= own": "the own block gets the highest score "
