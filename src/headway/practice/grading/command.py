@@ -3,7 +3,7 @@
 import argparse
 import secrets
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from headway.practice.grading import edition, papers, results
@@ -19,7 +19,7 @@ from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, Task
 from headway.practice.task.refused import RefusedError
 
-_RESULTS: Mapping[str, Callable[[Mapping[str, Verdict], list[Task]], str]] = {
+_RESULTS: Mapping[str, Callable[[Mapping[str, Verdict], Sequence[Task]], str]] = {
     "gradescope": results.gradescope,
     "classroom": results.classroom,
 }

@@ -33,7 +33,7 @@ _ERRORS: dict[str, type[Exception]] = {
     name: one
     for name, one in vars(builtins).items()
     if isinstance(one, type) and issubclass(one, Exception)
-} | {"LinAlgError": torch.linalg.LinAlgError}
+} | {"LinAlgError": torch._C._LinAlgError}
 _CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Linear")
 _OF_MODULES = {*vars(nn.Module()), "_peer", "_number"}
 _LEARNS, _LEAF, _PARAMETER = 1, 2, 4  # flags of a tensor
@@ -351,7 +351,7 @@ class Peer:
             what = self.scoped(what)
         if not callable(what):
             raise GoneError("It called what is no function.")
-        return what  # type: ignore[no-any-return]
+        return what
 
     def _do(
         self, request: Any, what: Callable[..., Any], args: Any, kwargs: Any
@@ -375,13 +375,14 @@ class Peer:
 
     def _told(self, error: Exception) -> dict[str, Any]:
         """Tell an error: its types, its message, and the lines of the answer's file."""
-        lines, trace = [], error.__traceback__
+        lines: list[Any] = []
+        trace = error.__traceback__
         while trace is not None and len(lines) < 50:
             code = trace.tb_frame.f_code
             if code.co_filename == self.source:
                 lines.append([trace.tb_lineno, code.co_name])
             trace = trace.tb_next
-        told = {
+        told: dict[str, Any] = {
             "types": [one.__name__ for one in type(error).__mro__],
             "message": str(error)[:_LONGEST],
             "lines": lines,
@@ -544,13 +545,13 @@ class Peer:
         if not self.trusted:
             kind, name = str(how[0]), str(how[1])
             if kind == "torch.nn" and name in _CONTAINERS:
-                return getattr(nn, name)  # type: ignore[no-any-return]
+                return getattr(nn, name)
             if name not in self._classes:
                 title = name if name.isidentifier() else "Module"
                 self._classes[name] = type(title, (Mirror,), {})
             return self._classes[name]
         if how[0] == "import":
-            return _imported(*how[1:])  # type: ignore[no-any-return]
+            return _imported(*how[1:])
         _, name, source = how
         if name not in self._classes:
             space = {"torch": torch, "nn": nn, "Tensor": Tensor, "__name__": "given"}
@@ -604,8 +605,7 @@ class Packing:
             return ["again", number]
         self.objects[number] = value
         if isinstance(value, list):
-            noted = isinstance(value, Noted)
-            if noted:
+            if isinstance(value, Noted):
                 return ["taken", number, [self.pack(one) for one in value.taken]]
             kind = "list" if type(value) is list else "noted"
             return [kind, number, [*map(self.pack, list.__iter__(value))]]
@@ -898,7 +898,7 @@ class Unpacking:
         number, how, training, parameters, buffers, others, modules = parts
         found = self._known(number)
         if found is None:
-            kind = self.peer.class_of(how)
+            kind: Any = self.peer.class_of(how)
             found = kind.__new__(kind)
             nn.Module.__init__(found)
             if isinstance(found, Mirror):
