@@ -1,7 +1,8 @@
 """Write what the book says of its exercises: `python -m generators.practice [--check]`.
 
 For each chapter a list, which its page includes; for each part the tasks themselves,
-and one table of the parts. All are read off the exercises that the package carries.
+and one table of the parts; for each task a program in cells, which becomes a notebook.
+All are read off the exercises that the package carries.
 """
 
 import re
@@ -12,12 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 import headway
 from generators import GENERATED, HASHES, ROOT
 from headway.practice.task.library import Task, book
+from headway.practice.task.source import EXAMPLE
 from workshop.generator_support import generate
 
 NAV = ROOT / "mkdocs.yml"
 COMMAND = "python -m generators.practice"
 FOLDER = GENERATED / "practice"
 STAR = "\N{BLACK STAR}"
+# Laid out like the site, which has each notebook beside the page of its task.
+NOTEBOOKS = "notebooks"
+# What stands for a link to Colab, which overrides/main.html makes if it can.
+COLAB = "<!--colab {} colab-->"
 
 
 def chapters() -> dict[str, str]:
@@ -35,7 +41,7 @@ def parts() -> dict[str, str]:
 
 
 def make() -> dict[str, str]:
-    """Make the lists of the chapters, the tasks of the parts, and their table."""
+    """Make the lists of the chapters, the tasks of the parts, and the notebooks."""
     known = book().chapters()
     refuse_lacking(known)
     files = {}
@@ -44,6 +50,9 @@ def make() -> dict[str, str]:
         tasks = known[chapter]
         files[f"{chapter}.md"] = chapter_list(chapter, tasks)
         of_parts[chapter.partition("/")[0]] += chapter_tasks(title, tasks)
+        files |= {
+            f"{NOTEBOOKS}/{page_of(one)}/{one.name}.py": cells(one) for one in tasks
+        }
     for part, lines in of_parts.items():
         files[f"{part}.md"] = "\n".join(lines) + "\n"
     files["table.md"] = table(known)
@@ -89,19 +98,77 @@ def chapter_tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
     yield f"## {title}"
     yield ""
     for task in tasks:
-        exercise = task.exercise
-        page, section = exercise.read
-        page, _, anchor = page.partition("/#")
+        exercise, file = task.exercise, f"{task.name}.ipynb"
         yield f"### {task.number}. `{task.name}` {{ #{task.name} }}"
         yield ""
         yield f"**{task.source.title}.**{_stars(task, before=' Core, ', after='.')}"
         yield _fenced(_kept_here(task))
         yield ""
         yield (
-            f"It practises [{section}](../{page}.md#{anchor}); "
-            f"{len(exercise.wrong)} mistakes are recognised." + _covers(exercise.covers)
+            f"It practises {_section(task)}; {len(exercise.wrong)} mistakes are "
+            f"recognised.{_minutes(task)}{_covers(exercise.covers)}"
+        )
+        yield (
+            f'<a href="{file}" type="application/x-ipynb+json">Notebook</a> '
+            + COLAB.format(file)
         )
         yield ""
+
+
+def page_of(task: Task) -> str:
+    """Give the address of the page that has a task, without the ending."""
+    return f"practice/{task.chapter.partition('/')[0]}"
+
+
+def cells(task: Task) -> str:
+    """Give a task as a program in cells: what to write, what judges it, and help."""
+    program, printed = task.source.example
+    example = [*program.splitlines(), *(f"# {one}" for one in printed.splitlines())]
+    shown = "\n".join(["```python", *example, "```"])
+    texts = [
+        f"# {task.source.title}",
+        _fenced(task.source.text),
+        task.types,
+        "An example, and what it must print:",
+        shown,
+        f"To read: {_section(task)}.{_minutes(task)}",
+    ]
+    prose = "\n\n".join(filter(None, texts))
+    one, answer = f'exercise("{task.name}")', task.exercise.answer
+    return "\n".join(
+        [
+            "# %% [markdown]",
+            *(f"# {one}".rstrip() for one in prose.splitlines()),
+            "",
+            "# %%",
+            task.source.stub.partition(EXAMPLE)[0].rstrip(),
+            "",
+            "# %%",
+            "from headway.practice import exercise",
+            "",
+            f"{one}.check({answer})",
+            "",
+            "# %% [markdown]",
+            "# A hint; run the cell again for the next one. None gives the line away.",
+            "",
+            "# %%",
+            f"print({one}.hint())",
+            "",
+            "# %% [markdown]",
+            "# For a solution and other ways to write it, take away the signs `#`.",
+            "",
+            "# %%",
+            f"# print({one}.solution())",
+            f'# print(*{one}.other_ways(), sep="\\n\\n")',
+            "",
+            "# %% [markdown]",
+            "# The next exercise that is not solved; `exercises()` lists all.",
+            "",
+            "# %%",
+            f"{one}.next()",
+            "",
+        ]
+    )
 
 
 def table(known: Mapping[str, Sequence[Task]]) -> str:
@@ -155,6 +222,18 @@ def _fenced(text: str) -> str:
     return block.sub(
         lambda match: f"```text\n{textwrap.dedent(match[0]).rstrip()}\n```\n", text
     ).rstrip()
+
+
+def _section(task: Task) -> str:
+    """Give a link to the section that a task practises, from the page of its part."""
+    address, title = task.exercise.read
+    page, _, anchor = address.partition("/#")
+    return f"[{title}](../{page}.md#{anchor})"
+
+
+def _minutes(task: Task) -> str:
+    minutes = task.exercise.minutes
+    return f" It takes about {minutes} minutes." if minutes else ""
 
 
 def _covers(names: Sequence[str]) -> str:

@@ -3,12 +3,14 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from headway import __version__
 from headway._pipes import quiet_if_closed
 
 _CHECK = "check what must hold of attention code, or of a whole model"
 _PRACTICE = "write each stage of attention, and learn which mistake you made"
+_COMMANDS = ("check", "practice", "practise")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,7 +25,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(words: Sequence[str]) -> int:
     # Each part is imported when it is asked for: practice needs PyTorch.
-    if _parser().parse_args(words[:1]).command == "check":
+    parser = _parser()
+    if not words:
+        parser.print_help(sys.stderr)
+        return 2
+    if words[0] not in _COMMANDS and not words[0].startswith("-"):
+        near = get_close_matches(words[0], _COMMANDS, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        parser.error(f"there is no command {words[0]!r}.{hint}")
+    if parser.parse_args(words[:1]).command == "check":
         from headway.checks import cli as checks
 
         return checks.main(words[1:])

@@ -1,12 +1,18 @@
 """Each chapter ends by naming its exercises, and each part has a page of them."""
 
+import contextlib
+import io
 import re
 from pathlib import Path
+from typing import Any
 
+import jupytext
 import pytest
 
+import headway
 from generators.practice import __main__ as practice
-from headway.practice.task.library import book
+from headway.practice import exercise
+from headway.practice.task.library import Task, book
 from tests.support.book_nav import chapters, numbered_chapters, sections_of, titles
 from tests.support.made_now import made_now
 
@@ -29,7 +35,7 @@ def test_what_is_generated_is_as_it_is_made_now() -> None:
     folder = practice.FOLDER
     found = {
         path.relative_to(folder).as_posix(): path.read_text("utf-8")
-        for path in folder.rglob("*.md")
+        for path in folder.rglob("*.*")
     }
     assert found == made_now("practice"), "run python -m generators"
 
@@ -69,6 +75,63 @@ def test_pages_show_which_exercises_are_core() -> None:
     assert "**A short memory.**\n" in made["basics.md"]
     *_, total = made["table.md"].splitlines()
     assert total.startswith(f"| all | {len(book())} | {len(book().core())} |")
+
+
+def test_each_task_has_a_notebook_beside_its_page() -> None:
+    made = practice.make()
+    found = {name for name in made if name.endswith(".py")}
+    assert found == {
+        f"notebooks/practice/{task.chapter.partition('/')[0]}/{task.name}.py"
+        for task in book().values()
+    }
+    for name in found:
+        *_, page, file = Path(name).with_suffix(".ipynb").parts
+        colab = f"<!--colab {file} colab-->"
+        assert (
+            f'<a href="{file}" type="application/x-ipynb+json">Notebook</a> {colab}'
+            in (made[f"{page}.md"])
+        )
+
+
+def test_a_notebook_of_a_task_shows_it_and_judges() -> None:
+    made = practice.make()["notebooks/practice/basics/causal_mask.py"]
+    cells = jupytext.reads(made, fmt="py:percent").cells
+    task, stub, check, _, hint, _, solution, _, following = cells
+    text = book()["causal_mask"].source.text
+    assert task.source.startswith(f"# Hide the future\n\n{text}\n\n")
+    program, printed = book()["causal_mask"].source.example
+    assert f"```python\n{program}\n# {printed.splitlines()[0]}\n" in task.source
+    assert "](../basics/masks.md#two-more-masks)" in task.source
+    names: dict[str, Any] = {}
+    exec(stub.source, names)  # noqa: S102
+    before, call = check.source.split("\n\n")
+    exec(before, names)  # noqa: S102
+    assert eval(call, names).state == "open"  # noqa: S307
+    names["causal_mask"] = headway.causal_mask
+    assert eval(call, names).ok  # noqa: S307
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(hint.source, names)  # noqa: S102
+    assert re.match(r"hint \d/3  ", out.getvalue())
+    assert repr(eval(following.source, names))  # noqa: S307
+    # Whoever runs all cells at once is not shown the solution.
+    lines = solution.source.splitlines()
+    assert all(line.startswith("# print(") for line in lines)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec("\n".join(line.removeprefix("# ") for line in lines), names)  # noqa: S102
+    assert exercise("causal_mask").solution() in out.getvalue()
+
+
+def test_a_page_says_minutes_stars_and_what_a_checkpoint_contains() -> None:
+    [end] = re.findall(
+        r"^It practises .*\[`block`\].*$", practice.make()["models.md"], re.M
+    )
+    assert "It takes about 45 minutes. It is a checkpoint, which contains [" in end
+
+
+@pytest.mark.parametrize("task", book().values(), ids=lambda task: task.name)
+def test_the_first_cell_of_a_notebook_can_be_run(task: Task) -> None:
+    """The hole lies in a function, and is no line by itself."""
+    exec(exercise(task.name).stub, {})  # noqa: S102
 
 
 def test_ways_give_each_exercise_the_stars_that_it_has() -> None:

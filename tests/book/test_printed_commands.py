@@ -43,15 +43,16 @@ NAMES = (
     rf"`{COMMAND} \.\.\. \| head`",
 )
 GIVEN = {"NAME": "double", "SET": "set"}
-# A command without a terminal judges an exercise that is not written yet; the models of
-# the pages are wrong; and half a set is no set that is proved.
+# A command without a terminal judges an exercise that is not written yet; where no file
+# was made, there are none to judge; and the models of the pages are wrong.
 STATUS = {
     "headway practice": 1,
     "headway practice NAME": 1,
     "headway practice --core": 1,
     "headway practice --once": 1,
     "headway practice --once --json": 1,
-    "headway practice --once --seed 7": 1,
+    "headway practice --path evening": 1,
+    "headway practice --all": 2,
     "headway practice --set SET": 1,
     "headway check my_model.py:GPT --vocab 50257": 1,
     "headway check my_model.py:GPT --vocab 66": 1,
@@ -107,6 +108,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("my_attention.py", "file.py"):
         (tmp_path / name).write_text(ATTENTION)
     small_set(tmp_path / "set", half=CORE)
+    (tmp_path / "set/evening.txt").write_text("half\n")
     small_set(tmp_path / "src/headway/practice/exercises")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(practice, "Worker", Here)

@@ -57,7 +57,7 @@ HALF = '''
 Write `half(x)`: each number half as large.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Forbidden, Property, Wrong
 
 # --- your file ---
 from torch import Tensor
@@ -95,6 +95,8 @@ EXERCISE = Exercise(
 
 # The same, of two stars: it is core, and the other is not.
 CORE = HALF.replace("    covers=", "    stars=2,\n    covers=")
+# The same, of five minutes, and containing nothing.
+TIMED = HALF.replace('    covers=("double",),', "    minutes=5,")
 
 
 class Here(Worker):

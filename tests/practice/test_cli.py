@@ -13,9 +13,10 @@ import pytest
 from headway import cli as headway_cli
 from headway.practice import cli
 from headway.practice.judging.worker import Worker
-from headway.practice.terminal.folder import Folder
-from tests.practice.small import CORE, HALF, Here, small_set
-from tests.practice.terminal.test_folder import write
+from headway.practice.terminal.folder import Folder, remembered_set
+from headway.practice.terminal.session import Session
+from tests.practice.small import CORE, HALF, TIMED, Here, small_set
+from tests.practice.terminal.test_folder import on, write
 from tests.support.processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -28,6 +29,7 @@ def run(
 ) -> Run:
     """Call it with words, in the folder of the small set."""
     monkeypatch.setattr(cli, "Worker", Here)
+    monkeypatch.setattr(cli, "Copies", Here)
 
     def called(*words: str) -> tuple[int, str, str]:
         places = ("--folder", str(folder.path), "--set", str(folder.library.folder))
@@ -94,6 +96,8 @@ def test_json_for_editors(folder: Folder, run: Run) -> None:
         "chapter": "first",
         "title": "Twice as much",
         "stars": 0,
+        "minutes": 0,
+        "solved": "",
         "state": "begun",
     }
 
@@ -146,15 +150,249 @@ def test_it_goes_through_the_core_alone(folder: Folder, run_core: Run) -> None:
     write(folder, "half", "return x / 2")
     out = run_core("--core")[1]
     assert "(1 of 1 core done)\n" in out
-    assert "headway practice --core half goes on to the next exercise" in out
+    assert "solved: headway practice ending shows the ending; " in out
     # One that is not core is gone to by its name.
     assert run_core("double", "--core")[1].startswith("1 of 2  Twice as much\n")
 
 
-def test_a_set_without_core_exercises_has_none_to_go_through(run: Run) -> None:
+def test_the_core_is_gone_through_until_one_goes_back(run_core: Run) -> None:
+    assert run_core("--core")[1].startswith("2 of 2")
+    assert run_core("list")[1].startswith("second\n")
+    assert run_core("list", "--path", "all")[1].startswith("first\n")
+    assert run_core("list")[1].startswith("second\n")  # to list is not to go
+    run_core("--path", "all")
+    assert run_core("list")[1].startswith("first\n")
+
+
+def test_a_set_without_core_exercises_has_none_to_go_through(
+    folder: Folder, run: Run
+) -> None:
     status, _, err = run("--core")
     assert status == 2
     assert "--core must be given a set with core exercises" in err
+    (folder.library.folder / "short.txt").write_text("\n")
+    status, _, err = run("--path", "short")
+    assert status == 2
+    assert "--path must be given a path with exercises; got " in err
+    status, _, err = run("--path", "long")
+    assert status == 2
+    assert err.endswith("path must be one of this set (short); got path='long'.\n")
+
+
+def test_a_path_has_its_files_its_order_and_its_minutes(
+    tmp_path: Path, folder: Folder, run: Run
+) -> None:
+    folder.library = small_set(tmp_path / "timed", half=TIMED)
+    (folder.library.folder / "back.txt").write_text("half double\n")
+    (folder.library.folder / "short.txt").write_text("half\n")
+    folder.path = tmp_path / "new"
+    out = run("--path", "short")[1]
+    assert out.startswith(f"Made 1 exercises in {folder.path.as_posix()}.\n")
+    assert "2 of 2  Half as much" in out
+    assert run("double")[1].startswith("Made the missing files: 01_double.py.\n")
+    assert run()[1].startswith("2 of 2  Half as much")
+    assert run("list")[1].splitlines() == [
+        "second",
+        "  [ ]  2  half                   5 min Half as much",
+        "",
+        "0 of 1 done, about 5 min left; [x] is done, [~] is begun.",
+    ]
+    assert run("list", "--path", "back")[1].splitlines()[:4] == [
+        "second",
+        "  [ ]  2  half                   5 min Half as much",
+        "first",
+        "  [ ]  1  double                   min Twice as much",
+    ]
+    write(folder, "half", "return x / 2")
+    run("half")
+    assert "\n1 of 1 done, about 0 min left;" in run("list")[1]
+
+
+def test_long_paths_are_told_in_hours(tmp_path: Path, folder: Folder, run: Run) -> None:
+    half = TIMED.replace("minutes=5", "minutes=135")
+    folder.library = small_set(tmp_path / "timed", half=half)
+    assert "about 2 h 15 min left" in run("list")[1]
+
+
+def test_what_was_solved_and_changed_says_when(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on(monkeypatch, "2026-11-02")
+    write(folder, "double", "return x + x")
+    run("double")
+    assert "[x]  1  double               Twice as much\nsecond" in run("list")[1]
+    write(folder, "double", "return x")
+    lines = run("list")[1].splitlines()
+    assert lines[1:3] == [
+        "  [~]  1  double               Twice as much",
+        "           solved on 2026-11-02, changed since",
+    ]
+    assert lines[-1].startswith("1 of 2 done")
+    run("reset", "double")
+    assert run("list")[1].splitlines()[2] == "           solved on 2026-11-02"
+
+
+def test_review_empties_what_was_solved_long_ago(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = "What you solve can be reviewed after a week: there is nothing yet.\n"
+    assert run("review") == (0, nothing, "")
+    for name, line, day in (
+        ("half", "return x / 2", "2026-11-02"),
+        ("double", "return x + x", "2026-11-03"),
+    ):
+        on(monkeypatch, day)
+        write(folder, name, line)
+        run(name)
+    on(monkeypatch, "2026-11-09")
+    status, out, _ = run("review")
+    assert status == 0
+    assert out == (
+        "Emptied: half (solved on 2026-11-02). What you wrote is kept beside each "
+        "file.\n"
+    )
+    assert "return x / 2" in (folder.path / "02_half.py.bak").read_text()
+    assert "2 of 2  Half as much" in run()[1]
+    assert "2 of 2 done" in run("list")[1]
+    assert "return x + x" in folder.path_of(folder.library["double"]).read_text()
+
+
+def test_the_ending_says_what_is_missing_or_is_written(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "be solved: double, half.\n" in run("ending")[1]
+    given = []
+
+    def written(of: Folder, **options: object) -> str:
+        given.append((of.path, options["begin"], options["seed"]))
+        return "A text."
+
+    monkeypatch.setattr(cli, "ending_text", written)
+    assert run("ending", "Mr. ", "--seed", "5") == (0, "A text.\n", "")
+    run("ending")
+    assert given == [(folder.path, "Mr. ", 5), (folder.path, cli.BEGIN, None)]
+
+
+def test_the_first_start_in_a_terminal_greets(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = in_a_terminal(monkeypatch)
+    folder.path = folder.path.with_name("new")
+    run()
+    first, *others = ran[0].notice.splitlines()
+    assert first == f"Made 2 exercises in {folder.path.as_posix()}."
+    assert others[0].startswith("Welcome!")
+    run()
+    assert ran[1].notice == ""
+
+
+def test_pairs_are_printed(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        cli, "pairs", lambda task: [f"{task.name}, and when it is late"]
+    )
+    words = ("--prove", str(folder.library.folder), "half")
+    assert "When half, and when it is late.\n" in run(*words, "--pairs")[1]
+    assert "it is late" not in run(*words)[1]
+
+
+def test_review_in_a_terminal_goes_to_the_first(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on(monkeypatch, "2026-11-02")
+    write(folder, "half", "return x / 2")
+    run("half")
+    run("double")
+    on(monkeypatch, "2026-11-09")
+    ran = in_a_terminal(monkeypatch)
+    run("review")
+    assert ran[0].notice.startswith("Emptied: half (solved on 2026-11-02).")
+    assert ran[0].folder.current.name == "half"
+    assert "there is nothing yet" in run("review")[1]
+    assert len(ran) == 1
+
+
+def test_all_files_are_judged(folder: Folder, run: Run, tmp_path: Path) -> None:
+    assert run("--all") == (
+        0,
+        "0 of 2 done; now 0 are right, 0 are not, 2 are open.\n",
+        "",
+    )
+    write(folder, "half", "return x / 2")
+    status, out, _ = run("--all")
+    assert (status, out.splitlines()[0]) == (0, "passed  half")
+    assert out.endswith("\n2 of 2 done; now 1 are right, 0 are not, 1 are open.\n")
+    write(folder, "double", "return x * 3")
+    status, out, _ = run("--all")
+    assert status == 1
+    assert (
+        out.splitlines()[0] == "FAILED  double               it is three times as much"
+    )
+    # Those of a path alone, and as files for other programs:
+    (folder.library.folder / "short.txt").write_text("half\n")
+    junit = tmp_path / "junit.xml"
+    status, out, _ = run("--all", "--path", "short", "--json", "--junit", str(junit))
+    assert status == 0
+    assert [(row["name"], row["ok"]) for row in json.loads(out)] == [("half", True)]
+    assert '<testsuite name="headway practice" tests="1"' in junit.read_text()
+    assert "first" in run("list")[1]
+
+
+def test_a_folder_that_is_named_after_all_is_judged(
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "Copies", Here)
+    write(folder, "half", "return x / 3")
+    words = ["--all", str(folder.path), "--set", str(folder.library.folder)]
+    assert cli.main(words) == 1
+    assert capsys.readouterr().out.startswith("FAILED  half")
+    # Where processes cannot be copied, each file gets one of its own.
+    monkeypatch.setattr(cli, "CAN_COPY", False)
+    monkeypatch.setattr(cli, "Copies", None)
+    monkeypatch.setattr(cli, "Worker", Here)
+    assert cli.main(words) == 1
+    empty = folder.path.parent / "empty"
+    assert cli.main(["--all", str(empty), *words[2:]]) == 2
+    assert capsys.readouterr().err == (
+        f"headway practice: --all must be given a folder of exercises; got {empty}.\n"
+    )
+
+
+def test_the_set_is_remembered_and_the_folder_found(
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "Worker", Here)
+    project = folder.path.parent
+    names = sorted(path.name for path in folder.path.iterdir())
+
+    def once(*words: str) -> str:
+        cli.main([*words, "--once"])
+        return capsys.readouterr().out
+
+    for place, word in (
+        (project, "half"),
+        (project, "practice/02_half.py"),
+        (folder.path, "02_half.py"),
+        (folder.path, "02_half"),
+        (project.parent, str(folder.path / "02_half.py")),
+    ):
+        monkeypatch.chdir(place)
+        assert once(word).startswith("2 of 2  Half as much\n")
+    monkeypatch.chdir(folder.path)
+    assert once().startswith("2 of 2  Half as much\n")
+    assert sorted(path.name for path in folder.path.iterdir()) == names
+    # The book's exercises come back by a word.
+    assert cli.main(["list", "--set", "book", "--path", "evening"]) == 0
+    assert capsys.readouterr().out.startswith("Made the missing files: 06_softmax.py, ")
+    assert remembered_set(folder.path) is None
+    for path in Path().glob("*.py"):
+        path.unlink()
+    assert cli.main(["list", "--path", "evening"]) == 0
+    assert capsys.readouterr().out.startswith("Made 12 exercises in this folder.\n")
+    # A folder of that name is a set as any other.
+    folder.library.folder.rename(folder.path / "book")
+    assert "1 of 2  Twice as much\n" in once("double", "--set", "book")
 
 
 def test_what_a_checkpoint_covers_is_said(folder: Folder, run: Run) -> None:
@@ -174,10 +412,13 @@ def test_after_success_all_hints_are_open(folder: Folder, run: Run) -> None:
     assert len(run("hint", "double")[1].splitlines()) == 3
 
 
-def test_the_solution_and_another(run: Run) -> None:
+def test_the_solution_and_after_success_another(folder: Folder, run: Run) -> None:
     out = run("solution", "double")[1]
     assert "y = x * 2" in out
-    assert "    return x + x" in out
+    assert "    return x + x" not in out
+    write(folder, "double", "return 2 * x")
+    run("double")
+    assert "    return x + x" in run("solution", "double")[1]
 
 
 def test_reset(folder: Folder, run: Run) -> None:
@@ -259,7 +500,8 @@ def test_an_interruption_has_its_status(
 
 
 @pytest.mark.parametrize(
-    "words", [("list",), ("hint",), ("solution", "half"), ("--once",), ("--help",)]
+    "words",
+    [("list",), ("hint",), ("solution", "half"), ("--once",), ("--all",), ("--help",)],
 )
 def test_it_ends_quietly_if_nobody_reads_on(
     folder: Folder, run: Run, words: tuple[str, ...]
@@ -271,13 +513,19 @@ def test_it_ends_quietly_if_nobody_reads_on(
     assert (status, err) == (141, "")
 
 
-def test_a_terminal_gets_a_session(
-    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ran = []
+def in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> list[Session]:
+    """Pretend that there is a terminal; give the list of what will run in it."""
+    ran: list[Session] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr(cli.Session, "run", lambda self: ran.append(self))
+    return ran
+
+
+def test_a_terminal_gets_a_session(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = in_a_terminal(monkeypatch)
     assert run()[0] == 0
     assert len(ran) == 1
     assert run("--once")[0] == 1

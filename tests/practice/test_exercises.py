@@ -144,6 +144,17 @@ def test_the_name_of_its_file_says_what_is_written(task: Task) -> None:
 
 
 @each
+def test_a_right_answer_says_what_this_way_is_good_for(task: Task) -> None:
+    for one in task.exercise.right:
+        assert one.strip().startswith("# "), one
+
+
+@each
+def test_it_says_how_long_it_takes(task: Task) -> None:
+    assert task.exercise.minutes > 0
+
+
+@each
 def test_every_line_fits_into_the_readers_editor(task: Task) -> None:
     assert max(map(len, task.source.stub.splitlines())) <= 88
 

@@ -25,6 +25,7 @@ from workshop.website.takeaway.cells import whole
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+TASKS = ROOT / "generated/practice/notebooks"
 # Where pages include files from.
 INCLUDED = [ROOT / "generated/pictures", ROOT / "generated"]
 
@@ -281,7 +282,18 @@ def test_chapters_and_notebooks_and_no_other_pages_can_be_taken_away(site, pages
         for path in paths
     } | {f"{path}/index.html": [f"{path.stem}.ipynb"] for path in notebooks}
     made = {path.relative_to(site) for path in site.rglob("*.ipynb")}
-    assert made == {path / f"{path.stem}.ipynb" for path in paths + notebooks}
+    tasks = {
+        path.relative_to(TASKS).with_suffix(".ipynb") for path in TASKS.rglob("*.py")
+    }
+    of_pages = {path / f"{path.stem}.ipynb" for path in paths + notebooks}
+    assert made == of_pages | tasks
+    linked = {
+        Path(name).parent / a["href"]
+        for name, soup in pages.items()
+        if name.startswith("practice/")
+        for a in soup.select('a[href$=".ipynb"]')
+    }
+    assert linked == tasks
 
 
 def test_what_is_taken_away_is_whole(site):
@@ -291,6 +303,8 @@ def test_what_is_taken_away_is_whole(site):
         page = DOCS / path.parent.relative_to(site).with_suffix(".md")
         program = path if page.is_file() else page
         program = program.with_suffix(".py")  # a notebook's own is in `docs`
+        if not program.is_file():  # that of an exercise
+            program = TASKS / path.relative_to(site).with_suffix(".py")
         compile(program.read_text(), program.name, "exec")
         words = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
         prose = "\n".join(cell.source for cell in words)

@@ -6,7 +6,13 @@ An answer is judged by hidden numbers: what equals a wrong one bears its name.
 
 from headway.practice.judging.verdict import Verdict
 from headway.practice.notebook import Contents, NotebookExercise, exercise, exercises
-from headway.practice.task.definition import Draw, Exercise, Property, Wrong
+from headway.practice.task.definition import (
+    Draw,
+    Exercise,
+    Forbidden,
+    Property,
+    Wrong,
+)
 
 __all__ = [
     "exercise",
@@ -18,4 +24,5 @@ __all__ = [
     "Draw",
     "Wrong",
     "Property",
+    "Forbidden",
 ]

@@ -7,12 +7,15 @@ import pytest
 import torch
 
 from headway.practice.judging.compare import (
+    comparable,
     copied,
     difference,
+    fitted,
     kind,
     same,
     shown,
     shown_apart,
+    shown_in,
 )
 
 ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
@@ -148,3 +151,117 @@ def test_of_named_results_the_first_that_differs_is_written() -> None:
         "the gradient: [1.0, 2.0]",
     )
     assert shown_apart({"a row": 1}, {"a key": 1}) == ("a row: 1", "a key: 1")
+
+
+@pytest.mark.parametrize(
+    ("mine", "right", "said"),
+    [
+        (ONE.float(), ONE, "in 32 bits (float32); make it with dtype=x.dtype"),
+        (ONE.half(), ONE, "in 16 bits (float16); make it with dtype=x.dtype"),
+        (ONE, ONE.float(), "in 64 bits (float64), and must be float32"),
+        (ONE.long(), ONE, "of type int64; make it with dtype=x.dtype"),
+        (ONE > 1, ONE * 0 + (ONE > 1), "of type bool; make it with dtype=x.dtype"),
+        (ONE, ONE.long(), "of type float64, and must be int64: .long() makes it so"),
+        ((ONE > 1).int(), ONE > 1, "of type int32, and must be bool: .bool() makes"),
+        (2.0, 2, "a float, and must be an int: int(...) makes it one"),
+        ((ONE, ONE.float()), [ONE, ONE], "of 2 results, number 2 is in 32 bits"),
+        ({"a": 1, "b": ONE.float()}, {"a": 1, "b": ONE}, "b is in 32 bits (float32)"),
+    ],
+)
+def test_a_result_is_turned_into_the_right_type(
+    mine: Any, right: Any, said: str
+) -> None:
+    value, told, near = fitted(mine, right)
+    assert told.startswith(said)
+    assert not same(mine, right)
+    assert same(value, right, near)
+
+
+@pytest.mark.parametrize(
+    ("mine", "right"),
+    [
+        (ONE, ONE),
+        (ONE[:1].float(), ONE),
+        ([1.0], ONE),
+        (ONE.to(torch.complex64), ONE),
+        (ONE + 0.5, ONE.long()),  # a fraction would be lost
+        (ONE, {"a": ONE}),
+        ({"b": ONE}, {"a": ONE}),
+        (ONE, [ONE]),
+        ([ONE, ONE], [ONE]),
+        (2.5, 2),
+        (True, True),
+        ("a", "b"),
+    ],
+)
+def test_another_result_stays_as_it_is(mine: Any, right: Any) -> None:
+    value, told, _ = fitted(mine, right)
+    assert value is mine or same(value, mine)
+    assert told == ""
+
+
+def test_numbers_of_few_bits_may_be_farther_off() -> None:
+    _, _, near = fitted((ONE, ONE.float()), (ONE, ONE))
+    assert same(ONE * (1 + 1e-5), ONE, near)
+    assert not same(ONE * (1 + 1e-3), ONE, near)
+
+
+@pytest.mark.parametrize(
+    ("mine", "right", "numbers"),
+    [
+        (ONE, ONE + 1, True),
+        (ONE.float(), ONE, False),
+        (ONE[:1], ONE, False),
+        (None, ONE, False),
+        ({"a": ONE, "b": "x"}, {"a": ONE + 1, "b": "x"}, True),
+        ({"a": ONE, "b": "y"}, {"a": ONE, "b": "x"}, False),
+        ({"a": ONE}, {"b": ONE}, False),
+        (ONE, {"b": ONE}, False),
+        ((ONE, 1), [ONE, 2], True),
+        ((ONE,), [ONE, 2], False),
+        (ONE, [ONE, 2], False),
+        (ONE.sum(), 2.0, True),
+        (1, 2.0, True),
+        ("a", 2.0, False),
+        ("a", "b", True),
+        (None, "b", False),
+    ],
+)
+def test_numbers_are_compared_where_kind_shape_and_type_agree(
+    mine: Any, right: Any, numbers: bool
+) -> None:
+    assert comparable(mine, right) is numbers
+
+
+def test_long_values_are_cut_inside_and_none_is_left_out() -> None:
+    table = torch.arange(400.0).reshape(20, 20)
+    texts = shown_in([table, [table], (1, 2, 3, 4, 5, 6), "end"], 200)
+    assert texts[0] == "[[0.0, 1.0, ..., 19.0], [20.0, 21.0, ..., 39.0], ..., " + (
+        "[380.0, 381.0, ..., 399.0]]"
+    )
+    assert texts[2:] == ["(1, 2, ..., 6)", "'end'"]
+    deep = shown_in([torch.ones(3, 3, 3)] * 9, 200)
+    assert (
+        deep
+        == [
+            "[[[1.0, ..., 1.0], ..., [1.0, ..., 1.0]], ..., [[1.0, ..., 1.0], "
+            "..., [1.0, ..., 1.0]]]"
+        ]
+        * 9
+    )
+    assert shown_in([ONE, 3], 200) == ["[1.0, 2.0]", "3"]
+
+
+def test_what_differs_is_not_cut_out() -> None:
+    row = torch.zeros(100)
+    other = row.clone()
+    other[-1] = 1.0
+    mine, right = shown_apart(row, other)
+    assert mine == "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ..., 0.0]"
+    assert right == "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ..., 1.0]"
+    other = row.clone()
+    other[20] = 1.0  # no number of those at both ends
+    mine, right = shown_apart(row, other)
+    assert mine.endswith("0...")
+    assert right.startswith(mine[:90])
+    assert mine != right

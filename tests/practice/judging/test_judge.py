@@ -1,12 +1,14 @@
 """An answer is judged by hidden numbers, and a mistake bears its name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from headway.practice.judging import judge as judging
 from headway.practice.judging.judge import KnownResults, judge, passes
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library
@@ -240,12 +242,355 @@ def test_a_name_that_is_missing_is_asked_for(library: Library) -> None:
     assert judge(library["double"], {}).sentence == "The file must define double."
 
 
-def test_arguments_must_not_be_changed(library: Library) -> None:
-    verdict = of(library, "double", lambda x: x.mul_(2))
-    assert verdict.sentence == (
-        "The result is right, but it changes its arguments in place: x += y writes "
-        "into x, and x = x + y does not."
+class Sorted:
+    """Sorts what it is given."""
+
+    limit = 3
+
+    def __init__(self, x: list[int]) -> None:
+        x.sort()
+        self.x = x
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.x)
+
+
+def add_in_place(x: Tensor) -> Tensor:
+    x += x
+    return x
+
+
+def set_in_place(x: Tensor) -> Tensor:
+    x[:] = x.clone() * 2
+    return x
+
+
+# There is no text of it.
+TWICE = eval("lambda x: x.mul_(2)")  # noqa: S307
+
+
+def count_and_sort(x: list[int]) -> list[int]:
+    count, rest = 0, []
+    for one in x:
+        count += one
+        rest.append(one)
+    x.sort()
+    return x
+
+
+def alias(x: Tensor) -> Tensor:
+    y = x.T
+    y += x.T.clone()
+    return x
+
+
+def sort_list(x: list[int]) -> list[int]:
+    x.sort()
+    return x
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (alias, ": x += y writes into x, and x = x + y does not."),
+        (add_in_place, ": x += y writes into x, and x = x + y does not."),
+        (lambda x: x.mul_(2), ": .mul_() writes into its tensor, and .mul() does not."),
+        (set_in_place, ", such as by x[0] = y, by .sort() of a list, or by a method"),
+        (TWICE, ", such as by x[0] = y, by .sort() of a list, or"),
+    ],
+)
+def test_arguments_must_not_be_changed(
+    library: Library, answer: Answer, said: str
+) -> None:
+    verdict = of(library, "double", answer)
+    told = "The result is right, but it changes its arguments in place"
+    assert verdict.sentence.startswith(told + said)
+
+
+@pytest.mark.parametrize("answer", [sort_list, count_and_sort, Sorted])
+def test_a_list_must_not_be_changed(tmp_path: Path, answer: Any) -> None:
+    half = HALF.replace("(d.normal(d.T, d.D),)", "([3, 1, 2],)").replace(
+        "return x / 2", "return sorted(x)"
     )
+    half = half.replace('"x / 2", "x / 3"', '"sorted(x)", "x"')
+    half = half.replace("    covers=", "    ask=lambda f, x: [*f(x)],\n    covers=")
+    half = half.replace("not f(0 * x).any()", "True")
+    library = small_set(tmp_path / "other", half=half)
+    assert of(library, "half", answer).sentence == (
+        "The result is right, but it changes its arguments in place: .sort() changes "
+        "its list. Copy it first, as by list(x)."
+    )
+
+
+LAYERS = HALF.replace(
+    "    covers=",
+    "    ask=lambda f, x: f(x, [torch.nn.Linear(1, 1)]),\n    covers=",
+).replace("from torch import Tensor\n", "import torch\nfrom torch import Tensor\n")
+LAYERS = LAYERS.replace("def half(x: Tensor)", "def half(x: Tensor, layers=())")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda one: one.requires_grad_(requires_grad=False), "requires_grad"),
+        (lambda one: one.eval(), "training"),
+        (lambda one: one(torch.ones(1)).backward(), ".grad"),
+        (lambda one: one.state_dict(), ""),
+    ],
+)
+def test_what_is_given_must_stay_able_to_learn(
+    tmp_path: Path, change: Callable[[torch.nn.Module], object], said: str
+) -> None:
+    def half(x: Tensor, layers: Sequence[torch.nn.Module] = ()) -> Tensor:
+        for one in layers:
+            change(one)
+        return x / 2
+
+    verdict = of(small_set(tmp_path / "other", half=LAYERS), "half", half)  # type: ignore[arg-type]
+    assert verdict.ok is not bool(said)
+    if said:
+        assert verdict.sentence == (
+            f"The result is right, but it changes {said} of what it was given."
+        )
+
+
+def test_the_solution_may_change_what_it_is_given(tmp_path: Path) -> None:
+    frozen = LAYERS.replace(
+        "return x / 2", "[one.eval() for one in layers]\n    return x / 2"
+    )
+
+    def half(x: Tensor, layers: Sequence[torch.nn.Module] = ()) -> Tensor:
+        return sum((one.eval() is None for one in layers), x / 2)
+
+    library = small_set(tmp_path / "other", half=frozen)
+    assert of(library, "half", half).ok  # type: ignore[arg-type]
+
+
+def test_a_second_call_must_give_the_same(library: Library) -> None:
+    kept: dict[float, Tensor] = {}
+
+    def sum_up(x: Tensor) -> Tensor:
+        kept[x.sum().item()] = kept.get(x.sum().item(), 0) + 2 * x
+        return kept[x.sum().item()]
+
+    assert of(library, "double", sum_up).sentence == (
+        "The result is right. A second call with the same arguments gives something "
+        "else: it keeps something from one call to the next."
+    )
+    calls: list[int] = []
+
+    def count(x: Tensor) -> Tensor:
+        calls.append(1)
+        return 5 * x + len(calls)
+
+    assert of(library, "double", count).sentence.endswith("one call to the next.")
+
+
+def test_what_random_numbers_give_is_told(library: Library) -> None:
+    verdict = of(library, "double", lambda x: 2 * x + torch.rand(1).double())
+    assert verdict.sentence.endswith(
+        "Other random numbers give something else, and the right result hangs on none."
+    )
+
+
+def test_a_solution_may_draw_random_numbers(tmp_path: Path) -> None:
+    noise = HALF.replace("return x / 2", "return x / 2 + torch.rand(1).double()")
+    noise = noise.replace("from torch import Tensor", "import torch", 1).replace(
+        "x: Tensor) -> Tensor", "x)", 1
+    )
+    noise = noise.replace("not f(0 * x).any()", "True")
+    library = small_set(tmp_path / "other", half=noise)
+    assert of(library, "half", lambda x: x / 2 + torch.rand(1).double()).ok
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            lambda x: (2 * x).float(),
+            "The numbers are right, but in 32 bits (float32); make it with "
+            "dtype=x.dtype.",
+        ),
+        (
+            lambda x: (3 * x).float(),
+            " Its type is wrong, too: in 32 bits (float32); make it with "
+            "dtype=x.dtype.",
+        ),
+        (
+            lambda x: (7 * x).float(),
+            " Its type is wrong, too: in 32 bits (float32); make it with "
+            "dtype=x.dtype.",
+        ),
+        (
+            lambda x: 2 * x + 1e-8 * x.abs().max(),
+            "or a small number is added.",
+        ),
+        (lambda x: (2 * x)[None], "Its shape is (1, 5, 10), but must be (5, 10)."),
+    ],
+)
+def test_what_explains_itself_is_told_alone(
+    library: Library, answer: Answer, sentence: str
+) -> None:
+    verdict = of(library, "double", answer)
+    assert verdict.sentence.endswith(sentence)
+    thrice = answer(torch.ones(1)) == 3
+    assert verdict.mistakes == (("it is three times as much",) if thrice else ())
+    right = verdict.sentence.startswith("The numbers are right, but")
+    assert bool(verdict.case) is not right
+
+
+@pytest.mark.parametrize("answer", [lambda x: (x + 1).float(), lambda x: x[None] + 1])
+def test_no_property_is_asked_of_another_type_or_shape(
+    library: Library, answer: Answer
+) -> None:
+    assert "It must hold" not in of(library, "half", answer).sentence
+
+
+@pytest.mark.parametrize(
+    ("draw", "ask", "said"),
+    [
+        ("(d.integers(9, 3), d.normal(4))", "", "dtype=y.dtype."),
+        ("(d.integers(9, 3), 1)", "", "dtype=torch.float64."),
+        ("(d.normal(3), 1)", "    ask=lambda f, x, y: f(x),\n", "dtype=x.dtype."),
+    ],
+)
+def test_the_type_of_which_argument_fits_is_told(
+    tmp_path: Path, draw: str, ask: str, said: str
+) -> None:
+    half = HALF.replace("(d.normal(d.T, d.D),)", draw)
+    half = half.replace("x: Tensor) ->", "x: Tensor, y: object = 0) ->")
+    half = half.replace("return x / 2", "return x.double() / 2")
+    half = half.replace("    covers=", f"{ask}    covers=")
+    half = half.replace("lambda f, x: not f(0 * x).any()", "lambda *_: True")
+    library = small_set(tmp_path / "other", half=half)
+
+    def other(x: Tensor, y: object = 0) -> Tensor:
+        return x.float() / 2
+
+    verdict = of(library, "half", other)
+    assert verdict.sentence.endswith(said)
+
+
+def test_a_way_that_the_task_forbids_is_told(tmp_path: Path) -> None:
+    forbids = 'forbids=[Forbidden("By no sum.", "return x", ("add",))],\n    covers='
+    half = HALF.replace("covers=", forbids)
+    library = small_set(tmp_path / "other", half=half)
+    verdict = of(library, "half", lambda x: x - x + x / 2)
+    assert verdict.sentence == "The result is right. By no sum."
+    assert not verdict.ok
+    assert of(library, "half", lambda x: x * 0.5).ok
+    assert "By no sum" not in of(library, "half", lambda x: x + x).sentence
+
+
+def test_two_pairs_that_give_the_same_are_not_named(tmp_path: Path) -> None:
+    library = small_set(tmp_path / "other")
+    path = library["double"].path
+    path.write_text(
+        path.read_text().replace(
+            '"x * 3", "it is three times as much", hint="Count again."),',
+            """"x * 3", "it is three times as much"),
+        Wrong("x * 2", "x * 3 + 0.5", "a half is added to three times as much"),
+        Wrong("return y", "return y + 0.5", "a half is added"),""",
+        )
+    )
+    verdict = of(Library(library.folder), "double", lambda x: 3 * x + 1)
+    assert verdict.mistakes == ()
+    verdict = of(Library(library.folder), "double", lambda x: x**2 + 0.5)
+    assert verdict.mistakes == ("a half is added", "it is squared")
+
+
+def test_a_pair_that_never_ends_explains_nothing(tmp_path: Path) -> None:
+    half = HALF.replace(
+        "return x / 2",
+        "n = 0.0\n    while n < 1:\n        n += 0.5\n    return x * n / 2",
+    ).replace(
+        '"x / 2", "x / 3", "it is a third")',
+        """"n += 0.5", "n += 0.5 if n <= 0.6 else 0.0", "none"),
+        Wrong("n < 1", "n < 2", "two turns more"),
+        Wrong("/ 2", "/ 3", "it is a third")""",
+    )
+    library = small_set(tmp_path / "other", half=half)
+    none, longer, _ = library["half"].exercise.wrong
+    known = KnownResults(library["half"], 0)
+    [endless] = [program for both, program in known.pairs if both == (none, longer)]
+    assert known.result(endless, 0) is None
+    assert of(library, "half", lambda x: x * 7).mistakes == ()
+    assert of(library, "half", lambda x: x * 2 / 3).mistakes == (
+        "two turns more",
+        "it is a third",
+    )
+
+
+def test_pairs_are_tried_for_a_time_only(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "_SECONDS", -1.0)
+    assert of(library, "double", lambda x: 3 * x + 1).mistakes == ()
+
+
+def test_a_case_of_nan_is_looked_for_where_nan_is_told(tmp_path: Path) -> None:
+    library = small_set(tmp_path / "other")
+
+    def nan_if_loud(x: Tensor) -> Tensor:
+        return (2 * x).masked_fill(x.abs() > 60, torch.nan)
+
+    verdict = of(library, "double", nan_if_loud)
+    assert verdict.sentence.startswith("It gives nan.")
+    assert "nan" in verdict.case[1]
+    path = library["half"].path
+    loud = 'trials=[{}, {"loud": 2000.0}],\n    covers='
+    path.write_text(path.read_text().replace("covers=", loud))
+    verdict = of(
+        Library(library.folder),
+        "half",
+        lambda x: (x / 2).masked_fill(x.abs() > 600, torch.nan),
+    )
+    assert "nan" in verdict.case[1]
+
+    def wrong_and_nan(x: Tensor) -> Tensor:
+        return 2 * x + (x.numel() < 3) + (torch.nan if x.numel() > 10 else 0)
+
+    verdict = of(library, "double", wrong_and_nan)
+    assert verdict.sentence.startswith("It gives nan. ")
+    assert "nan" in verdict.case[1]
+
+    def sometimes(x: Tensor) -> Tensor:
+        return 2 * x + (x.numel() < 3) + (torch.nan if x.numel() > 40 else 0)
+
+    verdict = of(library, "double", sometimes)
+    assert verdict.sentence.startswith(
+        "It gives nan, but not in the case below, which is wrong, too."
+    )
+    assert "nan" not in verdict.case[1]
+
+
+def test_an_exercise_has_small_sizes_of_its_own(tmp_path: Path) -> None:
+    small = HALF.replace("    covers=", '    small=[{"T": 3, "D": 1}],\n    covers=')
+    library = small_set(tmp_path / "other", half=small)
+    verdict = of(library, "half", lambda x: x / 2 + (len(x) > 2))
+    assert verdict.case[0].count(",") == 2  # three numbers
+
+
+def test_where_trials_are_cases_the_first_that_differs_is_shown(
+    tmp_path: Path,
+) -> None:
+    cases = HALF.replace("(d.normal(d.T, d.D),)", "(d.normal(1) + 10 * d.case,)")
+    cases = cases.replace(
+        "    covers=", "    trials=[{'case': 0}, {'case': 5}],\n    covers="
+    )
+    library = small_set(tmp_path / "other", half=cases)
+    verdict = of(library, "half", lambda x: x / 2 + (x > 9))
+    assert verdict.case[0].startswith("with     half([5")
+
+
+def test_an_error_of_the_smallest_case_is_told(library: Library) -> None:
+    def one_is_refused(x: Tensor) -> Tensor:
+        if x.numel() == 1:
+            raise ValueError("one is too few.")
+        return 5 * x
+
+    verdict = of(library, "double", one_is_refused)
+    assert verdict.case[1] == "yours    ValueError: one is too few"
 
 
 def test_a_report_of_check_names_what_the_exercise_does_not(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from headway.practice.judging.judge import example
 from headway.practice.judging.run_file import judge_file
 from headway.practice.judging.verdict import Verdict
 from headway.practice.terminal.folder import Folder
+from tests.practice.small import HALF, small_set
 from tests.practice.terminal.test_folder import write
 
 
@@ -40,7 +42,8 @@ def test_the_worked_example_comes_out(folder: Folder) -> None:
     verdict = of(folder, "return x + x if x.numel() > 1 else x * 7")
     assert verdict.state == "failed"
     assert verdict.sentence == (
-        "The output of the worked example differs from its comment."
+        "The output of the worked example differs from its comment: it prints "
+        "`tensor([10.5000])`, and must print `tensor([3.])`."
     )
     assert of(folder, "return x + x if x.numel() > 1 else x.y").sentence == (
         "The worked example raised AttributeError: 'Tensor' object has no attribute "
@@ -49,6 +52,40 @@ def test_the_worked_example_comes_out(folder: Folder) -> None:
     both = of(folder, "return x.y")
     assert both.sentence.startswith("It raised AttributeError: 'Tensor' object has no")
     assert both.example == "The worked example raises it too."
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "alike"),
+    [
+        ("tensor(False)", "False", True),
+        ("tensor(True) tensor(1.5000)", "True 1.5", True),
+        ("tensor(2.5000, dtype=torch.float64)", "2.5", True),
+        ("tensor(-2)", "-2", True),
+        ("tensor(2.5000)", "2.7", False),
+        ("tensor(0.3333)", "0.333333", True),
+        ("tensor(0.3334)", "0.333333", True),
+        ("tensor(0.3336)", "0.333333", False),
+        ("tensor(3.)", "3.0", True),
+        ("tensor(3.)", "3.5", False),
+        ("[4.]", "[3.]", False),
+        ("tensor([2.5000])", "2.5", False),
+        ("2.5", "tensor(2.5000)", False),
+    ],
+)
+def test_a_tensor_of_one_number_stands_for_the_number(
+    tmp_path: Path, printed: str, expected: str, alike: bool
+) -> None:
+    half = HALF.replace("print(half(torch.tensor(3.0)))", f"print({printed!r})")
+    half = half.replace("# tensor(1.5000)", f"# {expected}")
+    task = small_set(tmp_path / "other", half=half)["half"]
+    assert (example(task, {})[1] == "") is alike
+
+
+def test_a_long_output_is_cut(tmp_path: Path) -> None:
+    half = HALF.replace("print(half(", "print('x' * 999, half(")
+    task = small_set(tmp_path / "other", half=half)["half"]
+    _, told = example(task, {"half": lambda x: x})
+    assert "x ...`, and must print `tensor(1.5000)`." in told
 
 
 def test_gradients_are_no_part_of_what_an_example_prints(folder: Folder) -> None:

@@ -2,6 +2,9 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from headway.practice.judging.verdict import Verdict
 
@@ -20,7 +23,8 @@ FAILED = Verdict(
 )
 
 
-def test_the_text_of_a_failure() -> None:
+def test_the_text_of_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     assert str(FAILED) == (
         "double  FAILED\n"
         "\n"
@@ -33,8 +37,8 @@ def test_the_text_of_a_failure() -> None:
         "    yours          2\n"
         "    must be        3\n"
         "  This is exactly what comes out when it is squared, and when one is added.\n"
-        '  Read "What breaks it": basics/masks/#x\n'
-        '  The museum shows it in "Pieces and tiles": museum/pieces/#x'
+        '  Read "What breaks it" in "Hiding the future".\n'
+        '  The museum shows it in "Pieces and tiles".'
     )
 
 

@@ -132,7 +132,7 @@ def test_an_interruption_ends_the_process(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(waiting, "judge", interrupted)
+    monkeypatch.setattr(waiting, "ask", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.judge(folder.library, double, folder.path_of(double), seed=1)
     assert waiting.process.returncode not in (None, 0)

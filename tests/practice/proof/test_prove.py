@@ -62,6 +62,11 @@ RIGHT = '    right=["return 0.5 * x"],\n'
             "'normals' at ",
         ),
         (
+            "    covers=",
+            '    forbids=[Forbidden("By sums.", "x", ("add",))],\n    covers=',
+            "A forbidden way is not seen: By sums. half  FAILED",
+        ),
+        (
             "    # --- write ---",
             "    return x / 2\n    # --- write ---",
             "The stub is judged passed: ",
@@ -75,6 +80,15 @@ def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, said: str) ->
     assert not proof.ok
     assert any(said in one for one in proof.problems), proof.problems
     assert "FAILED" in str(proof)
+
+
+def test_a_forbidden_way_that_is_seen_is_no_problem(tmp_path: Path) -> None:
+    by_sums = (
+        '    forbids=[Forbidden("By no sum.", "return x - x + x / 2", ("add",))],\n'
+        "    covers="
+    )
+    half = HALF.replace("    covers=", by_sums)
+    assert prove(small_set(tmp_path / "set", half=half)["half"]).ok
 
 
 def test_two_that_give_the_same_may_be_declared(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from headway.practice.task.definition import Draw, Exercise
+from headway.practice.task.definition import Draw, Exercise, Forbidden
 
 
 def draw(**sizes: Any) -> Draw:
@@ -35,3 +35,13 @@ def test_whole_numbers_tables_and_orders() -> None:
 def test_an_exercise_has_at_most_three_stars(stars: int) -> None:
     with pytest.raises(ValueError, match=rf"must be 1, 2 or 3, .* got stars={stars}"):
         Exercise("f", ("", ""), (), lambda d: (), "", (), (), stars=stars)
+
+
+def test_what_is_forbidden_has_a_name_or_a_condition() -> None:
+    with pytest.raises(ValueError, match=r"names or when must say what is forbidden"):
+        Forbidden("The task says: by a loop.", "return x")
+
+
+def test_minutes_are_not_negative() -> None:
+    with pytest.raises(ValueError, match=r"must be 0 or more; got minutes=-1\."):
+        Exercise("f", ("", ""), (), lambda d: (), "", (), (), minutes=-1)

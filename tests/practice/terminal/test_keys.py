@@ -1,13 +1,14 @@
 """Single keys come from a terminal at once."""
 
 import os
+import signal
 import sys
 import types
 from collections.abc import Iterator
 
 import pytest
 
-from headway.practice.terminal.keys import pressed, single_keys
+from headway.practice.terminal.keys import REDRAW, pressed, single_keys
 from tests.support.processes import PATIENCE
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="reads a pipe as POSIX does")
@@ -42,6 +43,27 @@ def test_arrows_and_the_like_are_no_letters(master: int, keys: bytes) -> None:
         assert pressed(PATIENCE) == ""
         os.write(master, b"n")
         assert pressed(PATIENCE) == "n"
+
+
+def test_after_ctrl_z_keys_come_at_once_again(master: int) -> None:
+    import termios
+
+    before = signal.getsignal(signal.SIGCONT)
+    number = sys.stdin.fileno()
+    cooked = termios.tcgetattr(number)
+    with single_keys():
+        single = termios.tcgetattr(number)
+        assert single != cooked
+        termios.tcsetattr(number, termios.TCSADRAIN, cooked)  # as a shell does
+        os.kill(os.getpid(), signal.SIGCONT)
+        assert pressed(PATIENCE) == REDRAW
+        assert termios.tcgetattr(number) == single
+        os.write(master, b"N")
+        assert pressed(PATIENCE) == "n"
+        os.write(master, REDRAW.encode())
+        assert pressed(PATIENCE) == REDRAW
+    assert termios.tcgetattr(number) == cooked
+    assert signal.getsignal(signal.SIGCONT) == before
 
 
 class Console(types.ModuleType):

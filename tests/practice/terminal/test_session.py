@@ -162,6 +162,32 @@ def test_the_first_screen_says_what_was_made(library: Library, tmp_path: Path) -
     assert shown.close() == 0
 
 
+def test_after_ctrl_z_and_fg_keys_act_at_once(terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
+    cooked = termios.tcgetattr(terminal.master)
+    cooked[3] |= termios.ICANON | termios.ECHO
+    # Ctrl-Z itself does nothing where there is no shell that could go on with it.
+    os.kill(terminal.process.pid, signal.SIGSTOP)
+    termios.tcsetattr(terminal.master, termios.TCSANOW, cooked)  # as a shell does
+    os.kill(terminal.process.pid, signal.SIGCONT)
+    assert "1 of 2  Twice as much" in terminal.wait_for("q quit")
+    assert not termios.tcgetattr(terminal.master)[3] & (termios.ICANON | termios.ECHO)
+    terminal.press("s")
+    assert "y = x * 2" in terminal.wait_for("q quit")
+
+
+@pytest.mark.slow
+def test_after_the_last_exercise_comes_the_ending(
+    folder: Folder, terminal: Terminal
+) -> None:
+    terminal.wait_for("q quit")
+    write(folder, "half", "return x / 2")
+    assert "n shows the ending" in terminal.wait_for("q quit")
+    terminal.press("n")
+    assert "All 2 exercises are solved." in terminal.wait_for("q quit")
+    assert terminal.close() == 0
+
+
 @pytest.mark.slow
 def test_a_closed_terminal_ends_it(folder: Folder) -> None:
     shown = Terminal(folder)

@@ -11,6 +11,7 @@ from headway.practice.judging.worker import Worker
 from headway.practice.task.library import Library, Task
 from headway.practice.terminal import session as module
 from headway.practice.terminal.folder import Folder
+from headway.practice.terminal.keys import REDRAW
 from headway.practice.terminal.session import Session
 from tests.practice.small import CORE, small_set
 from tests.practice.terminal.test_folder import write
@@ -41,7 +42,7 @@ def run(
 ) -> Run:
     """Press keys, one after another; what is no text is done in between."""
 
-    def pressing(*acts: str | Callable[[], object]) -> str:
+    def pressing(*acts: str | Callable[[], object], notice: str = "") -> str:
         script = iter(acts)
 
         def pressed(_: float) -> str:
@@ -55,7 +56,7 @@ def run(
 
         monkeypatch.setattr(module, "pressed", pressed)
         monkeypatch.setattr(module, "single_keys", contextlib.nullcontext)
-        Session(folder, Judge(), seed=7).run()
+        Session(folder, Judge(), seed=7, notice=notice).run()
         return capsys.readouterr().out
 
     return pressing
@@ -91,7 +92,7 @@ def test_keys_go_through_the_exercises(run: Run) -> None:
 def test_with_core_keys_go_through_the_core(
     folder: Folder, run: Run, tmp_path: Path
 ) -> None:
-    folder.library, folder.core = small_set(tmp_path / "core", half=CORE), True
+    folder.library, folder.way = small_set(tmp_path / "core", half=CORE), "core"
     text = run("p", "n", "l", "q")
     assert [line[0] for line in shown(text)] == [*"222"]
     assert "1  double" not in text
@@ -114,8 +115,60 @@ def test_hints_solution_and_list(folder: Folder, run: Run) -> None:
     assert text.count("Count.") == 2
     assert text.count("hint 1/3") == text.count("hint 2/3  Multiply.") == 1
     assert "y = x * 2" in text
+    assert "another" not in text
     assert "> [~]  1  double" in text
     assert "headway practice list shows all." in " ".join(text.split())
+
+
+def test_the_task_stands_on_the_first_screen_until_something_is_written(
+    folder: Folder, run: Run
+) -> None:
+    task = "\n\nWrite `double(x)`: each number twice as large.\n\n"
+    text = run(lambda: write(folder, "double", "return 1"), "q", notice="One.\nTwo.")
+    assert text.count(task) == 1
+    assert "One.\nTwo.\n\n1 of 2  Twice as much\n" in text
+
+
+def test_after_success_other_ways_and_how_far_one_is(folder: Folder, run: Run) -> None:
+    text = run(lambda: write(folder, "double", "return x + x"), "s", "q")
+    assert "01_double.py  (0 of 2 done)\n" in text
+    assert "01_double.py  (1 of 2 done)\n" in text
+    told = "All exercises of this chapter are solved.\n\n"
+    told += "n goes on to the next exercise; s shows two ways to write it.\n"
+    assert told in text
+    assert "another way\n\n    return x + x\n" in text
+
+
+def test_after_the_last_exercise_comes_the_ending(folder: Folder, run: Run) -> None:
+    folder.mark(folder.library["double"], passed=True)
+    text = run("n", lambda: write(folder, "half", "return x / 2"), "n", "n", "q")
+    told = (
+        "All 2 exercises are solved: n shows the ending; s shows two ways to write it."
+    )
+    assert told in " ".join(text.split())
+    assert text.count("putting together what you wrote ...\n") == 2
+    assert text.count("\nAll 2 exercises are solved.\n") == 2
+
+
+def test_what_is_shown_is_drawn_again(folder: Folder, run: Run) -> None:
+    def page(text: str) -> str:
+        return text.partition("judging double ...\n")[2]
+
+    once = page(run("q"))
+    assert page(run(REDRAW, "q")) == 2 * once
+    assert "It is wrong." in once
+
+
+def test_another_terminal_does_not_move_this_one(folder: Folder, run: Run) -> None:
+    def elsewhere() -> None:
+        other = Folder(folder.path, folder.library)
+        other.current = folder.library["half"]
+
+    text = run(elsewhere, "r", elsewhere, "h", "s", "q")
+    assert [line[0] for line in shown(text)] == [*"11"]
+    assert "double: a solution" in text
+    assert "hint 1/3  What is twice one?" in text
+    assert folder.current.name == "half"
 
 
 def test_a_file_that_is_gone_for_a_moment_is_no_trouble(

@@ -85,6 +85,16 @@ def test_the_search_keeps_its_languages_and_no_other(book: Path) -> None:
     assert not lunr.exists()
 
 
+def test_programs_about_sections_become_notebooks(book: Path) -> None:
+    (book / "cells/walk/a").mkdir(parents=True)
+    (book / "cells/walk/a/first.py").write_text("# %%\nprint(1)\n")
+    extra = TAKEAWAY.replace("A note.", "A note., programs: cells")
+    (book / "mkdocs.yml").write_text(CONFIG + extra)
+    assert build.main([]) == 0
+    notebooks = {path.name for path in (book / "site/walk/a").glob("*.ipynb")}
+    assert notebooks == {"a.ipynb", "first.ipynb"}
+
+
 def test_a_site_without_takeaways(book: Path) -> None:
     (book / "mkdocs.yml").rename(book / "other.yml")
     (book / "other.yml").write_text(CONFIG)

@@ -16,7 +16,7 @@ from headway.practice.grading.students import (
     table,
 )
 from headway.practice.judging.verdict import Verdict
-from headway.practice.task.library import Library, Task
+from headway.practice.task.library import BOOK, Library, Task
 from headway.practice.task.refused import RefusedError
 
 _RESULTS: Mapping[str, Callable[[Mapping[str, Verdict], Sequence[Task]], str]] = {
@@ -61,10 +61,9 @@ def run(known: argparse.Namespace) -> int | None:
         ValueError: If a folder has no files of exercises, or a file cannot be written.
     """
     asked = {name: getattr(known, name) for name in _OPTIONS}
-    folder = getattr(known, "all", None)
     try:
-        if folder is not None:
-            return _judge(known, Path(folder), asked)
+        if known.all:  # a folder; without its name it is one's own
+            return _judge(known, known.all, asked)
         return _write(known, asked)
     except OSError as error:
         raise RefusedError(
@@ -80,8 +79,7 @@ def _write(known: argparse.Namespace, asked: Mapping[str, Path | None]) -> int |
             raise RefusedError(f"--{name} must be given with --all FOLDER.")
     if not any(asked.values()):
         return None
-    library = Library(known.set)
-    tasks = library.core() if known.core else [*library.values()]
+    library, tasks = _asked_for(known)
     if (place := asked["students"]) is not None:
         papers.write_for_students(tasks, place)
     for name, text_of in (("key", papers.key), ("sheet", papers.sheet)):
@@ -92,12 +90,21 @@ def _write(known: argparse.Namespace, asked: Mapping[str, Path | None]) -> int |
     return 0
 
 
+def _asked_for(known: argparse.Namespace) -> tuple[Library, list[Task]]:
+    """Give the set, and those of its exercises that are asked for."""
+    library = Library(known.set or BOOK)
+    if known.way in (None, "all"):
+        return library, [*library.values()]
+    return library, [
+        *(library.core() if known.way == "core" else library.path(known.way))
+    ]
+
+
 def _judge(
     known: argparse.Namespace, folder: Path, asked: Mapping[str, Path | None]
 ) -> int | None:
     """Judge a class; a folder of one's own only where results are asked for."""
-    library = Library(known.set)
-    tasks = library.core() if known.core else [*library.values()]
+    library, tasks = _asked_for(known)
     if not any(asked.values()) and files_of(folder, tasks):
         return None
     seed, students = _seed(known), students_of(folder, tasks)

@@ -3,10 +3,10 @@
 import contextlib
 import inspect
 import io
-import itertools
 import linecache
 import re
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +19,21 @@ import torch
 
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.errors import is_ours
+from headway.practice.judging.changes import noting, tensors_differ, writes
 from headway.practice.judging.compare import (
+    NEAR,
+    comparable,
     copied,
     difference,
+    fitted,
     kind,
     same,
-    shown,
     shown_apart,
+    shown_in,
 )
+from headway.practice.judging.pairs import EndlessError, Turns, bounded, pairs
 from headway.practice.judging.verdict import Verdict
+from headway.practice.judging.watch import forbidden_way
 from headway.practice.task.definition import LOUD, SMALL, Draw, Wrong, call
 from headway.practice.task.library import Task
 from headway.practice.task.source import EXAMPLE
@@ -55,9 +61,16 @@ _MEANT = (
         ".to(x.dtype) or dtype=x.dtype.",
     ),
 )
-_PAIRED = 16  # mistakes, the first of an exercise; more would make readers wait
-_SMALL_LOUD = [{**one, **LOUD} for one in SMALL[-9:]]
+_KEEPS = (
+    "A second call with the same arguments gives something else: it keeps something "
+    "from one call to the next."
+)
+_DRAWS = "Other random numbers give something else, and the right result hangs on none."
+_SECONDS = 2.0  # of the processor, for pairs; more would make readers wait
+_NAN = "gives nan"
+_LONGEST = 240  # characters of a line of a case
 _GRADIENT = re.compile(r",\s+(grad_fn=<\w+>|requires_grad=True)")
+_OF_ONE = re.compile(r"tensor\((True|False|[-+.\w]+)(?:, dtype=[\w.]+)?\)")
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+\.|-?\d+")
 
 
@@ -68,10 +81,10 @@ class Result:
     value: Any = None
     error: Exception | None = None
 
-    def same_as(self, other: "Result") -> bool:
+    def same_as(self, other: "Result", near: float = NEAR) -> bool:
         """Whether both gave the same, be it the same error."""
         if self.error is None and other.error is None:
-            return same(self.value, other.value)
+            return same(self.value, other.value, near)
         return (
             self.error is not None
             and type(self.error) is type(other.error)
@@ -102,7 +115,7 @@ class KnownResults:
         self.task = task
         self.seed = seed
         self._small: dict[int, Trial | None] = {}
-        self._mistakes: dict[tuple[Wrong, int], Result | None] = {}
+        self._mistakes: dict[tuple[str, int], Result | None] = {}
 
     @cached_property
     def trials(self) -> Sequence[Trial]:
@@ -111,24 +124,47 @@ class KnownResults:
 
     def small(self) -> Iterator[Trial]:
         """Give trials of small sizes, the smallest first, where they fit."""
-        own = self.task.exercise.trials
-        sizes = own if any("case" in one for one in own) else [*SMALL, *_SMALL_LOUD]
-        for place, one in enumerate(sizes):
+        for place, one in enumerate(self._small_sizes):
             if place not in self._small:
                 self._small[place] = _small_trial(self.task, one, self.seed)
             if (trial := self._small[place]) is not None:
                 yield trial
 
-    def mistake(self, one: Wrong, place: int) -> Result | None:
-        """Give what a mistake gives in a trial, or `None` if it makes no program."""
-        if (one, place) not in self._mistakes:
-            source = _with(self.task, [one])
-            self._mistakes[one, place] = (
-                None
-                if source is None
-                else _result(self.task, source, self.trials[place])
-            )
-        return self._mistakes[one, place]
+    @cached_property
+    def _small_sizes(self) -> Sequence[Mapping[str, int | float]]:
+        exercise = self.task.exercise
+        own = exercise.trials
+        if any("case" in one for one in own):
+            return [*exercise.small, *own]
+        louds = {one["loud"]: one for one in own if "loud" in one}
+        loud = [
+            {**few, **LOUD, "loud": by, "axes": one.get("axes", 1)}
+            for by, one in sorted(louds.items())
+            for few in SMALL[-9:]
+        ]
+        return [*exercise.small, *SMALL, *loud]
+
+    @cached_property
+    def programs(self) -> Mapping[Wrong, str]:
+        """The program of each mistake, where its edit can be made."""
+        solution = self.task.source.solution
+        return {
+            one: one.apply(solution, "the solution")
+            for one in self.task.exercise.wrong
+            if solution.count(one.old) == 1
+        }
+
+    @cached_property
+    def pairs(self) -> Sequence[tuple[tuple[Wrong, Wrong], str]]:
+        """Two mistakes each that do not contradict each other, and the program."""
+        return [*pairs(self.task.source.solution, self.task.exercise.wrong)]
+
+    def result(self, program: str, place: int) -> Result | None:
+        """Give what a program gives in a trial, or `None` if it is none."""
+        if (program, place) not in self._mistakes:
+            found = _result(self.task, program, self.trials[place])
+            self._mistakes[program, place] = found
+        return self._mistakes[program, place]
 
 
 def judge(
@@ -197,8 +233,21 @@ def _judge(known: KnownResults, namespace: Namespace, verdict: Verdict) -> Verdi
                 )
         if changed := _changed(task, answer, drawings):
             return replace(verdict, sentence=changed)
+        if unsteady := _unsteady(known, answer, results):
+            return replace(verdict, sentence=f"The result is right. {unsteady}")
+        if forbidden := _forbidden(task, answer, drawings[0]):
+            return replace(verdict, sentence=forbidden)
         return replace(verdict, state="passed", sentence=exercise.law)
     return _name_mistakes(known, answer, verdict, results)
+
+
+def _forbidden(task: Task, answer: Any, trial: Trial) -> str:
+    """Say that an answer goes a way that the task forbids, or nothing."""
+    ways = task.exercise.forbids
+    if not ways:
+        return ""
+    found = forbidden_way(ways, lambda: attempt(task, answer, trial.drawn), trial.drawn)
+    return "" if found is None else f"The result is right. {found.sentence}"
 
 
 def still_open(error: BaseException | None) -> bool:
@@ -210,21 +259,78 @@ def _name_mistakes(
     known: KnownResults, answer: Any, verdict: Verdict, results: Sequence[Result]
 ) -> Verdict:
     """Say how far off an answer is, which mistakes it is, and the smallest case."""
-    task = known.task
+    task, trials = known.task, known.trials
     found = explain(known, results)
-    sentence, error = _first_difference(known.trials, results)
+    typed, near, of_type = _of_right_types(trials, results)
+    alike = [a.same_as(b.right, near) for a, b in zip(typed, trials, strict=True)]
+    if of_type and all(alike):
+        told = _with_a_name(task, trials[0].drawn, of_type)
+        return _named(task, verdict, found, f"The numbers are right, but {told}.")
+    if of_type and not found:
+        found = explain(known, typed, near)
+    first = alike.index(False)
+    error = typed[first].error
+    if error is not None:
+        sentence = _raised(error)
+    else:
+        said = difference(typed[first].value, trials[first].right.value, near)
+        sentence = f"{_capital(said)}."
+    case, shows_nan = smallest_case(known, answer, sentence)
+    if case and _NAN in sentence and not shows_nan:
+        sentence = f"{sentence[:-1]}, but not in the case below, which is wrong, too."
+    if of_type:
+        sentence += f" Its type is wrong, too: {of_type}."
     verdict = replace(
+        _named(task, verdict, found, sentence),
+        case=case,
+        traceback=own_lines(error, told=True) if error is not None else "",
+    )
+    if found or error is not None:
+        return verdict
+    return _beyond(known, answer, verdict, results)
+
+
+def _named(
+    task: Task, verdict: Verdict, found: Sequence[Wrong], sentence: str
+) -> Verdict:
+    """Say what was seen, and which mistakes it is."""
+    return replace(
         verdict,
         sentence=sentence,
         mistakes=tuple(_sentence(task, one) for one in found),
         exhibits=tuple(f"museum/{one.exhibit}" for one in found if one.exhibit),
         hint=next((one.hint for one in found if one.hint), ""),
-        case=smallest_case(known, answer),
-        traceback=own_lines(error, told=True) if error is not None else "",
     )
-    if found or error is not None:
-        return verdict
-    return _beyond(task, answer, verdict, known.trials)
+
+
+def _of_right_types(
+    trials: Sequence[Trial], results: Sequence[Result]
+) -> tuple[Sequence[Result], float, str]:
+    """Turn results into the types of the right ones.
+
+    Returns:
+        The results, how near the right ones they must be, and what is wrong with the
+        type of the first that had another.
+    """
+    typed, told, nearest = [], "", NEAR
+    for result, trial in zip(results, trials, strict=True):
+        value, said, near = fitted(result.value, trial.right.value)
+        typed.append(replace(result, value=value))
+        told, nearest = told or said, max(near, nearest)
+    return typed, nearest, told
+
+
+def _with_a_name(task: Task, drawn: Sequence[Any], told: str) -> str:
+    """Name the argument whose type fits, in place of an x."""
+    floats = [
+        isinstance(one, torch.Tensor) and one.is_floating_point() for one in drawn
+    ]
+    if task.exercise.ask is call and any(floats):
+        right = made(task, task.source.solution)
+        name = [*inspect.signature(right).parameters][floats.index(True)]
+        return told.replace("x.dtype", f"{name}.dtype")
+    none = task.exercise.ask is call and not any(floats)
+    return told.replace("x.dtype", "torch.float64") if none else told
 
 
 def _sentence(task: Task, one: Wrong) -> str:
@@ -237,21 +343,48 @@ def _sentence(task: Task, one: Wrong) -> str:
 
 
 def _beyond(
-    task: Task, answer: Any, verdict: Verdict, trials: Sequence[Trial]
+    known: KnownResults, answer: Any, verdict: Verdict, results: Sequence[Result]
 ) -> Verdict:
     """No known mistake explains it: let a check say more, or the first property."""
-    exercise = task.exercise
-    if exercise.report is not None:
-        failed = _reported(task, exercise.report, answer)
-        if failed:
-            more = f" headway check says: {failed[0].sentence}"
-            return replace(verdict, sentence=verdict.sentence + more)
-    for one in exercise.properties:
+    task, trials = known.task, known.trials
+    more = _said_by_check(task, answer)
+    if not more and all(
+        comparable(mine.value, one.right.value)
+        for mine, one in zip(results, trials, strict=True)
+    ):
+        told = "in 32 bits" in verdict.sentence
+        more = (
+            _said_by_property(task, answer, trials)
+            or _unsteady(known, answer, results)
+            or ("" if told else "No mistake known here explains it.")
+        )
+    return replace(verdict, sentence=f"{verdict.sentence} {more}".rstrip())
+
+
+def _said_by_check(task: Task, answer: Any) -> str:
+    if task.exercise.report is None:
+        return ""
+    failed = _reported(task, task.exercise.report, answer)
+    return f"headway check says: {failed[0].sentence}" if failed else ""
+
+
+def _said_by_property(task: Task, answer: Any, trials: Sequence[Trial]) -> str:
+    for one in task.exercise.properties:
         if broken := _breaks(task, one.holds, answer, trials):
-            more = f" It must hold that {one.sentence}. {broken}"
-            return replace(verdict, sentence=verdict.sentence + more)
-    more = " No mistake known here explains it."
-    return replace(verdict, sentence=verdict.sentence + more)
+            return f"It must hold that {one.sentence}. {broken}"
+    return ""
+
+
+def _unsteady(known: KnownResults, answer: Any, results: Sequence[Result]) -> str:
+    """Say that an answer gives something else when it is called again."""
+    task, trial = known.task, known.trials[0]
+    right = made(task, task.source.solution)
+    for seed, told in ((1, _KEEPS), (2, _DRAWS)):
+        if not attempt(task, right, trial.drawn, seed).same_as(trial.right):
+            continue  # so does the solution
+        if not attempt(task, answer, trial.drawn, seed).same_as(results[0]):
+            return told
+    return ""
 
 
 def _reported(task: Task, report: Callable[[Any], Any], answer: Any) -> Sequence[Any]:
@@ -295,10 +428,10 @@ def draw(task: Task, sizes: Mapping[str, Any], seed: int) -> tuple[Any, ...]:
     return task.exercise.draw(Draw(torch.Generator().manual_seed(seed), **sizes))
 
 
-def attempt(task: Task, answer: Any, drawn: tuple[Any, ...]) -> Result:
+def attempt(task: Task, answer: Any, drawn: tuple[Any, ...], seed: int = 1) -> Result:
     """Call an answer with copies of what was drawn."""
     # Not torch.manual_seed, which notes a traceback for each device that may wake up.
-    torch.default_generator.manual_seed(1)
+    torch.default_generator.manual_seed(seed)
     return _asked(task, answer, copied(drawn))
 
 
@@ -317,7 +450,7 @@ def _compiled(task: Task, source: str) -> Any:
 
 def defined(task: Task, source: str) -> dict[str, Any]:
     """Run a program of ours, and give what it imports and defines."""
-    namespace: dict[str, Any] = {"__name__": task.name}
+    namespace: dict[str, Any] = {"__name__": task.name, "_turn": Turns()}
     exec(_compiled(task, source), namespace)  # noqa: S102
     return namespace
 
@@ -327,68 +460,59 @@ def made(task: Task, source: str) -> Any:
     return defined(task, source)[task.exercise.answer]
 
 
-def explain(known: KnownResults, results: Sequence[Result]) -> Sequence[Wrong]:
-    """Find the one mistake, or the two, that give these results in every trial."""
-    wrong = known.task.exercise.wrong
-    for one in wrong:
-        same = (known.mistake(one, place) for place in range(len(results)))
-        if _all_same(same, results):
+def explain(
+    known: KnownResults, results: Sequence[Result], near: float = NEAR
+) -> Sequence[Wrong]:
+    """Find the one mistake, or the two, that give these results in every trial.
+
+    Two are found only if no other two give the same.
+    """
+    for one, program in known.programs.items():
+        if _gives(known, program, results, near):
             return (one,)
     if all(one.error is not None for one in results):
         return ()  # of two mistakes only the first error shows
-    for both in itertools.combinations(wrong[:_PAIRED], 2):
-        source = _with(known.task, both)
-        if source is None:
-            continue
-        same = (_result(known.task, source, trial) for trial in known.trials)
-        if _all_same(same, results):
-            return both
-    return ()
+    found: dict[frozenset[str], Sequence[Wrong]] = {}
+    end = time.process_time() + _SECONDS
+    for both, program in known.pairs:
+        if time.process_time() > end:
+            break
+        if _gives(known, program, results, near):
+            found.setdefault(
+                frozenset(one.same_as or one.sentence for one in both), both
+            )
+    return next(iter(found.values())) if len(found) == 1 else ()
 
 
-def _all_same(these: Iterator[Result | None], results: Sequence[Result]) -> bool:
+def _gives(
+    known: KnownResults, program: str, results: Sequence[Result], near: float
+) -> bool:
+    """Ask whether a program gives these results."""
     return all(
-        one is not None and one.same_as(other)
-        for one, other in zip(these, results, strict=True)
+        (given := known.result(program, place)) is not None
+        and given.same_as(result, near)
+        for place, result in enumerate(results)
     )
 
 
-def _with(task: Task, mistakes: Sequence[Wrong]) -> str | None:
-    """Make all edits of these mistakes; `None` if they exclude each other."""
-    source = task.source.solution
-    try:
-        for one in mistakes:
-            source = one.apply(source, "the solution")
-    except ValueError:
-        return None
-    return source
-
-
 def _result(task: Task, source: str, trial: Trial) -> Result | None:
-    """Give what a program gives in a trial, or `None` if it is no program."""
+    """Give what a program gives in a trial, or `None` if it is no program.
+
+    One that does not end is none.
+    """
     try:
-        answer = made(task, source)
+        answer = made(task, bounded(source))
     except Exception:  # two edits may make no program
         return None
-    return attempt(task, answer, trial.drawn)
+    try:
+        return attempt(task, answer, trial.drawn)
+    except EndlessError:
+        return None
 
 
-def _first_difference(
-    trials: Sequence[Trial], results: Sequence[Result]
-) -> tuple[str, Exception | None]:
-    """Say of the first trial that differs how it does."""
-    for trial, result in zip(trials, results, strict=True):
-        if result.same_as(trial.right):
-            continue
-        if result.error is not None:
-            return _raised(result), result.error
-        return f"{_capital(difference(result.value, trial.right.value))}.", None
-    raise AssertionError("one trial differs")  # pragma: no cover
-
-
-def _raised(result: Result) -> str:
+def _raised(error: Exception) -> str:
     """Say what was raised, and of errors that many meet what is meant."""
-    text = _error(result.error)
+    text = _error(error)
     meant = [said for pattern, said in _MEANT if re.search(pattern, text)]
     return " ".join([f"It raised {text}.", *meant])
 
@@ -425,23 +549,20 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
         changes = []
         for one in (right, answer):
             given = copied(trial.drawn)
-            _asked(task, one, given)
-            changes.append(_tensors_differ(given, trial.drawn))
-        if changes == [False, True]:
+            states: set[str] = set()
+            _asked(task, noting(one, states), given)
+            changes.append((tensors_differ(given, trial.drawn), states))
+        (in_place, states), (mine_in_place, mine) = changes
+        if mine_in_place and not in_place:
             return (
-                "The result is right, but it changes its arguments in place: x += y "
-                "writes into x, and x = x + y does not."
+                "The result is right, but it changes its arguments in place"
+                f"{writes(answer)}."
+            )
+        if left := mine - states:
+            return (
+                f"The result is right, but it changes {min(left)} of what it was given."
             )
     return None
-
-
-def _tensors_differ(given: Sequence[Any], before: Sequence[Any]) -> bool:
-    pairs = [
-        (a, b)
-        for a, b in zip(given, before, strict=True)
-        if isinstance(a, (torch.Tensor, list, tuple, int, float))
-    ]
-    return not all(same(a, b) for a, b in pairs)
 
 
 def _small_trial(task: Task, sizes: Mapping[str, Any], seed: int) -> Trial | None:
@@ -454,33 +575,48 @@ def _small_trial(task: Task, sizes: Mapping[str, Any], seed: int) -> Trial | Non
     return None if right.error is not None else Trial(drawn, right)
 
 
-def smallest_case(known: KnownResults, answer: Any) -> tuple[str, ...]:
-    """Show the smallest sizes at which an answer and the solution differ."""
-    task = known.task
+def smallest_case(
+    known: KnownResults, answer: Any, sentence: str
+) -> tuple[tuple[str, ...], bool]:
+    """Show the smallest sizes at which an answer and the solution differ.
+
+    Args:
+        known: What is right.
+        answer: What is wrong.
+        sentence: What is said above; if it speaks of nan, so does the case if one can.
+
+    Returns:
+        The lines, and whether they show nan where none should be.
+    """
+    task, wanted = known.task, _NAN in sentence
+    first: tuple[str, ...] = ()
     for trial in known.small():
         mine = attempt(task, answer, trial.drawn)
         if mine.same_as(trial.right):
             continue
-        yours, right = shown_apart(mine.value, trial.right.value)
+        yours, right = shown_apart(mine.value, trial.right.value, _LONGEST - 9)
         if mine.error is not None:
-            yours = type(mine.error).__name__
-        lines = (
-            f"with     {_given(task, trial.drawn)}",
-            f"yours    {yours}",
-            f"must be  {right}",
+            told = _error(mine.error)
+            yours = type(mine.error).__name__ if told in sentence else told
+        shows_nan = mine.error is None and _NAN in str(
+            difference(mine.value, trial.right.value)
         )
-        return tuple(one if len(one) <= 240 else f"{one[:237]}..." for one in lines)
-    return ()
+        given = _given(task, trial.drawn)
+        lines = (f"with     {given}", f"yours    {yours}", f"must be  {right}")
+        if shows_nan or not wanted:
+            return lines, shows_nan
+        first = first or lines
+    return first, False
 
 
 def _given(task: Task, drawn: Sequence[Any]) -> str:
     """Write the call, or by their names the numbers that a longer test began with."""
+    given = shown_in(drawn, _LONGEST - 20 - 9 * len(drawn))
     if task.exercise.ask is call:
-        given = ", ".join(shown(one) for one in drawn)
-        return f"{task.exercise.answer}({given})"
+        return f"{task.exercise.answer}({', '.join(given)})"
     _, *names = inspect.signature(task.exercise.ask).parameters
-    pairs = zip(names, drawn, strict=False)
-    return ", ".join(f"{name} = {shown(one)}" for name, one in pairs)
+    pairs = zip(names, given, strict=False)
+    return ", ".join(f"{name} = {one}" for name, one in pairs)
 
 
 def own_lines(error: BaseException, *, told: bool = False) -> str:
@@ -529,13 +665,23 @@ def example(task: Task, namespace: Namespace) -> tuple[str, str]:
         told = f"The worked example raised {told}. That was at {line}"
         return printed.getvalue(), told
     shown = printed.getvalue()
-    if _alike(shown, expected):
+    # A tensor of one number stands for the number, but has fewer digits.
+    bare = _OF_ONE.sub(r"\1", shown)
+    if _alike(shown, expected) or _alike(bare, expected, few=bare != shown):
         return "", ""
     # What a reader prints on the way may stand between the lines.
     lines = iter(shown.splitlines())
     if all(any(_alike(one, line) for one in lines) for line in expected.splitlines()):
         return shown, ""
-    return shown, "The output of the worked example differs from its comment."
+    return shown, (
+        "The output of the worked example differs from its comment: it prints "
+        f"{_quoted(shown)}, and must print {_quoted(expected)}."
+    )
+
+
+def _quoted(text: str) -> str:
+    text = " ".join(text.split())
+    return f"`{text}`" if len(text) <= _LONGEST else f"`{text[:_LONGEST]} ...`"
 
 
 def with_example(verdict: Verdict, told: str) -> Verdict:
@@ -550,8 +696,10 @@ def with_example(verdict: Verdict, told: str) -> Verdict:
     return replace(verdict, example=told)
 
 
-def _alike(printed: str, expected: str) -> bool:
+def _alike(printed: str, expected: str, *, few: bool = False) -> bool:
     """Compare texts: words exactly, numbers to one unit of the last place.
+
+    If few digits are printed, it is the last place of those.
 
     Whether a tensor knows its gradient is not compared, unless it is expected to.
     """
@@ -560,7 +708,9 @@ def _alike(printed: str, expected: str) -> bool:
     if _words(_NUMBER.sub("0", printed)) != _words(_NUMBER.sub("0", expected)):
         return False
     pairs = zip(_NUMBER.findall(printed), _NUMBER.findall(expected), strict=True)
-    return all(abs(float(a) - float(b)) <= _unit(b) for a, b in pairs)
+    return all(
+        abs(float(a) - float(b)) <= max(_unit(b), few * _unit(a)) for a, b in pairs
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -568,8 +718,9 @@ def _words(text: str) -> list[str]:
 
 
 def _unit(number: str) -> float:
+    # PyTorch writes "3." only for what is whole.
     _, _, decimals = number.partition(".")
-    return 1.01 * 10.0 ** -len(decimals) if "." in number else 0.0
+    return 1.01 * 10.0 ** -len(decimals or "000") if "." in number else 0.0
 
 
 @contextlib.contextmanager

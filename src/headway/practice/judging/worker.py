@@ -12,10 +12,10 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NoReturn, TypeVar, cast
 
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, Task
@@ -28,18 +28,26 @@ _TAIL = 2000  # of what Python complains about, in bytes
 # Python itself. And -P: what lies in the folder where the reader works hides none.
 _START = """\
 import sys
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from os.path import dirname
-spec = spec_from_file_location("headway", sys.argv[1])
-root = dirname(dirname(sys.argv[1]))
+spec = spec_from_file_location("headway", sys.argv[2])
+root = dirname(dirname(sys.argv[2]))
 sys.path += [root] if root not in sys.path else []
 sys.modules["headway"] = module_from_spec(spec)
 spec.loader.exec_module(sys.modules["headway"])
-from headway.practice.judging import worker
-sys.exit(worker.main())
+sys.exit(import_module(sys.argv[1]).main())
 """
 _PACKAGE = Path(__file__).parents[2] / "__init__.py"
-COMMAND = (sys.executable, "-P", "-c", _START, str(_PACKAGE))
+_Answer = TypeVar("_Answer")
+
+
+def command(module: str) -> Sequence[str]:
+    """Give what starts the `main` of a module of this package, and nothing else."""
+    return (sys.executable, "-P", "-c", _START, module, str(_PACKAGE))
+
+
+COMMAND = command(__name__)
 
 
 class Worker:
@@ -66,7 +74,7 @@ class Worker:
         self.start_limit = start_limit
         self.ahead = ahead
         self.command = command
-        self._next: _Process | None = _Process(command)
+        self._next: Process | None = self._started()
 
     def judge(self, library: Library, task: Task, path: Path, *, seed: int) -> Verdict:
         """Judge a file; end it if it takes too long.
@@ -83,11 +91,11 @@ class Worker:
             "path": str(path),
             "seed": seed,
         }
-        process, self._next = self._next or _Process(self.command), None
+        process, self._next = self._next or self._started(), None
         try:
             process.wait_until_ready(self.start_limit)
-            return process.judge(json.dumps(request), self.limit)
-        except _NoVerdictError as why:
+            return process.ask(json.dumps(request), self.limit, Verdict.from_json)
+        except NoVerdictError as why:
             failed = Verdict(task.name, "failed", str(why), read=task.exercise.read)
             return replace(failed, seed=seed)
         except BaseException:  # the reader interrupts
@@ -95,7 +103,10 @@ class Worker:
             raise
         finally:
             process.end()
-            self._next = _Process(self.command) if self.ahead else None
+            self._next = self._started() if self.ahead else None
+
+    def _started(self) -> "Process":
+        return Process(self.command)
 
     def close(self) -> None:
         """End the process that waits."""
@@ -112,12 +123,16 @@ class Worker:
         self.close()
 
 
-class _NoVerdictError(Exception):
+class NoVerdictError(Exception):
     """Says in a sentence why a process gave no verdict."""
 
 
-class _Process:
-    """Python, which imports what judges, and then judges one file."""
+class Process:
+    """Python, which imports what it needs, and then answers one request.
+
+    Args:
+        command: What starts it.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         # A file takes whatever is written; a pipe that nobody reads would fill up.
@@ -148,33 +163,45 @@ class _Process:
             timer.cancel()
             timer.join()
         if late.is_set():
-            raise _NoVerdictError(
+            raise NoVerdictError(
                 f"Python must start within {limit:g} seconds: importing PyTorch took "
                 "longer."
             )
         if not line:
-            raise _NoVerdictError(self._ended("Python could not start, and ended"))
+            raise NoVerdictError(self._ended("Python could not start, and ended"))
         self.of_the_start = self._complained()
 
-    def judge(self, request: str, limit: float) -> Verdict:
-        """Have a file judged."""
+    def ask(
+        self, request: str, limit: float, read: Callable[[str], _Answer]
+    ) -> _Answer:
+        """Have a request answered.
+
+        Args:
+            request: A JSON object.
+            limit: How many seconds that may take.
+            read: What reads the answer, and raises a `ValueError` if it is none.
+
+        Raises:
+            NoVerdictError: If it takes too long, or ends Python.
+        """
         try:
             text, _ = self.process.communicate(request, timeout=limit)
         except subprocess.TimeoutExpired:
-            raise _NoVerdictError(
-                f"It must end within {limit:g} seconds: a loop may never end."
-            ) from None
+            raise too_long(limit) from None
         try:
-            return Verdict.from_json(text)
+            return read(text)
         except ValueError:
-            raise _NoVerdictError(self._ended("It ended Python")) from None
+            raise NoVerdictError(self._ended("It ended Python")) from None
 
     def _ended(self, what: str) -> str:
         """Say its exit status, and the last line that it complained in, if any."""
-        status = f"{what} with status {self.process.wait()}"
+        status = f"{what} with status {self._status()}"
         self.complaints.seek(max(self._complained() - _TAIL, self.of_the_start))
         said = self.complaints.read().decode(errors="replace").strip()
         return f"{status}: {said.splitlines()[-1]}" if said else f"{status}."
+
+    def _status(self) -> int | None:
+        return self.process.wait()
 
     def _complained(self) -> int:
         """Say how long its complaints are; to seek would move where it writes."""
@@ -188,29 +215,45 @@ class _Process:
         self.complaints.close()
 
 
-def main() -> int:
-    """Read one request, judge the file, and write the verdict."""
-    # Here, so that all is imported in advance: what judges, and what names more.
-    from headway import checks  # noqa: F401
-    from headway.practice.judging import run_file  # noqa: F401
+def too_long(limit: float) -> NoVerdictError:
+    """Say that something has not ended within so many seconds."""
+    return NoVerdictError(
+        f"It must end within {limit:g} seconds: a loop may never end."
+    )
 
+
+def main() -> NoReturn:
+    """Read one request, judge the file, and write the verdict."""
+    import_all()
+    answer_one(lambda request: verdict_on(request).to_json())
+
+
+def import_all() -> None:
+    """Import in advance what judges, and what names more."""
+    from headway import checks  # noqa: F401
+    from headway.practice.judging import no_terminal  # noqa: F401
+
+
+def answer_one(answered: Callable[[dict[str, Any]], str]) -> NoReturn:
+    """Say that all is imported, read one request, and write what answers it."""
     print("ready", flush=True)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     with tempfile.TemporaryFile() as aside:
-        os.dup2(aside.fileno(), 1)  # nothing that the file prints is the verdict
-        verdict = _answer(json.loads(sys.stdin.read()))
+        os.dup2(aside.fileno(), 1)  # nothing that the file prints is the answer
+        text = answered(json.loads(sys.stdin.read()))
     with answer:
-        answer.write(verdict.to_json())
+        answer.write(text)
     os._exit(0)  # threads that the file has left behind would keep it
 
 
-def _answer(request: dict[str, Any]) -> Verdict:
-    from headway.practice.judging.run_file import judge_file
+def verdict_on(request: dict[str, Any]) -> Verdict:
+    """Judge the file that a request names."""
+    from headway.practice.judging.no_terminal import judge_without_terminal
 
     name, seed = request["name"], request["seed"]
     try:
         task = Library(Path(request["set"]))[name]
-        return judge_file(task, Path(request["path"]), seed=seed)
+        return judge_without_terminal(task, Path(request["path"]), seed=seed)
     except Exception:
         sentence = (
             "It could not be judged because of a mistake in the exercise or in "

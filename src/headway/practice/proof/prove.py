@@ -75,6 +75,7 @@ def prove(task: Task) -> Proof:
         *_problems_of_text(task, exercise),
         *_problems_of_stub(task),
         *_problems_of_right(known),
+        *_problems_of_forbidden(known[0]),
         *unnamed,
         *(
             f"A mutant passes, and survivors does not say why: {one}."
@@ -159,6 +160,14 @@ def _problems_of_right(known: Sequence[KnownResults]) -> Iterator[str]:
             if not verdict.ok:
                 yield f"A right answer fails: {verdict.text()}"
                 break
+
+
+def _problems_of_forbidden(known: KnownResults) -> Iterator[str]:
+    """Say which forbidden ways are not seen in their examples."""
+    for one in known.task.exercise.forbids:
+        verdict = _judged(known.task.source.filled_with(one.example), known)
+        if not verdict.sentence.endswith(one.sentence):
+            yield f"A forbidden way is not seen: {one.sentence} {verdict.text()}"
 
 
 def _problems_of_trials(drawings: Sequence[Trial]) -> Iterator[str]:

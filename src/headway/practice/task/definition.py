@@ -102,12 +102,15 @@ class Wrong(Edit):
             "triangles/#wrong-corner".
         hint: A first hint for who has made it.
         same_as: The sentence of another mistake that gives the same results.
+        alone: Whether its sentence tells of the whole answer, so that it is not named
+            together with another.
     """
 
     sentence: str
     exhibit: str = ""
     hint: str = ""
     same_as: str = ""
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,44 @@ class Property:
 
     sentence: str
     holds: Callable[..., bool]
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """A way to the right result that a task forbids.
+
+    Who misread the task is told so. It does not hold against malice: whoever wants to
+    may go around it.
+
+    Attributes:
+        sentence: What is said of an answer that is right but for this.
+        example: Lines for the hole that go this way, which prove that it is seen.
+        names: Functions of PyTorch that must not be called, by their names without
+            underscores at the ends: "matmul", which `@` calls as well; "getitem" for
+            square brackets. None: all are looked at.
+        when: Takes the arguments of such a call, its result, and what was drawn, and
+            says whether this call is forbidden; without it, every one is.
+    """
+
+    sentence: str
+    example: str
+    names: Sequence[str] = ()
+    when: Callable[[Sequence[Any], Any, Sequence[Any]], bool] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.names and self.when is None:
+            raise RefusedError(
+                "names or when must say what is forbidden; got neither of them."
+            )
+
+
+def has_fractions(value: Any) -> bool:
+    """Ask whether something is, or has, a tensor of floating-point numbers."""
+    if isinstance(value, Mapping):
+        return has_fractions([*value.values()])
+    if isinstance(value, (list, tuple)):
+        return any(map(has_fractions, value))
+    return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def call(answer: Callable[..., Any], *drawn: Any) -> Any:
@@ -140,9 +181,12 @@ class Exercise:
         law: What holds of every right answer, told after success.
         wrong: The mistakes that are known.
         right: Other right answers: what may stand in the hole instead.
+        forbids: Ways to the right result that the task forbids; the first trial is
+            watched.
         ask: Takes the answer and what was drawn, and gives what is compared.
         properties: What must hold besides.
         trials: The sizes of each trial.
+        small: Sizes of its own for a smallest case, looked at before the usual ones.
         covers: The exercises that this one contains.
         report: Takes the answer and gives a report of `headway.checks.check`, which
             names the mistake if no entry of `wrong` does.
@@ -162,9 +206,11 @@ class Exercise:
     law: str
     wrong: Sequence[Wrong]
     right: Sequence[str]
+    forbids: Sequence[Forbidden] = ()
     ask: Callable[..., Any] = call
     properties: Sequence[Property] = ()
     trials: Sequence[Mapping[str, int | float]] = (DIFFERENT, EQUAL, LOUD)
+    small: Sequence[Mapping[str, int | float]] = ()
     covers: Sequence[str] = ()
     report: Callable[[Any], Any] | None = None
     survivors: Mapping[str, str] = field(default_factory=dict)

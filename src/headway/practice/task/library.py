@@ -8,13 +8,21 @@ from functools import cache, cached_property
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Any, cast
 
-from headway.practice.task.definition import Exercise
+import torch
+
+from headway.practice.task.definition import Draw, Exercise, has_fractions
 from headway.practice.task.refused import RefusedError
-from headway.practice.task.source import Source, cut
+from headway.practice.task.source import EXAMPLE, Source, cut
 
 BOOK = Path(__file__).parents[1] / "exercises"
 _CONTENTS = "contents.txt"
+_FROM_INPUT = (
+    "Hidden numbers have 64 bits: give new tensors the type of the input, as by "
+    "dtype=x.dtype."
+)
+_OF_RESULTS = "Results have 64 bits: make new tensors with dtype=torch.float64."
 
 
 @dataclass(frozen=True)
@@ -46,13 +54,30 @@ class Task:
         """Its stars, as a terminal shows them; nothing if it is not core."""
         return "*" * self.exercise.stars
 
-    @property
+    @cached_property
     def types(self) -> str:
-        """What a reader must know of the types of hidden numbers, in one line."""
-        return (
-            "Hidden numbers have 64 bits: give new tensors the type of the input, as "
-            "by dtype=x.dtype."
-        )
+        """What a reader must know of the types of hidden numbers, in one line.
+
+        Nothing where neither what is drawn nor what is right has a fraction.
+        """
+        try:
+            drawn, given = self._first_trial()
+        except Exception:  # whatever a teacher's file may raise: a proof tells of it
+            return _FROM_INPUT
+        if has_fractions(drawn):
+            return _FROM_INPUT
+        return _OF_RESULTS if has_fractions(given) else ""
+
+    def _first_trial(self) -> tuple[Any, Any]:
+        """Draw hidden numbers, and give them with what is right for them."""
+        exercise = self.exercise
+        generator = torch.Generator().manual_seed(0)
+        drawn = exercise.draw(Draw(generator, **cast(Any, exercise.trials[0])))
+        program, _, _ = self.source.solution.partition(EXAMPLE)
+        made: dict[str, Any] = {"__name__": self.name}
+        exec(compile(program, f"<{self.name}>", "exec"), made)  # noqa: S102
+        with torch.random.fork_rng(devices=()):
+            return drawn, exercise.ask(made[exercise.answer], *drawn)
 
     @cached_property
     def source(self) -> Source:

@@ -1,23 +1,33 @@
 """The reader's folder: the files of the exercises, and how far the reader is."""
 
+import ast
 import hashlib
 import json
 import os
+import re
+import textwrap
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from headway.practice.task.library import Library, Task
+from headway.practice.judging.where_to_read import to_section
+from headway.practice.task.library import BOOK, Library, Task
 from headway.practice.task.refused import RefusedError
 
 NAME = "practice"
-_PROGRESS = ".headway.json"
+PROGRESS = ".headway.json"
+_VERSION = 2  # of the progress; the first knew no days
+_OPTIONAL = "optional"  # a path of exercises that come after all others
+_WEEK = timedelta(days=7)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _README = """\
 # Practice
 
 Each file here is an exercise. Read the task, write the missing lines, and save.
-`headway practice`, run in the folder above this one, judges what you save.
+`headway practice`, run here or in the folder above, judges what you save.
 It never changes what you have written; `headway practice reset NAME` starts over and
 keeps your version beside it.
 """
@@ -31,27 +41,52 @@ operation, point to the chapter that the task names, or explain the verdict of
 """
 
 
+def remembered_set(path: Path) -> Path | None:
+    """Give the set that a reader's folder was used with last; `None` for the book's.
+
+    Args:
+        path: The folder.
+    """
+    try:
+        found = json.loads((path / PROGRESS).read_text(encoding="utf-8"))["set"]
+        return Path(found) if found else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 class Folder:
     """A folder of exercises, made where there is none.
 
     Args:
         path: The folder.
         library: The exercises.
-        core: Whether the reader goes through the core exercises alone. All files are
-            made nevertheless, and each is judged when it is saved.
-
-    Raises:
-        ValueError: If the path is a file, or cannot be written to.
+        way: What the reader goes through: "" for all exercises, "core" for those that
+            have stars, or the name of a path; `None` for what it was the last time.
+            Any other exercise is judged, too, when it is saved.
     """
 
-    def __init__(self, path: Path, library: Library, *, core: bool = False) -> None:
+    def __init__(self, path: Path, library: Library, *, way: str | None = None) -> None:
         self.path = path
         self.library = library
-        self.core = core
+        self.way = way or ""
         self._kept_aside: Path | None = None  # progress that could not be read
+        if way is None and self._progress().get("set") == self._set:
+            known = self._progress().get("way")
+            self.way = known if known in ("core", *self._paths) else ""
 
-    def make(self) -> list[Path]:
+    @property
+    def core(self) -> bool:
+        """Whether the reader goes through the core exercises alone."""
+        return self.way == "core"
+
+    def make(self, also: Task | None = None) -> list[Path]:
         """Write the files that are missing; whatever is there stays as it is.
+
+        The files are those that the reader goes through, and that of the current one:
+        a path of twelve exercises begins with twelve files.
+
+        Args:
+            also: An exercise that is to have a file, too.
 
         Returns:
             The files that were written.
@@ -62,13 +97,16 @@ class Folder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             written = []
-            for task in self.library.values():
+            for task in dict.fromkeys([*self.tasks, also or self.current]):
                 if self._found(task) is None:
                     written.append(self._new_path(task))
                     _write(written[-1], self._stub(task))
             for name, text in (("README.md", _README), ("AGENTS.md", _AGENTS)):
                 if not (self.path / name).exists():
                     _write(self.path / name, text)
+            progress = self._progress()
+            if progress.get("set") != self._set:
+                self._save(progress | {"set": self._set, "way": ""})
         except OSError as error:
             raise RefusedError(
                 f"folder must be writable; got folder={self.path} ({error.strerror})."
@@ -85,6 +123,20 @@ class Folder:
             "files are unchanged; each counts again when it is judged."
         )
 
+    def find(self, word: str) -> Task:
+        """Find an exercise by its name, its number, or its file.
+
+        Args:
+            word: `softmax`, `6`, `06_softmax`, or `practice/06_softmax.py`.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        if word in self.library:
+            return self.library[word]
+        name = re.split(r"[/\\]", word)[-1].removesuffix(".py")
+        return self.library.find(re.sub(r"^\d+_", "", name))
+
     def path_of(self, task: Task) -> Path:
         """Give the file of an exercise, which keeps the number it was given."""
         return self._found(task) or self._new_path(task)
@@ -96,7 +148,8 @@ class Folder:
             Where the old one is kept; `None` if there was none, or it was untouched.
         """
         path, kept = self.path_of(task), None
-        if path.exists() and _content(path) != self._stub(task).encode():
+        stub = self._stub(task).encode()
+        if path.exists() and _own(_content(path)) != _own(stub):
             kept = next(one for one in _backups(path) if not one.exists())
             path.replace(kept)
         _write(path, self._stub(task))
@@ -104,23 +157,55 @@ class Folder:
         return kept
 
     def passed(self, task: Task) -> bool:
-        """Whether the file as it is, or one that covers it, was judged right."""
+        """Whether the file as it is, or one that covers it, was judged right.
+
+        Comments, docstrings, and how the lines are laid out do not matter.
+        """
         return self._passed_itself(task) or self.covered(task) is not None
+
+    def solved(self, task: Task) -> str:
+        """Give the day when it was first solved, as 2026-11-26; "" if it never was."""
+        return str(self._known(task).get("solved", ""))
+
+    def done(self, task: Task) -> bool:
+        """Whether it, or a checkpoint that contains it, was solved once."""
+        return any(map(self.solved, [task, *self._checkpoints(task)]))
+
+    def to_review(self) -> Sequence[Task]:
+        """Give the exercises that were last solved a week ago or longer, oldest first.
+
+        Their files are still right.
+        """
+        end = (_today() - _WEEK).isoformat()
+        days = {one: str(self._known(one).get("last", "")) for one in self.tasks}
+        old = [one for one, day in days.items() if day and day <= end]
+        return sorted(filter(self._passed_itself, old), key=lambda one: days[one])
 
     def covered(self, task: Task) -> Task | None:
         """Give the checkpoint that contains this exercise and was solved."""
-        for other in self.library.values():
-            if task.name in other.exercise.covers and self._passed_itself(other):
-                return other
-        return None
+        return next(filter(self._passed_itself, self._checkpoints(task)), None)
 
     def mark(self, task: Task, *, passed: bool) -> None:
-        """Keep that the file as it is was judged right, or not."""
-        self._note(task, passed=_digest(self.path_of(task)) if passed else None)
+        """Keep that the file as it is was judged right, or not.
+
+        The day when it was first solved stays, whatever becomes of the file.
+        """
+        if not passed:
+            self._note(task, passed=None)
+            return
+        digest, today = _digest(_content(self.path_of(task))), _today().isoformat()
+        known = self._known(task)
+        again = known.get("last") if known.get("passed") == digest else None
+        self._note(
+            task,
+            passed=digest,
+            solved=known.get("solved", today),
+            last=again or today,
+        )
 
     def hints(self, task: Task) -> int:
         """Give how many hints were opened."""
-        return int(self._progress()["exercises"].get(task.name, {}).get("hints", 0))
+        return int(self._known(task).get("hints", 0))
 
     def open_hint(self, task: Task) -> int:
         """Open one hint more, and give how many are open."""
@@ -138,45 +223,85 @@ class Folder:
 
     @current.setter
     def current(self, task: Task) -> None:
-        progress = self._progress()
-        self._save(progress | {"current": task.name})
+        self._save(self._progress() | {"current": task.name, "way": self.way})
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """The exercises that the reader goes through, in their order."""
-        return self.library.core() if self.core else [*self.library.values()]
+        """The exercises that the reader goes through, in their order.
+
+        Raises:
+            ValueError: If the set has no such path.
+        """
+        if not self.way or self.core:
+            return self.library.core() if self.core else [*self.library.values()]
+        return self.library.path(self.way)
 
     def next_open(self, task: Task | None) -> Task:
-        """Give the next exercise that is not solved; the last one if all are."""
-        number = 0 if task is None else task.number
-        later = [one for one in self.tasks if one.number > number]
-        for one in [*later, *self.tasks]:
+        """Give the next exercise that is not solved; the last one if all are.
+
+        What the set calls optional comes when nothing else is left.
+        """
+        place = 0 if task is None else self._place(task) + (task in self.tasks)
+        late = self.library.path(_OPTIONAL) if _OPTIONAL in self._paths else ()
+        in_turn = [*self.tasks[place:], *self.tasks]
+        for one in sorted(in_turn, key=lambda one: one in late):
             if not self.passed(one):
                 return one
         return self.tasks[-1]
 
     def previous(self, task: Task) -> Task:
         """Give the exercise before; the first one if there is none."""
-        before = [one for one in self.tasks if one.number < task.number]
-        return before[-1] if before else self.tasks[0]
+        return self.tasks[max(self._place(task) - 1, 0)]
+
+    def begun(self, task: Task) -> bool:
+        """Whether its file does something else than it did at first."""
+        path, stub = self._found(task), self._stub(task).encode()
+        return path is not None and _digest(_content(path)) != _digest(stub)
 
     def state(self) -> Iterator[tuple[Task, str]]:
         """Give each exercise with `done`, `covered`, `begun` or `open`."""
         for task in self.library.values():
-            path = self._found(task)
             if self._passed_itself(task):
                 yield task, "done"
             elif self.covered(task):
                 yield task, "covered"
-            elif path and _content(path) != self._stub(task).encode():
+            elif self.begun(task):
                 yield task, "begun"
             else:
                 yield task, "open"
 
     def _passed_itself(self, task: Task) -> bool:
-        known = self._progress()["exercises"].get(task.name, {}).get("passed")
-        path = self._found(task)
-        return known is not None and path is not None and known == _digest(path)
+        known, path = self._known(task).get("passed"), self._found(task)
+        if known is None or path is None:
+            return False
+        content = _content(path)
+        return known in (_digest(content), _digest_of_version_1(content))
+
+    def _checkpoints(self, task: Task) -> Iterator[Task]:
+        """Give the exercises that contain this one."""
+        for other in self.library.values():
+            if task.name in other.exercise.covers:
+                yield other
+
+    def _place(self, task: Task) -> int:
+        """Give where it stands on the way, or where it would, by its number."""
+        tasks = [*self.tasks]
+        if task in tasks:
+            return tasks.index(task)
+        return sum(one.number < task.number for one in tasks)
+
+    def _known(self, task: Task) -> Mapping[str, Any]:
+        return self._progress()["exercises"].get(task.name, {})
+
+    @property
+    def _paths(self) -> set[str]:
+        return {one.stem for one in self.library.folder.glob("*.txt")} - {"contents"}
+
+    @property
+    def _set(self) -> str:
+        """What the progress calls the set: "" for that of the book."""
+        folder = self.library.folder
+        return "" if folder == BOOK else str(folder.resolve())
 
     def _found(self, task: Task) -> Path | None:
         found = sorted(self.path.glob(f"*_{task.name}.py"))
@@ -189,17 +314,25 @@ class Folder:
     def _stub(self, task: Task) -> str:
         source = task.source
         page, title = task.exercise.read
-        head = f'{source.title}\n\n{source.text}\n\nRead: "{title}", {page}\n'
-        return f'"""{head}"""\n\n{source.stub}'
+        facts = [to_section(page, title)]
+        if task.types:
+            facts.append(textwrap.fill(task.types, 88))
+        if task.exercise.minutes:
+            facts.append(f"About {task.exercise.minutes} min.")
+        text = "\n".join([source.title, "", source.text, "", *facts])
+        return f'"""{text}\n"""\n\n{source.stub}'
 
     def _progress(self) -> dict[str, Any]:
-        path = self.path / _PROGRESS
-        empty: dict[str, Any] = {"version": 1, "exercises": {}}
+        path = self.path / PROGRESS
+        empty: dict[str, Any] = {"exercises": {}, "version": _VERSION}
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            if all(isinstance(one, dict) for one in found["exercises"].values()):
-                return {**empty, **found}
-        except FileNotFoundError:
+            entries = [*found["exercises"].values()]
+            if all(isinstance(one, dict) for one in entries):
+                if found.get("version", 1) == 1:
+                    _give_days(entries, path)
+                return found | {"version": _VERSION}
+        except (FileNotFoundError, NotADirectoryError):
             return empty
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
@@ -215,7 +348,7 @@ class Folder:
         self._save(progress | {"exercises": {**exercises, task.name: kept}})
 
     def _save(self, progress: Mapping[str, Any]) -> None:
-        _write(self.path / _PROGRESS, json.dumps(progress, indent=2) + "\n")
+        _write(self.path / PROGRESS, json.dumps(progress, indent=2) + "\n")
 
 
 def _backups(path: Path) -> Iterator[Path]:
@@ -230,8 +363,47 @@ def _content(path: Path) -> bytes:
     return path.read_bytes().replace(b"\r\n", b"\n")
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(_content(path)).hexdigest()
+def _own(content: bytes) -> bytes:
+    """Leave out where to read: that depends on where the book was when it was made."""
+    return re.sub(rb"(?m)^Read.*\n", b"", content, count=1)
+
+
+def _digest(content: bytes) -> str:
+    """Give a digest of what a file does, without its comments, docstrings and layout.
+
+    Of what is no Python it is a digest of the text.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of escapes, such as "\d"
+            tree = ast.parse(content)
+        for node in ast.walk(tree):
+            if _has_docstring(node):
+                del node.body[0]
+        content = ast.unparse(tree).encode()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    return hashlib.sha256(content).hexdigest()
+
+
+def _has_docstring(node: ast.AST) -> TypeGuard[ast.Module | ast.ClassDef | _Function]:
+    able = ast.Module | ast.ClassDef | _Function
+    return isinstance(node, able) and ast.get_docstring(node, clean=False) is not None
+
+
+def _digest_of_version_1(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _give_days(entries: Sequence[dict[str, Any]], progress: Path) -> None:
+    """Say of what was solved before days were kept that it was on the last one."""
+    day = date.fromtimestamp(progress.stat().st_mtime).isoformat()
+    for one in entries:
+        if "passed" in one:
+            one.update(solved=day, last=day)
+
+
+def _today() -> date:
+    return date.today()
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,29 +2,45 @@
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Iterator
+
+REDRAW = "\x0c"  # Ctrl-L
+_continued = threading.Event()
 
 
 @contextlib.contextmanager
 def single_keys() -> Iterator[None]:
-    """Let the terminal give each key at once, and leave it as it was."""
+    """Let the terminal give each key at once, and leave it as it was.
+
+    A program that goes on after Ctrl-Z gets single keys again, the first of which is
+    `REDRAW`.
+    """
     if sys.platform == "win32":
         import os
 
         os.system("")  # noqa: S605, S607  # makes the console understand colours
         yield
         return
+    import signal
     import termios
     import tty
 
     number = sys.stdin.fileno()
     before = termios.tcgetattr(number)
-    # What was typed before is kept.
+
+    def go_on(*_: object) -> None:
+        # What was typed before is kept.
+        tty.setcbreak(number, termios.TCSADRAIN)
+        _continued.set()
+
+    earlier = signal.signal(signal.SIGCONT, go_on)
     tty.setcbreak(number, termios.TCSADRAIN)
     try:
         yield
     finally:
+        signal.signal(signal.SIGCONT, earlier)
         termios.tcsetattr(number, termios.TCSADRAIN, before)
 
 
@@ -54,6 +70,9 @@ def pressed(seconds: float) -> str:
     import select
 
     number = sys.stdin.fileno()
+    if _continued.is_set():
+        _continued.clear()
+        return REDRAW
     if not select.select([number], [], [], seconds)[0]:
         return ""
     try:

@@ -5,16 +5,24 @@ import secrets
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from headway._paths import shown
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import Worker
 from headway.practice.task.library import Task
+from headway.practice.terminal.ending import ending_text
 from headway.practice.terminal.folder import Folder
-from headway.practice.terminal.keys import pressed, single_keys
-from headway.practice.terminal.texts import hint_text, list_text, solution_text
+from headway.practice.terminal.keys import REDRAW, pressed, single_keys
+from headway.practice.terminal.texts import (
+    chapter_word,
+    hint_text,
+    list_text,
+    solution_text,
+    task_text,
+    ways,
+)
 
 _EVERY = 0.2  # seconds
 _KEYS = (
@@ -35,7 +43,10 @@ class Session:
         folder: The reader's folder.
         worker: What judges.
         seed: What hidden numbers are drawn from; `None` draws it anew each time.
-        notice: What to say above the first verdict.
+        notice: What to say above the first verdict, in lines.
+
+    Attributes:
+        task: Where the reader is here; another terminal may be elsewhere.
     """
 
     def __init__(
@@ -46,12 +57,14 @@ class Session:
         self.seed = seed
         self.notice = notice
         self.verdict: Verdict | None = None
+        self.task = folder.current
+        self._screen = ""
         self._seen = self._times()
 
     def run(self) -> None:
         """Judge the current file, then whatever is saved, until `q` is pressed."""
         with single_keys():
-            self.judge(self.folder.current)
+            self.judge(self.task)
             while True:
                 try:
                     key = pressed(_EVERY)
@@ -66,53 +79,66 @@ class Session:
 
     def judge(self, task: Task) -> Verdict:
         """Judge the file of an exercise, keep what came out, and show it."""
-        self.folder.current = task
+        self.folder.current = self.task = task
         if not self.folder.path_of(task).exists():
             self.folder.make()
         self._clear()
         print(f"judging {task.name} ...", flush=True)
         self.verdict = judged(self.folder, self.worker, task, self.seed)
-        self._clear()
-        self._print_notices()
-        print(
-            page(
-                self.folder,
-                task,
-                self.verdict,
-                width=_width(),
-                colour=_coloured(),
-            )
+        shown = page(
+            self.folder,
+            task,
+            self.verdict,
+            width=_width(),
+            colour=_coloured(),
         )
-        self._print_keys()
+        self._show("\n\n".join([*self._notices(), shown]))
         return self.verdict
 
-    def _print_notices(self) -> None:
-        """Say once what has happened to the folder."""
+    def _notices(self) -> Iterator[str]:
+        """Give once what has happened to the folder."""
         for notice in (self.notice, self.folder.take_notice()):
             if notice:
-                print(f"{textwrap.fill(notice, _width())}\n")
+                lines = notice.splitlines()
+                yield "\n".join(textwrap.fill(line, _width()) for line in lines)
         self.notice = ""
+
+    def _show(self, text: str) -> None:
+        """Let a text be what the terminal shows."""
+        self._screen = text
+        self._clear()
+        print(text)
+        self._print_keys()
 
     @property
     def _acts(self) -> Mapping[str, Callable[[], object]]:
         return {
             "h": self._hint,
-            "s": lambda: self._print(solution_text(self.folder.current)),
-            "l": self._list,
-            "n": lambda: self.judge(self.folder.next_open(self.folder.current)),
-            "p": lambda: self.judge(self.folder.previous(self.folder.current)),
-            "r": lambda: self.judge(self.folder.current),
+            "s": self._solution,
+            "l": lambda: self._print(list_text(self.folder, _width(), near=self.task)),
+            "n": self._next,
+            "p": lambda: self.judge(self.folder.previous(self.task)),
+            "r": lambda: self.judge(self.task),
+            REDRAW: lambda: self._show(self._screen),
         }
 
     def _hint(self) -> None:
-        task = self.folder.current
         self._print(
-            hint_text(self.folder, task, self.verdict, width=_width(), newest=True)
+            hint_text(self.folder, self.task, self.verdict, width=_width(), newest=True)
         )
 
-    def _list(self) -> None:
-        near = self.folder.current
-        self._print(list_text(self.folder, _width(), near=near))
+    def _solution(self) -> None:
+        solved = self.folder.passed(self.task)
+        self._print(solution_text(self.task, solved=solved))
+
+    def _next(self) -> None:
+        """Go on; after the last exercise comes the ending."""
+        if not _all_solved(self.folder):
+            self.judge(self.folder.next_open(self.task))
+            return
+        self._clear()
+        print("putting together what you wrote ...", flush=True)
+        self._show(ending_text(self.folder, width=_width()))
 
     def _print(self, text: str) -> None:
         print(f"\n{text}")
@@ -177,31 +203,42 @@ def page(
         colour: Whether to mark the state by an ANSI colour.
         keys: Whether the reader can press a key now.
     """
-    done = str(sum(map(folder.passed, folder.tasks)))
-    command = "headway practice"
+    done = f"{sum(map(folder.done, folder.tasks))} of {len(folder.tasks)}"
     if folder.core:
-        done += f" of {len(folder.tasks)} core"
-        command += " --core"
+        done += " core"
     place = shown(folder.path_of(task), Path.cwd())
     head = f"{task.number} of {len(folder.library)}  {task.source.title}"
     if task.stars:
         head += f"  core {task.stars}"
     lines = [textwrap.fill(head, width), f"{place}  ({done} done)", ""]
+    if verdict.state == "open":
+        lines += [task_text(task, width), ""]
     lines.append(verdict.text(width=width, colour=colour))
     if verdict.ok:
-        on, solution = (
-            ("n", "s")
-            if keys
-            else (
-                f"{command} {folder.next_open(task).name}",
-                f"headway practice solution {task.name}",
-            )
-        )
-        how = f"{on} goes on to the next exercise; {solution} shows a solution."
+        if word := chapter_word(folder, task):
+            lines += ["", textwrap.fill(word, width)]
+        how = _how_to_go_on(folder, task, keys=keys)
         lines += ["", how if not keys else textwrap.fill(how, width)]
     elif verdict.state == "failed":
         lines += ["", f"hidden numbers from seed {verdict.seed}"]
     return "\n".join(lines)
+
+
+def _how_to_go_on(folder: Folder, task: Task, *, keys: bool) -> str:
+    """Say what comes after an exercise that is solved, and what shows other ways."""
+    command = "headway practice"
+    solution = "s" if keys else f"{command} solution {task.name}"
+    more = f"{solution} shows {ways(task)}."
+    if _all_solved(folder):
+        on = "n" if keys else f"{command} ending"
+        count = len(folder.tasks)
+        return f"All {count} exercises are solved: {on} shows the ending; {more}"
+    on = "n" if keys else f"{command} {folder.next_open(task).name}"
+    return f"{on} goes on to the next exercise; {more}"
+
+
+def _all_solved(folder: Folder) -> bool:
+    return all(map(folder.passed, folder.tasks))
 
 
 def _width() -> int:

@@ -1,13 +1,98 @@
 """Texts about an exercise: its task, its hints, its solution, and the list."""
 
 import textwrap
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from headway._paths import shown
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Task
+from headway.practice.task.refused import RefusedError
 from headway.practice.terminal.folder import Folder
 
 _MARKS = {"done": "x", "covered": "x", "begun": "~", "open": " "}
+_SHORT_WAY = "evening"  # a path, where a set has it
+_WORDS = "words.toml"  # of a set: a sentence for the end of each chapter
+_COUNTS = ("two", "three", "four", "five", "six")
+
+
+def welcome_text(folder: Folder) -> str:
+    """Give what a reader is told at the very first start, in lines.
+
+    Args:
+        folder: The reader's folder.
+    """
+    library = folder.library
+    file = shown(folder.path_of(folder.current), Path.cwd())
+    lines = [
+        "Welcome! Here you write attention piece by piece, and read of each piece "
+        "which mistake you made.",
+        f"Open {file} in your editor, write the missing lines, and save: the verdict "
+        "appears here. h gives a hint, s a solution, n the next exercise; q ends it.",
+    ]
+    if (library.folder / f"{_SHORT_WAY}.txt").exists():
+        tasks = library.path(_SHORT_WAY)
+        minutes = sum(one.exercise.minutes for one in tasks)
+        time = f", about {minutes} minutes" if minutes else ""
+        told = (
+            f"headway practice --path {_SHORT_WAY} is the short way: {len(tasks)} of "
+        )
+        told += f"{len(library)} exercises{time}, and in the end they write a text."
+        if [*folder.tasks] != [*tasks]:
+            lines.append(told)
+    return "\n".join(lines)
+
+
+def task_text(task: Task, width: int) -> str:
+    """Give the task as its file has it; what is indented stays as it is.
+
+    Args:
+        task: The exercise.
+        width: How many characters a line may have.
+    """
+    return "\n\n".join(
+        one if one.startswith(" ") else textwrap.fill(one, width)
+        for one in task.source.text.split("\n\n")
+    )
+
+
+def chapter_word(folder: Folder, task: Task) -> str:
+    """Say what one can do now, if all of the exercise's chapter is solved.
+
+    Args:
+        folder: The reader's folder.
+        task: The exercise.
+
+    Returns:
+        A sentence, from `words.toml` of the set if there is one; "" before that.
+
+    Raises:
+        ValueError: If that file is no TOML.
+    """
+    own = folder.library.chapters()[task.chapter]
+    if folder.core:
+        own = [one for one in own if one.stars]
+    if not all(map(folder.passed, own)):
+        return ""
+    plain = "All exercises of this chapter are solved."
+    try:
+        text = (folder.library.folder / _WORDS).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return plain
+    try:
+        return tomllib.loads(text).get(task.chapter, plain)
+    except tomllib.TOMLDecodeError as error:
+        raise RefusedError(f"{_WORDS} of a set must be TOML; got: {error}.") from error
+
+
+def ways(task: Task) -> str:
+    """Say what the solution of an exercise shows, once it is solved."""
+    count = len(task.exercise.right)
+    if not count:
+        return "a solution"
+    number = _COUNTS[count - 1] if count <= len(_COUNTS) else count + 1
+    return f"{number} ways to write it"
 
 
 def hint_text(
@@ -37,16 +122,19 @@ def hint_text(
     return "\n".join(textwrap.fill(line, width - 1) for line in lines)
 
 
-def solution_text(task: Task) -> str:
-    """Give the lines that belong in the hole, and other right ones."""
+def solution_text(task: Task, *, solved: bool = True) -> str:
+    """Give the lines that belong in the hole.
+
+    Args:
+        task: The exercise.
+        solved: Whether to show the other right answers, too.
+    """
+    others = task.exercise.right if solved else ()
     lines = [f"{task.name}: a solution", "", task.source.hole.rstrip("\n")]
-    for other in task.exercise.right[:1]:
-        lines += [
-            "",
-            "another",
-            "",
-            textwrap.indent(textwrap.dedent(other).strip("\n"), "    "),
-        ]
+    for place, other in enumerate(others, start=1):
+        rest = f" {place}" if len(others) > 1 else ""
+        body = textwrap.indent(textwrap.dedent(other).strip("\n"), "    ")
+        lines += ["", f"another way{rest}", "", body]
     return "\n".join(lines)
 
 
@@ -60,6 +148,7 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
     """
     states = {task.name: state for task, state in folder.state()}
     core = folder.library.core()
+    timed = any(task.exercise.minutes for task in folder.library.values())
     lines = []
     for chapter, tasks in _shown(folder, near).items():
         lines.append(chapter)
@@ -67,14 +156,21 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
             here = ">" if task is near else " "
             mark = _MARKS[states[task.name]]
             stars = f"{task.stars:3} " if core else ""
-            line = f"{here} [{mark}] {task.number:2}  {task.name:20} {stars}"
+            minutes = f"{task.exercise.minutes or '':3} min " if timed else ""
+            line = f"{here} [{mark}] {task.number:2}  {task.name:20} {stars}{minutes}"
             line += task.source.title
             if states[task.name] == "covered":
                 line += " (covered)"
             lines.append(line[:width].rstrip())
-    told = f"{_done(folder.tasks, states)} done"
-    if core and not folder.core:
-        told += f", of the core {_done(core, states)}"
+            if (day := folder.solved(task)) and states[task.name] in ("begun", "open"):
+                since = ", changed since" if states[task.name] == "begun" else ""
+                lines.append(f"{'':11}solved on {day}{since}"[:width])
+    told = f"{_done(folder, folder.tasks)} done"
+    if core and not folder.way:
+        told += f", of the core {_done(folder, core)}"
+    if timed:
+        left = [one for one in folder.tasks if states[one.name] in ("begun", "open")]
+        told += f", about {_long(sum(one.exercise.minutes for one in left))} left"
     told += "; [x] is done, [~] is begun"
     if core:
         told += ", * to *** is core, from easy to hard"
@@ -85,12 +181,10 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
 
 def _shown(folder: Folder, near: Task | None) -> Mapping[str, Sequence[Task]]:
     """Give the exercises to list, by their chapters."""
-    names = {one.name for one in [*folder.tasks, *([near] if near else [])]}
-    chapters = {
-        chapter: own
-        for chapter, tasks in folder.library.chapters().items()
-        if (own := [one for one in tasks if one.name in names])
-    }
+    tasks = [*folder.tasks, *([near] if near and near not in folder.tasks else [])]
+    chapters: dict[str, list[Task]] = {}
+    for task in tasks:
+        chapters.setdefault(task.chapter, []).append(task)
     if near is None:
         return chapters
     place = [*chapters].index(near.chapter)
@@ -98,7 +192,12 @@ def _shown(folder: Folder, near: Task | None) -> Mapping[str, Sequence[Task]]:
     return {name: chapters[name] for name in shown}
 
 
-def _done(tasks: Sequence[Task], states: Mapping[str, str]) -> str:
-    """Say how many of some exercises are done."""
-    done = sum(states[one.name] in ("done", "covered") for one in tasks)
-    return f"{done} of {len(tasks)}"
+def _done(folder: Folder, tasks: Sequence[Task]) -> str:
+    """Say how many of some exercises were solved once."""
+    return f"{sum(map(folder.done, tasks))} of {len(tasks)}"
+
+
+def _long(minutes: int) -> str:
+    """Say a time: 40 min, or 7 h 30 min."""
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -42,7 +42,11 @@ from workshop.website.settings import KEY, SiteSettings, read_settings
 from workshop.website.slim_html import slim_site
 from workshop.website.style_sheets import join_style_sheets
 from workshop.website.table_data import write_tables
-from workshop.website.takeaway.downloads import make, make_from_notebooks
+from workshop.website.takeaway.downloads import (
+    make,
+    make_from_notebooks,
+    make_from_programs,
+)
 
 LABS = "workshop.markdown_ext.labs"
 SHAPES = "workshop.markdown_ext.shapes"
@@ -150,6 +154,9 @@ def make_takeaways(config: MkDocsConfig, settings: SiteSettings) -> None:
     if plugin := config.plugins.get("mkdocs-jupyter"):
         patterns = [one for one in plugin.config["include"] if one.endswith(".py")]
         make_from_notebooks(docs, site, patterns, note=options.note, wheel=wheel)
+    if options.programs:
+        folder = Path(options.programs)
+        make_from_programs(folder, site, note=options.note, wheel=wheel)
 
 
 def search_languages(config: MkDocsConfig) -> list[str]:

@@ -18,7 +18,12 @@ def test_every_key_is_read() -> None:
     given = {
         "reference": "reference/",
         "chapters": ["guide/"],
-        "takeaway": {"project": ".", "note": "A note.", "colab": ""},
+        "takeaway": {
+            "project": ".",
+            "note": "A note.",
+            "colab": "",
+            "programs": "cells",
+        },
         "search_exclude": ["#cite$"],
         "search_last": ["^api/"],
         "archive": "a.zip",
@@ -29,7 +34,7 @@ def test_every_key_is_read() -> None:
     assert read_settings({"workshop": given}) == SiteSettings(
         "reference/",
         ("guide/",),
-        Takeaway(".", "A note.", ""),
+        Takeaway(".", "A note.", "", "cells"),
         ("#cite$",),
         ("^api/",),
         "a.zip",

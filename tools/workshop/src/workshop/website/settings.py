@@ -39,11 +39,14 @@ class Takeaway:
         project: The folder of the package that they import. The site offers its wheel.
         note: Markdown that a reader sees first if there is no wheel to install.
         colab: How the address of a notebook begins in Colab.
+        programs: A folder of further programs in cells, each about a section of a page:
+            `guide/walk/first.py` about `first` in `guide/walk.md`.
     """
 
     project: str = ""
     note: str = ""
     colab: str = ""
+    programs: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,12 @@ import pytest
 
 from workshop.verify.notebook_cells import code_cells
 from workshop.website.paths import addresses, built_page
-from workshop.website.takeaway.downloads import main, make, make_from_notebooks
+from workshop.website.takeaway.downloads import (
+    main,
+    make,
+    make_from_notebooks,
+    make_from_programs,
+)
 
 URL = "https://example.org/book/"
 CANONICAL = '<head><link rel="canonical" href="{}"></head>'
@@ -166,6 +171,35 @@ def test_a_notebook_without_a_page_is_said(book: Path) -> None:
     (book / "site/labs/look/index.html").unlink()
     with pytest.raises(ValueError, match=r"must have each page .* labs/look\.py"):
         make_from_notebooks(book / "docs", book / "site", ["labs/*.py"])
+
+
+def test_a_program_about_a_section_becomes_a_notebook_beside_its_page(
+    book: Path,
+) -> None:
+    programs = book / "programs"
+    (programs / "walk/a").mkdir(parents=True)
+    cells = "# %% [markdown]\n# See [B](b.md#x).\n\n# %%\nprint(1)\n"
+    (programs / "walk/a/first.py").write_text(cells)
+    site, options = book / "site", {"note": "A note."}
+    [made] = make_from_programs(programs, site, **options)
+    assert made == site / "walk/a/first.ipynb"
+    origin = f"This was made from the page <{URL}walk/a/#first>."
+    see = f"See [B]({URL}walk/b/#x).\n---\nprint(1)"
+    assert sources(made) == f"{origin}\nA note.\n---\n{see}"
+    options["wheel"] = "dist/a-1-py3-none-any.whl"
+    [made] = make_from_programs(programs, site, **options)
+    install = f"%pip install --quiet {URL}{options['wheel']}"
+    assert sources(made) == f"{origin}\n---\n{install}\n---\n{see}"
+
+
+def test_a_program_without_a_page_and_a_folder_without_programs(book: Path) -> None:
+    programs = book / "programs"
+    with pytest.raises(ValueError, match="must be a folder of programs; got"):
+        make_from_programs(programs, book / "site")
+    (programs / "walk/c").mkdir(parents=True)
+    (programs / "walk/c/first.py").write_text("")
+    with pytest.raises(ValueError, match=r"be about a page of .*; got no walk/c\.md\."):
+        make_from_programs(programs, book / "site")
 
 
 def test_pictures_come_from_the_folders_that_are_named(book: Path) -> None:

@@ -89,15 +89,18 @@ EXERCISE = Exercise(
     "missing would tell something about tokens to come.",
     right=[
         """
+        # PyTorch's own function: fast, and right for as many keys as queries.
         q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
         return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         """,
         """
+        # Hidden afterwards, and shared out anew: what it takes to repair weights.
         q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
         shares = (q @ k.mT / k.shape[-1] ** 0.5).softmax(dim=-1).tril()
         return shares / shares.sum(dim=-1, keepdim=True) @ v
         """,
         """
+        # The book's function: the mask has a name, and is tested already.
         from headway import attention
 
         return attention(self.to_q(x), self.to_k(x), self.to_v(x), causal=True)
@@ -119,7 +122,7 @@ EXERCISE = Exercise(
         Wrong(
             "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
             "scores.tril().softmax(dim=-1).tril()",
-            "scores of the future are zero and their weights too, and rows still do "
+            "scores of the future are zero and their weights too; rows still do "
             "not sum to one",
         ),
         Wrong(
@@ -153,7 +156,7 @@ EXERCISE = Exercise(
         Wrong(
             "weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
             "weights = scores.softmax(dim=-1).masked_fill(future, -torch.inf)",
-            "weights are set to minus infinity, which is for scores",
+            "weights are set to minus infinity; that is for scores, before the softmax",
         ),
         Wrong(
             "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
@@ -169,7 +172,7 @@ EXERCISE = Exercise(
         Wrong(
             "        scores = query @ key.mT",
             "        B, T, E = x.shape\n        scores = query @ key.mT",
-            "x is taken to have three axes, and a single text has two",
+            "x is taken to have three axes; a single text has two",
             hint="x.shape[-2] is the number of tokens, however many axes stand in "
             "front.",
         ),
@@ -178,15 +181,15 @@ EXERCISE = Exercise(
             "scores.tril()\n"
             "        weights = weights.masked_fill(weights == 0, "
             "-torch.inf).softmax(-1)",
-            "scores that are zero are hidden, and the score of a token to be seen "
-            "may be zero too",
+            "all scores that are zero are hidden; a token that may be seen can "
+            "have the score zero, too",
         ),
         Wrong(
             "weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
             "scores = scores + torch.ones_like(scores).triu(1) * -torch.inf\n"
             "        weights = scores.softmax(dim=-1)",
-            "a triangle of ones and zeros is multiplied by minus infinity, and "
-            "zero times infinity is nan",
+            "a triangle of ones and zeros is multiplied by minus infinity; zero "
+            "times infinity is nan",
             hint="torch.full makes a table of minus infinities, and triu(1) cuts it; "
             "or masked_fill writes them.",
         ),
@@ -221,20 +224,117 @@ EXERCISE = Exercise(
         Wrong(
             "torch.ones_like(scores)",
             "torch.ones(x.shape[1], x.shape[1])",
-            "axis 1 is taken for the tokens, and for a single text that is its width",
+            "axis 1 is taken for the tokens; in a single text that is its width",
             hint="x.shape[-2] is the number of tokens, however many axes stand in "
             "front.",
         ),
         Wrong(
             "key.mT",
             "key.transpose(1, 2)",
-            "axes are counted from the front, and a single text has no axis 2",
+            "axes are counted from the front; a single text has no axis 2",
         ),
         Wrong(
             "torch.ones_like(scores).triu(1).bool()",
             "torch.ones(x.shape[-2], x.shape[-2]).triu(1)",
-            "the mask holds numbers, and masked_fill takes True and False",
+            "the mask holds numbers; masked_fill takes True and False",
+        ),
+        Wrong(
+            "triu(1)",
+            "triu(2)",
+            "the mask is shifted by one place: the next token is seen",
+            exhibit="triangles/#mask-shows-next",
+        ),
+        Wrong(
+            "triu(1)",
+            "tril(-1)",
+            "the past is hidden: each token sees itself and what comes later",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "* key.shape[-1] ** 0.5",
+            "scores are multiplied by sqrt(D), not divided",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ key.shape[-1]",
+            "scores are divided by D and not by its root, or scaled twice",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ x.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of tokens",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.masked_fill(future, -torch.inf).softmax(dim=1)",
+            "the softmax runs over axis 1, which are the keys of a single text "
+            "only, and in a batch the queries",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.masked_fill(future, -torch.inf).softmax(dim=0)",
+            "the softmax runs over axis 0, which are the texts, or the queries of "
+            "a single one",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / torch.arange(1, x.shape[-2] + 1)[:, None]",
+            "rows are divided by the number of tokens that they see; it should be "
+            "by what is left of their sum",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / weights.mean(dim=-1, keepdim=True)",
+            "rows are divided by their mean; it should be by their sum",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / weights.amax(dim=-1, keepdim=True)",
+            "rows are divided by their largest weight; it should be by their sum",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / "
+            "scores.softmax(dim=-1).sum(dim=-1, keepdim=True)",
+            "rows are divided by their sum before the cut, which is one",
+            same_as="weights are hidden after the softmax, and their sum is not "
+            "one: the mistake is still there",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.masked_fill(future, -torch.inf)",
+            "there is no softmax any more",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "key @ query.mT",
+            "queries and keys are swapped",
+        ),
+        Wrong(
+            "weights @ value",
+            "weights @ key",
+            "the weights mix the keys; they should mix the values",
+        ),
+        Wrong(
+            "weights @ value",
+            "weights.mT @ value",
+            "the weights are transposed before they mix the values",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights",
+            "the weights are given; it should be the rows",
+        ),
+        Wrong(
+            "torch.ones_like(scores)",
+            "torch.ones(len(x), len(x))",
+            "the first axis is taken for the tokens, and in a batch that are the texts",
         ),
     ],
     stars=2,
+    minutes=10,
 )

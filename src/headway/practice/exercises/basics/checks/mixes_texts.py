@@ -117,6 +117,67 @@ def later_tokens(x: Tensor) -> Tensor:
     return right(x) + other
 
 
+def two_further(x: Tensor) -> Tensor:
+    """attention where each text adds the text after the next"""
+    other = torch.zeros_like(x)
+    other[:-2] = x[2:]
+    return right(x) + other
+
+
+def third_of_second(x: Tensor) -> Tensor:
+    """attention of a third text that adds the second"""
+    other = torch.zeros_like(x)
+    other[2:3] = x[1:2] * (len(x) > 2)
+    return right(x) + other
+
+
+def first_of_second(x: Tensor) -> Tensor:
+    """attention of a first text that adds the second"""
+    other = torch.zeros_like(x)
+    other[0] = x[1:2].sum(dim=0)
+    return right(x) + other
+
+
+def first_rows(x: Tensor) -> Tensor:
+    """attention where the first row of each text adds that of the text behind it"""
+    other = torch.zeros_like(x)
+    other[:-1, 0] = x[1:, 0]
+    return right(x) + other
+
+
+def last_numbers(x: Tensor) -> Tensor:
+    """attention where the last number of each token is added to the next text"""
+    other = torch.zeros_like(x)
+    other[1:, :, -1] = x[:-1, :, -1]
+    return right(x) + other
+
+
+def differences(x: Tensor) -> Tensor:
+    """attention where each first token adds a difference of two tokens before"""
+    other = torch.zeros_like(x)
+    other[1:, 0] = x[:-1, -1] - x[:-1, 0]
+    return right(x) + other
+
+
+def second_of_first(x: Tensor) -> Tensor:
+    """attention of a second text that adds the first"""
+    other = torch.zeros_like(x)
+    other[1:2] = x[:1]
+    return right(x) + other
+
+
+def turned_numbers(x: Tensor) -> Tensor:
+    """attention where a last number is added to the first number of the next text"""
+    other = torch.zeros_like(x)
+    other[1:, :, 0] = x[:-1, :, -1]
+    return right(x) + other
+
+
+def rounded(x: Tensor) -> Tensor:
+    """attention within each text, which rounds otherwise in larger batches"""
+    return right(x) / (3 * len(x)) * (3 * len(x))
+
+
 CASES = [
     right,
     causal,
@@ -130,6 +191,15 @@ CASES = [
     little,
     second_of_two,
     later_tokens,
+    two_further,
+    third_of_second,
+    first_of_second,
+    first_rows,
+    last_numbers,
+    differences,
+    rounded,
+    second_of_first,
+    turned_numbers,
 ]
 
 
@@ -154,17 +224,30 @@ EXERCISE = Exercise(
     law="A text must get the same answer in any company, and alone.",
     right=[
         """
+        # Each text alone: one call more, and it finds what depends on the company.
         x = torch.randn(3, 7, 5, dtype=torch.float64)
         alone = torch.cat([attend(text[None]) for text in x])
         return not torch.allclose(alone, attend(x), atol=1e-9)
         """,
         """
+        # By gradients: exact, with nothing to compare, if attend can be differentiated.
         x = torch.randn(4, 3, 5, dtype=torch.float64, requires_grad=True)
         rows = attend(x)
         for text in range(4):
             [slope] = torch.autograd.grad(rows[text].sum(), x, retain_graph=True)
             others = [n for n in range(4) if n != text]
             if slope[others].abs().max() > 1e-12:
+                return True
+        return False
+        """,
+        """
+        # All others are changed at once: the text that stays must get what it got.
+        x, other = torch.randn(2, 4, 6, 5, dtype=torch.float64)
+        rows = attend(x)
+        for text in range(4):
+            changed = other.clone()
+            changed[text] = x[text]
+            if not torch.allclose(attend(changed)[text], rows[text], atol=1e-9):
                 return True
         return False
         """,
@@ -183,12 +266,12 @@ EXERCISE = Exercise(
         Wrong(
             "        moved[text] = False\n",
             "",
-            "the changed text is looked at too, and it may move",
+            "the changed text is looked at too; it may move",
         ),
         Wrong(
             "(attend(changed) - before).abs() > 1e-9",
             "(attend(changed) - before).abs() > 0.1",
-            "a tolerance is so wide that a little passes unseen",
+            "the tolerance is so wide that a small share of another text is missed",
         ),
         Wrong(
             "if moved.any():",
@@ -226,7 +309,7 @@ EXERCISE = Exercise(
             "    before = attend(x)\n"
             "    return not torch.equal(before[0], before[1])\n",
             "two texts are compared with each other, and none is changed",
-            same_as="the changed text is looked at too, and it may move",
+            same_as="the changed text is looked at too; it may move",
         ),
         Wrong(
             "            return True\n    return False",
@@ -258,15 +341,11 @@ EXERCISE = Exercise(
             "moved[text] = False",
             "moved[: text + 1] = False",
             "only later texts are looked at, and not those before the changed one",
-            same_as="only the first text is changed, so that what comes from others is "
-            "missed",
         ),
         Wrong(
             "moved[text] = False",
             "moved[text:] = False",
             "only earlier texts are looked at, and not those behind the changed one",
-            same_as="only the last text is changed, so that what comes from others is "
-            "missed",
         ),
         Wrong(
             "    before = attend(x)\n",
@@ -302,6 +381,110 @@ EXERCISE = Exercise(
             "moved[text:] = False\n        moved[: max(text - 1, 0)] = False",
             "only the text before the changed one is looked at",
         ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    x = x[:2]\n"
+            "    before = attend(x)\n"
+            "    for text in range(2):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(7, 5, dtype=torch.float64)\n"
+            "        if not torch.allclose(attend(changed)[1 - text], "
+            "before[1 - text]):\n"
+            "            return True\n"
+            "    return False\n"
+            "    before = attend(x)\n",
+            "the batch has two texts, so that what a third one does is missed",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    alone = torch.cat([attend(text[None]) for text in x])\n"
+            "    return not torch.equal(alone, attend(x))\n"
+            "    before = attend(x)\n",
+            "texts in a batch are compared with texts alone to the last digit, "
+            "which rounding decides",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return False\n",
+            "the batch has one text, or nothing is compared: it always says False",
+            same_as="what is compared can never differ: one tensor under two "
+            "names, since y = x copies nothing, or shapes alone",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text] = False\n        moved = moved[:, -1]",
+            "only the last row of each text is looked at",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text] = False\n        moved = moved[..., 0]",
+            "only the first number of each row is looked at",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text] = False\n        moved = moved[:1]",
+            "only the rows of the first text are looked at",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text] = False\n        moved = moved[-1:]",
+            "only the rows of the last text are looked at",
+        ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text, :, 0] = torch.randn(7, dtype=torch.float64)",
+            "only the first number of each token is changed, so that what comes "
+            "from others is missed",
+        ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text] += 1.0",
+            "the same number is added to a whole text, which leaves its "
+            "differences as they were",
+        ),
+        Wrong(
+            "if moved.any():",
+            "moved[text] = True\n        if moved.all():",
+            "a text counts only if all numbers of all others move; one is enough",
+        ),
+        Wrong(
+            "for text in range(3):",
+            "for text in range(1, 3):",
+            "the first text is never changed",
+        ),
+        Wrong(
+            "for text in range(3):",
+            "for text in range(2):",
+            "the last text is never changed",
+        ),
+        Wrong(
+            "moved[text] = False",
+            "moved[text] = False\n        moved = moved[(text + 1) % 3]",
+            "only the text behind the changed one is looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return not torch.allclose(attend(x[:1])[0], attend(x)[0])\n",
+            "only the first text is compared with itself alone, in a batch of three",
+            same_as="only the rows of the first text are looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return not torch.allclose(attend(x[-1:])[0], attend(x)[-1])\n",
+            "only the last text is compared with itself alone",
+            same_as="only the rows of the last text are looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return not torch.allclose(attend(x[1:])[-1], attend(x)[-1])\n",
+            "the first text is taken away, and only the last is looked at",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    return not torch.allclose(attend(x[1:]), attend(x)[1:])\n",
+            "the first text is taken away, so that what comes from later ones is "
+            "missed",
+        ),
     ],
     survivors={
         "(attend(changed) - before).abs() > 1e-09 -> "
@@ -309,4 +492,5 @@ EXERCISE = Exercise(
         "(attend(changed) - before).abs() -> attend(changed) - before": "of many "
         "numbers that move some grow",
     },
+    minutes=15,
 )

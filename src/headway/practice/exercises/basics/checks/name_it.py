@@ -176,6 +176,7 @@ EXERCISE = Exercise(
     "is how your own answers are judged.",
     right=[
         """
+        # The nearest of ten: no tolerance is needed, and something is always named.
         q, k, v = torch.randn(3, 1, 5, 9, dtype=torch.float64)
         names = [name.strip() for name in NAMES.replace("\\n", " ").split(",")]
         full = torch.ones(5, 5, dtype=torch.bool)
@@ -186,6 +187,22 @@ EXERCISE = Exercise(
         tables += [weigh(s / 3, full).tril(), weigh((s / 3).tril(), full)]
         far = [(attend(q, k, v) - table @ v).norm() for table in tables]
         return names[far.index(min(far))]
+        """,
+        """
+        # The identity as values: the weights themselves come out, and can be looked at.
+        q, k = torch.randn(2, 1, 6, 6, dtype=torch.float64)
+        found = attend(q, k, torch.eye(6, dtype=torch.float64)[None])
+        full = torch.ones(6, 6, dtype=torch.bool)
+        raw = q @ k.mT
+        s = raw / 6**0.5
+        low = full.tril()
+        tables = [weigh(s, low), weigh(raw, low), weigh(raw / 6, low)]
+        tables += [weigh(s, low, 1), weigh(s.mT, low), weigh(s, full)]
+        tables += [weigh(s, full.tril(1)), weigh(s, full.triu())]
+        tables += [weigh(s, full).tril(), weigh(s.tril(), full)]
+        names = [name.strip() for name in NAMES.replace("\\n", " ").split(",")]
+        same = [torch.allclose(found, table) for table in tables]
+        return names[same.index(True)]
         """,
     ],
     wrong=[
@@ -214,7 +231,7 @@ EXERCISE = Exercise(
             "torch.allclose(weights @ value, rows)",
             "torch.allclose(weights @ value, rows, atol=10.0)",
             "a tolerance is so wide that all ten are alike",
-            same_as="all numbers are one, and all ten give what the right one does",
+            same_as="it always says right",
         ),
         Wrong(
             "torch.allclose(weights @ value, rows)",
@@ -224,55 +241,60 @@ EXERCISE = Exercise(
         Wrong(
             "weigh(scores.mT, past)",
             "weigh(scores, past.mT)",
-            "the mask is transposed where the scores should be",
+            "the mask is transposed for swapped queries and keys; it should be the "
+            "scores",
         ),
         Wrong(
             "torch.allclose(weights @ value, rows)",
             "(weights @ value).shape == rows.shape",
             "shapes are compared, and no numbers",
-            same_as="all numbers are one, and all ten give what the right one does",
+            same_as="it always says right",
         ),
         Wrong(
             "all_keys.tril(1)",
             "past.tril(1)",
-            "the next token is cut out of a triangle that has lost it already",
+            '"next token seen" is not recognised: its triangle must have one '
+            "diagonal more than that of the past, as all_keys.tril(1) has",
         ),
         Wrong(
             "weigh(scores, all_keys) * past",
             "weigh(scores, past) * past",
-            "the future is hidden before the softmax where it should be hidden after",
+            '"hidden after the softmax" is not recognised: the softmax must run '
+            "over all keys, and the triangle be cut afterwards",
         ),
         Wrong(
             "weigh(scores * past, all_keys)",
             "weigh(scores * past, past)",
-            "zeros of the future are hidden once more",
+            '"hidden scores are zero" is not recognised: the triangle of scores '
+            "must go into a softmax over all keys",
         ),
         Wrong(
             "weigh(scores * 2, past)",
             "weigh(scores / 2, past)",
-            '"no scale" divides once more, and should not have been divided',
+            '"no scale" divides once more; it should not be divided at all',
         ),
         Wrong(
             "weigh(scores / 2, past)",
             "weigh(scores * 2, past)",
-            '"scaled twice" is multiplied, and should be divided once more',
+            '"scaled twice" is not recognised: the products must be divided by D, '
+            "which is its root twice",
         ),
         Wrong(
             "weigh(scores, past, dim=-2)",
             "weigh(scores, all_keys, dim=-2)",
-            "nothing is hidden in the softmax over the queries",
+            '"softmax over the queries" is not recognised: columns must sum to '
+            "one, with the future hidden before",
         ),
         Wrong(
             "weigh(scores, all_keys.triu())",
             "weigh(scores, all_keys.triu(1))",
-            "the flipped triangle hides the diagonal, and with it all that the last "
-            "row has",
+            '"triangle flipped" is not recognised: a token must see itself and all '
+            "behind it, as in all_keys.triu()",
         ),
         Wrong(
             "    rows = attend(query, key, value)\n",
             "    return 'right'\n    rows = attend(query, key, value)\n",
             "it always says right",
-            same_as="all numbers are one, and all ten give what the right one does",
         ),
         Wrong(
             "torch.allclose(weights @ value, rows)",
@@ -282,8 +304,191 @@ EXERCISE = Exercise(
         Wrong(
             "weigh(scores.mT, past)",
             "weigh(scores, past).mT",
-            "weights are transposed, where queries and keys should be swapped before",
+            '"queries and keys swapped" is not recognised: the scores must be '
+            "transposed, and then the past be kept",
+        ),
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)\n"
+            "    all_keys = torch.ones(7, 7, dtype=torch.bool)",
+            "query, key, value = torch.randn(3, 2, 2, 4, dtype=torch.float64)\n"
+            "    all_keys = torch.ones(2, 2, dtype=torch.bool)",
+            "the probe has two tokens, at which the next token is all of the future",
+        ),
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)\n"
+            "    query = key",
+            "queries and keys are the same, so that to swap them changes nothing",
+            same_as="queries, keys and values are the same, so that to swap them "
+            "changes nothing",
+        ),
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)\n"
+            "    value = torch.ones_like(value)",
+            "all values are one, so that only the sums of weights are seen",
+            same_as="all numbers are one, and all ten give what the right one does",
+        ),
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)",
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)\n"
+            "    query = torch.zeros_like(query)",
+            "all scores are zero, so that neither their scale nor their order is seen",
+        ),
+        Wrong(
+            '        "no scale": weigh(scores * 2, past),\n'
+            '        "scaled twice": weigh(scores / 2, past),',
+            '        "no scale": weigh(scores / 2, past),\n'
+            '        "scaled twice": weigh(scores * 2, past),',
+            '"no scale" and "scaled twice" are exchanged',
+        ),
+        Wrong(
+            "    for name, weights in ways.items():\n"
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "    for name, weights in ways.items():\n"
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name in ("no scale", "scaled '
+            'twice") else name\n'
+            '    return "none of them"',
+            "the vectors have one number, at which D and its root are one, so that "
+            "scales are not told apart",
+        ),
+        Wrong(
+            '"softmax over the queries": weigh(scores, past, dim=-2)',
+            '"softmax over the queries": weigh(scores, past, dim=0)',
+            "the softmax over the queries runs over axis 0, which are the texts",
+            same_as='"softmax over the queries" is not recognised: columns must '
+            "sum to one, with the future hidden before",
+        ),
+        Wrong(
+            '"no scale": weigh(scores * 2, past)',
+            '"no scale": weigh(scores * 4, past)',
+            '"no scale" is not recognised: its scores must be the bare products of '
+            "queries and keys",
+        ),
+        Wrong(
+            '"nothing hidden": weigh(scores, all_keys)',
+            '"nothing hidden": weigh(scores, past)',
+            '"nothing hidden" is not recognised: all keys must be kept',
+        ),
+        Wrong(
+            "query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)\n"
+            "    all_keys = torch.ones(7, 7, dtype=torch.bool)",
+            "query, key, value = torch.randn(3, 2, 1, 4, dtype=torch.float64)\n"
+            "    all_keys = torch.ones(1, 1, dtype=torch.bool)",
+            "the probe has one token, which has no other to look at",
+            same_as="it always says right",
+        ),
+        Wrong(
+            "            return name\n",
+            "            return name.title()\n",
+            "the names are written otherwise than in NAMES",
+        ),
+        Wrong(
+            "            return name\n",
+            "            return list(ways).index(name)\n",
+            "the number of a name is given; it should be the name",
+            same_as="the names are written otherwise than in NAMES",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "no scale" else name\n'
+            '    return "none of them"',
+            '"no scale" is taken for right: its weights are not recognised, or '
+            "those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "scaled twice" else name\n'
+            '    return "none of them"',
+            '"scaled twice" is taken for right: its weights are not recognised, or '
+            "those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "softmax over the '
+            'queries" else name\n'
+            '    return "none of them"',
+            '"softmax over the queries" is taken for right: its weights are not '
+            "recognised, or those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "queries and keys '
+            'swapped" else name\n'
+            '    return "none of them"',
+            '"queries and keys swapped" is taken for right: its weights are not '
+            "recognised, or those of right come out for it",
+            same_as="queries, keys and values are the same, so that to swap them "
+            "changes nothing",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "nothing hidden" else name\n'
+            '    return "none of them"',
+            '"nothing hidden" is taken for right: its weights are not recognised, '
+            "or those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "next token seen" else name\n'
+            '    return "none of them"',
+            '"next token seen" is taken for right: its weights are not recognised, '
+            "or those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "triangle flipped" else name\n'
+            '    return "none of them"',
+            '"triangle flipped" is taken for right: its weights are not '
+            "recognised, or those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "hidden after the '
+            'softmax" else name\n'
+            '    return "none of them"',
+            '"hidden after the softmax" is taken for right: its weights are not '
+            "recognised, or those of right come out for it",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            return "right" if name == "hidden scores are '
+            'zero" else name\n'
+            '    return "none of them"',
+            '"hidden scores are zero" is taken for right: its weights are not '
+            "recognised, or those of right come out for it",
         ),
     ],
     stars=3,
+    minutes=25,
 )

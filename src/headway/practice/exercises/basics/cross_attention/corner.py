@@ -57,8 +57,18 @@ EXERCISE = Exercise(
     law="Cross-attention is self-attention in a longer row, of which a mask leaves one "
     "corner.",
     right=[
-        "return (torch.arange(S + T) < S)[None]",
         """
+        # One row for all queries: the shortest, as all may see the same keys.
+        return (torch.arange(S + T) < S)[None]
+        """,
+        """
+        # Blocks: longer, and good where the memory is to see itself, too, as here.
+        mask = torch.zeros(S + T, S + T, dtype=torch.bool)
+        mask[:, :S] = True
+        return mask
+        """,
+        """
+        # The corner alone; a token of the memory sees itself, so no row is empty.
         mask = torch.eye(S + T, dtype=torch.bool)
         mask[S:, :S] = True
         mask[S:, S:] = False
@@ -77,7 +87,11 @@ EXERCISE = Exercise(
         ),
         Wrong("< S\n", "<= S\n", "the first token of the text is seen too"),
         Wrong("< S\n", "< S - 1\n", "the last token of the memory is hidden"),
-        Wrong("< S\n", "< T\n", "the numbers of the two texts are exchanged"),
+        Wrong(
+            "< S\n",
+            "< T\n",
+            "T columns are seen; it should be S, the tokens of the memory",
+        ),
         Wrong(
             "is_memory.expand(S + T, -1)",
             "is_memory[:, None].expand(-1, S + T)",
@@ -89,7 +103,7 @@ EXERCISE = Exercise(
             "    mask = torch.zeros(S + T, S + T)\n"
             "    mask[S:, :S] = 1.0\n"
             "    return mask",
-            "the mask holds numbers, and not True and False",
+            "the mask holds numbers; it should hold True and False",
         ),
         Wrong(
             "    is_memory = torch.arange(S + T) < S\n"
@@ -107,14 +121,104 @@ EXERCISE = Exercise(
             "    is_memory = torch.arange(S + T) < S\n"
             "    return is_memory.expand(S + T, -1)",
             "    return torch.ones(T, S, dtype=torch.bool)",
-            "the mask is (T, S), that of cross-attention, and all S + T ask and "
+            "the mask is (T, S), that of cross-attention; here all S + T ask and "
             "are asked",
         ),
         Wrong(
             "    is_memory = torch.arange(S + T) < S\n"
             "    return is_memory.expand(S + T, -1)",
             "    return (torch.arange(S + T) < S).expand(T, -1)",
-            "the mask has rows for the text alone, and the memory's tokens ask too",
+            "the mask has rows for the text alone; the memory's tokens ask too",
+        ),
+        Wrong(
+            "torch.arange(S + T) < S",
+            "torch.arange(S + T) >= T",
+            "the text is taken to stand before the memory",
+        ),
+        Wrong(
+            "torch.arange(S + T) < S",
+            "torch.arange(S + T) > S",
+            "the text sees itself but for its first token, and not the memory",
+        ),
+        Wrong(
+            "torch.arange(S + T) < S",
+            "torch.arange(1, S + T) < S",
+            "there is one column too few: the numbers begin at one",
+        ),
+        Wrong(
+            "torch.arange(S + T) < S",
+            "(torch.arange(S + T) < S) & (torch.arange(S + T) > 0)",
+            "the first token of the memory is hidden",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T, dtype=torch.bool)\n"
+            "    mask[S + 1 :, :S] = True\n"
+            "    return mask",
+            "the first row of the text sees nothing: the corner begins one row too "
+            "late",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T, dtype=torch.bool)\n"
+            "    mask[S:-1, :S] = True\n"
+            "    return mask",
+            "the last row of the text sees nothing: the corner ends one row too early",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T, dtype=torch.bool)\n"
+            "    mask[T:, :T] = True\n"
+            "    return mask",
+            "S and T are exchanged in both axes, so that the corner begins at T",
+            same_as="T columns are seen; it should be S, the tokens of the memory",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S, dtype=torch.bool)",
+            "the mask has columns for the memory alone; the text is asked too, and "
+            "must be hidden",
+        ),
+        Wrong(
+            "torch.arange(S + T) < S",
+            "(torch.arange(S + T) < S).int()",
+            "the mask holds whole numbers; it should hold True and False",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T)\n"
+            "    mask[:, S:] = -torch.inf\n"
+            "    return mask",
+            "the mask holds zeros and minus infinity; it should hold True and False",
+            same_as="the mask holds numbers; it should hold True and False",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T)\n"
+            "    mask[:, S:] = 1.0\n"
+            "    return mask",
+            "the mask holds ones for what is hidden; it should hold True for what "
+            "is seen",
+            same_as="the mask holds numbers; it should hold True and False",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S + T, dtype=torch.bool).triu(1)",
+            "the past is hidden, and with it all of the memory",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.eye(S + T, dtype=torch.bool)",
+            "each token sees itself alone",
         ),
     ],
+    minutes=6,
 )

@@ -57,8 +57,20 @@ EXERCISE = Exercise(
     "the order of the rows.",
     right=[
         """
+        # Each step by hand; the memory is mixed first, and projected last.
         scores = (x @ W_query) @ (memory @ W_key).mT / W_query.shape[1] ** 0.5
         return torch.softmax(scores, dim=-1) @ memory @ W_value
+        """,
+        """
+        # PyTorch's own function: fast, and its scale is the same.
+        query, key, value = x @ W_query, memory @ W_key, memory @ W_value
+        return torch.nn.functional.scaled_dot_product_attention(query, key, value)
+        """,
+        """
+        # einsum names what is summed: b texts, t who ask, s who answer.
+        scores = torch.einsum("btd,bsd->bts", x @ W_query, memory @ W_key)
+        weights = (scores / W_key.shape[-1] ** 0.5).softmax(dim=-1)
+        return torch.einsum("bts,bsv->btv", weights, memory @ W_value)
         """,
     ],
     wrong=[
@@ -150,15 +162,128 @@ EXERCISE = Exercise(
             "query = x @ W_query.T\n"
             "    key = memory @ W_key.T\n"
             "    value = memory @ W_value.T",
-            "weights are transposed, which those of nn.Linear are, and these are not",
+            "weights are transposed; that is for weights of nn.Linear, and these "
+            "multiply from the right as they are",
         ),
         Wrong(
             "query = x @ W_query\n"
             "    key = memory @ W_key\n"
             "    value = memory @ W_value",
             "query = W_query(x)\n    key = W_key(memory)\n    value = W_value(memory)",
-            "weights are called like layers, and they are tensors",
+            "weights are called like layers; they are tensors",
+        ),
+        Wrong(
+            "query = x @ W_query\n"
+            "    key = memory @ W_key\n"
+            "    value = memory @ W_value",
+            "memory = memory[:1].expand_as(memory)\n"
+            "    query = x @ W_query\n"
+            "    key = memory @ W_key\n"
+            "    value = memory @ W_value",
+            "all texts ask the memory of the first",
+        ),
+        Wrong(
+            "query = x @ W_query\n"
+            "    key = memory @ W_key\n"
+            "    value = memory @ W_value",
+            "x = x[:1].expand_as(x)\n"
+            "    query = x @ W_query\n"
+            "    key = memory @ W_key\n"
+            "    value = memory @ W_value",
+            "the first text asks in place of all",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=memory.shape[1] ** -0.5)",
+            "the scale is that of the number of tokens in the memory; it should be "
+            "that of the width of keys",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=x.shape[1] ** -0.5)",
+            "the scale is that of the number of tokens that ask; it should be that "
+            "of the width of keys",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=value.shape[-1] ** -0.5)",
+            "the scale is that of the width of values; it should be that of keys",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=key.shape[-1] ** 0.5)",
+            "scores are multiplied by sqrt(D), not divided",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(key, query, value)",
+            "keys and queries are handed over in the opposite order",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, value, key)",
+            "values and keys are handed over in the opposite order",
+        ),
+        Wrong(
+            "key = memory @ W_key\n    value = memory @ W_value",
+            "key = memory @ W_value\n    value = memory @ W_key",
+            "the weights of keys and values are exchanged",
+            same_as="values and keys are handed over in the opposite order",
+        ),
+        Wrong(
+            "query = x @ W_query\n    key = memory @ W_key",
+            "query = x @ W_key\n    key = memory @ W_query",
+            "the weights of queries and keys are exchanged",
+        ),
+        Wrong(
+            "query = x @ W_query",
+            "query = x @ W_key",
+            "the keys' weights make the queries too",
+        ),
+        Wrong(
+            "key = memory @ W_key",
+            "key = memory @ W_query",
+            "the queries' weights make the keys too",
+        ),
+        Wrong(
+            "query = x @ W_query",
+            "query = x",
+            "the queries are not projected",
+        ),
+        Wrong(
+            "key = memory @ W_key",
+            "key = memory",
+            "the keys are not projected",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, "
+            "dim=0) @ value",
+            "the softmax runs over the texts",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT, dim=-1) @ value / "
+            "key.shape[-1] ** 0.5",
+            "the scale comes after the softmax",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return x + attention(query, key, value)",
+            "the text is added to what it gets, as in a block; attention gives "
+            "what it gets alone",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return value.mean(dim=1, keepdim=True).expand(-1, x.shape[1], -1)",
+            "the mean of the memory's values is given, as if all weights were equal",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query[:1], key[:1], value[:1]).expand(len(x), -1, -1)",
+            "the first text's rows are given for all texts",
         ),
     ],
     stars=2,
+    minutes=6,
 )

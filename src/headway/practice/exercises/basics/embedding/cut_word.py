@@ -42,7 +42,17 @@ CASES = [
     ("xabx", ["ab"]),
     ("zoodog", ["dog", "est"]),
     ("doglikedog", ["dog", "like"]),
+    ("abcdef", ["abc", "def", "bcde"]),
+    ("abcx", ["ab", "b", "c", "x"]),
 ]
+
+# The loop of the solution, in whose place many put another.
+LOOP = """    while word:
+        known = [piece for piece in pieces if word.startswith(piece)]
+        piece = max(known, key=len, default=word[0])
+        found.append(piece)
+        word = word[len(piece) :]
+"""
 
 EXERCISE = Exercise(
     answer="cut_word",
@@ -63,12 +73,30 @@ EXERCISE = Exercise(
     "that it learned from text.",
     right=[
         """
+        # A recursion: the rest is a shorter word, which is cut by the same rule.
         if not word:
             return []
         for length in range(len(word), 0, -1):
             if word[:length] in pieces:
                 break
         return [word[:length], *cut_word(word[length:], pieces)]
+        """,
+        """
+        # Pieces sorted once, the longest first: the first that fits is the longest.
+        found, place = [], 0
+        longest_first = sorted(pieces, key=len, reverse=True)
+        while place < len(word):
+            fits = (p for p in longest_first if word.startswith(p, place))
+            found.append(next(fits, word[place]))
+            place += len(found[-1])
+        return found
+        """,
+        """
+        # A regular expression: the alternatives are tried in their order, a dot last.
+        import re
+
+        longest_first = sorted(map(re.escape, pieces), key=len, reverse=True)
+        return re.findall("|".join([*longest_first, "."]), word)
         """,
     ],
     wrong=[
@@ -103,12 +131,7 @@ EXERCISE = Exercise(
             "the pieces stand in reverse order",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    for piece in sorted(pieces, key=len, reverse=True):\n"
             "        while word.startswith(piece):\n"
             "            found.append(piece)\n"
@@ -119,12 +142,7 @@ EXERCISE = Exercise(
             "before? Then all must be tried again.",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    for piece in sorted(pieces, key=len, reverse=True):\n"
             "        while word.startswith(piece):\n"
             "            found.append(piece)\n"
@@ -132,12 +150,7 @@ EXERCISE = Exercise(
             "each piece is tried once, in one pass, and the rest is lost",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    for piece in sorted(pieces, key=len, reverse=True):\n"
             "        while word.startswith(piece):\n"
             "            found.append(piece)\n"
@@ -146,12 +159,7 @@ EXERCISE = Exercise(
             "each piece is tried once, in one pass, and the rest becomes one piece",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    while word:\n"
             "        known = [piece for piece in pieces if word.endswith(piece)]\n"
             "        piece = max(known, key=len, default=word[-1])\n"
@@ -161,7 +169,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "default=word[0]",
-            "default=word[: min((n for n in range(len(word)) if "
+            "default=word[: min((n for n in range(1, len(word)) if "
             "word[n:].startswith(tuple(pieces))), default=len(word))]",
             "unknown letters that stand side by side become one piece",
         ),
@@ -179,46 +187,33 @@ EXERCISE = Exercise(
             "May the last piece reach the end?",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    for piece in sorted(pieces, key=len, reverse=True):\n"
             "        if piece in word:\n"
             "            found.append(piece)\n"
             "            word = word.replace(piece, '')\n"
             "    found += word\n",
-            "pieces are looked for anywhere, so that they stand in the order of their "
+            "pieces are looked for anywhere in the word; they stand in the order of "
+            "their "
             "lengths, and a piece that comes twice stands once",
             hint="Which piece does the word begin with? The order of the answer is "
             "that of the word.",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    for piece in sorted(pieces, key=len, reverse=True):\n"
             "        while piece in word:\n"
             "            found.append(piece)\n"
             "            word = word.replace(piece, '', 1)\n"
             "    found += word\n",
-            "pieces are looked for anywhere, so that they stand in the order of their "
-            "lengths, and not of the word",
+            "pieces are looked for anywhere in the word; they stand in the order of "
+            "their "
+            "lengths, and not in that of the word",
             hint="Which piece does the word begin with? The order of the answer is "
             "that of the word.",
         ),
         Wrong(
-            "    while word:\n"
-            "        known = [piece for piece in pieces if "
-            "word.startswith(piece)]\n"
-            "        piece = max(known, key=len, default=word[0])\n"
-            "        found.append(piece)\n"
-            "        word = word[len(piece) :]\n",
+            LOOP,
             "    for piece in sorted(pieces, key=len, reverse=True):\n"
             "        if piece in word:\n"
             "            found.append(piece)\n"
@@ -228,5 +223,158 @@ EXERCISE = Exercise(
             hint="Which piece does the word begin with? The order of the answer is "
             "that of the word.",
         ),
+        Wrong(
+            "word = word[len(piece) :]",
+            "word = word[len(piece) :].lstrip(piece) if known else word[1:]",
+            "a piece is taken off by lstrip, which takes off all letters "
+            "that occur in it",
+            hint="lstrip('dog') takes off any of the letters d, o and g, as "
+            "often as they come. removeprefix takes off the piece.",
+        ),
+        Wrong(
+            "word = word[len(piece) :]",
+            "word = word.replace(piece, '')",
+            "replace takes the piece out of the whole word, where its "
+            "beginning alone is to be cut off",
+        ),
+        Wrong(
+            "word = word[len(piece) :]",
+            "word = word[1:]",
+            "the word is cut by one letter, where it is to be cut by the "
+            "length of the piece",
+        ),
+        Wrong(
+            "word = word[len(piece) :]",
+            "word = word[len(piece) + 1 :]",
+            "one letter too many is cut off with each piece",
+        ),
+        Wrong(
+            "while word:",
+            "while len(word) > 1:",
+            "the loop ends while one letter is left",
+        ),
+        Wrong(
+            "        piece = max(known, key=len, default=word[0])\n",
+            "        if not known:\n"
+            "            break\n"
+            "        piece = max(known, key=len)\n",
+            "the loop ends at a letter that begins no piece, and all that "
+            "comes after is lost",
+        ),
+        Wrong(
+            "        piece = max(known, key=len, default=word[0])\n",
+            "        if not known:\n"
+            "            found.append(word)\n"
+            "            break\n"
+            "        piece = max(known, key=len)\n",
+            "the loop ends at a letter that begins no piece",
+            same_as="the rest of a word with an unknown letter becomes one piece",
+        ),
+        Wrong(
+            "max(known, key=len, default=word[0])",
+            "max(known, key=len)",
+            "a letter that begins no known piece is not thought of, so "
+            "that max gets an empty list",
+        ),
+        Wrong(
+            "max(known, key=len, default=word[0])",
+            "sorted(known, key=len)[-1]",
+            "a letter that begins no known piece is not thought of, so "
+            "that an empty list is indexed",
+        ),
+        Wrong(
+            "        found.append(piece)\n",
+            "        found += [piece] if piece not in found else []\n",
+            "a piece that comes twice stands once",
+        ),
+        Wrong(
+            "        found.append(piece)\n",
+            "        found.append('##' + piece if found else piece)\n",
+            "pieces after the first are marked by ##, as BERT writes them",
+        ),
+        Wrong(
+            "        found.append(piece)\n",
+            "        found.append(piece if known else '[UNK]')\n",
+            "an unknown letter is replaced by a sign for what is unknown; "
+            "it should become a piece of its own",
+        ),
+        Wrong(
+            "        found.append(piece)\n",
+            "        found.append(piece if known else '<unk>')\n",
+            "an unknown letter is replaced by <unk>; it should become a "
+            "piece of its own",
+        ),
+        Wrong(
+            "return found",
+            "return ' '.join(found)",
+            "the pieces are joined to one text; they should be a list",
+        ),
+        Wrong(
+            "return found",
+            "return set(found)",
+            "the pieces are a set, which has no order; they should be a list",
+        ),
+        Wrong(
+            "        piece = max(known, key=len, default=word[0])\n",
+            "        if not known:\n"
+            "            found += word\n"
+            "            break\n"
+            "        piece = max(known, key=len)\n",
+            "the rest of a word with an unknown letter is cut into letters",
+        ),
+        Wrong(
+            "if word.startswith(piece)]",
+            "if word.startswith(piece)]\n"
+            "        known = [piece for piece in known if piece not in found]",
+            "each piece is used once",
+        ),
+        Wrong(
+            LOOP,
+            "    if word:\n"
+            "        known = [piece for piece in pieces if "
+            "word.startswith(piece)]\n"
+            "        found = [max(known, key=len, default=word[0])]\n"
+            "        rest = word[len(found[0]) :]\n"
+            "        found += [rest] if rest else []\n",
+            "the word is cut once, and its rest stays in one piece",
+        ),
+        Wrong(
+            LOOP,
+            "    known = [piece for piece in pieces if piece in word]\n"
+            "    piece = max(known, key=len, default='')\n"
+            "    if not piece:\n"
+            "        return list(word)\n"
+            "    left, _, right = word.partition(piece)\n"
+            "    found = [*cut_word(left, pieces), piece, *cut_word(right, "
+            "pieces)]\n",
+            "the longest piece anywhere in the word is taken first; it "
+            "should be the longest at its beginning",
+        ),
+        Wrong(
+            LOOP,
+            "    for piece in pieces:\n"
+            "        while word.startswith(piece):\n"
+            "            found.append(piece)\n"
+            "            word = word[len(piece) :]\n"
+            "    found += word\n",
+            "each piece is tried in the order of the list, in one pass, "
+            "and the rest is cut into letters",
+        ),
+        Wrong(
+            LOOP,
+            "    while word:\n"
+            "        for piece in sorted(pieces, key=len, reverse=True):\n"
+            "            if word.startswith(piece):\n"
+            "                found.append(piece)\n"
+            "                word = word[len(piece) :]\n"
+            "        if not word.startswith(tuple(pieces)):\n"
+            "            found += word[:1]\n"
+            "            word = word[1:]\n",
+            "the loop over the pieces goes on after one has fitted, so "
+            "that a shorter one is tried next; it should begin again with "
+            "the longest",
+            hint="break ends the loop over the pieces, and the outer loop begins anew.",
+        ),
     ],
+    minutes=10,
 )

@@ -8,6 +8,7 @@ shape. Each index becomes a vector of E numbers, of the type of the table.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -40,12 +41,22 @@ EXERCISE = Exercise(
         "beside them, so that they choose along the first axis.",
     ),
     draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, *d.lead, d.T)),
+    trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="A word has the same vector wherever it stands.",
     right=[
-        "return torch.nn.functional.embedding(indices, table)",
         """
+        # The library's function: what nn.Embedding calls, with the indices first.
+        return torch.nn.functional.embedding(indices, table)
+        """,
+        """
+        # A loop: slow, but each row can be seen being fetched.
         rows = [table[i] for i in indices.flatten().tolist()]
         return torch.stack(rows).reshape(*indices.shape, -1)
+        """,
+        """
+        # index_select says along which axis is chosen; it takes indices of one axis.
+        rows = table.index_select(0, indices.flatten())
+        return rows.unflatten(0, indices.shape)
         """,
     ],
     wrong=[
@@ -83,14 +94,14 @@ EXERCISE = Exercise(
         Wrong(
             "table[indices]",
             "torch.gather(table, 0, indices)",
-            "torch.gather picks a single number for each index, down the columns, "
-            "and not a row",
+            "torch.gather picks a single number for each index, down the columns; "
+            "it should be a row",
         ),
         Wrong(
             "table[indices]",
             "torch.gather(table, 1, indices)",
-            "torch.gather picks a single number for each index, along the rows, "
-            "and not a row",
+            "torch.gather picks a single number for each index, along the rows; "
+            "it should be a row",
         ),
         Wrong(
             "table[indices]",
@@ -115,7 +126,7 @@ EXERCISE = Exercise(
         Wrong(
             "table[indices]",
             "table.gather(0, indices.unsqueeze(1).expand(-1, table.shape[1]))",
-            "the indices of a single text are spread for gather, and there may be "
+            "the indices of a single text are spread for gather; there may be "
             "more texts",
             hint="unsqueeze(1) and expand(-1, ...) fit indices of one axis. Square "
             "brackets take indices of any shape.",
@@ -127,6 +138,88 @@ EXERCISE = Exercise(
             hint="expand(-1, ...) fits indices of one axis. Square brackets take "
             "indices of any shape.",
         ),
+        Wrong(
+            "table[indices]",
+            "table.index_select(0, indices)",
+            "index_select is given indices of several axes; it takes one axis alone",
+            hint="Square brackets take indices of any shape.",
+        ),
+        Wrong(
+            "table[indices]",
+            "[table[i] for i in indices]",
+            "a list is given; it should be one tensor, as torch.stack makes one",
+        ),
+        Wrong(
+            "table[indices]",
+            "[table[i] for i in indices.flatten()]",
+            "a list with a vector for each index is given; it should be "
+            "one tensor of the shape of the indices",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[-1]]",
+            "only the last text is looked up",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[..., 0]]",
+            "only the first word of each text is looked up",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[..., -1]]",
+            "only the last word of each text is looked up",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].squeeze()",
+            "squeeze removes axes of size one, such as that of a text with one word",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices + 1]",
+            "one is added to each index: the row behind is taken, and "
+            "there is none behind the last",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].sum(dim=-2)",
+            "the rows of a text are added up; each should stay",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].mean(dim=-2)",
+            "the mean of the rows of a text is taken; each row should stay",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.unique()]",
+            "each word is looked up once, however often it comes, in the "
+            "order of the table",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[: indices.shape[-1]]",
+            "the first rows of the table are given, whatever the indices are",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.nn.functional.one_hot(indices, len(table)) @ table",
+            "it is looked up by a product with one-hot rows, which are whole numbers",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.nn.functional.one_hot(indices, len(table)).float() @ table",
+            "it is looked up by a product with one-hot rows of 32 bits; "
+            "they should have the type of the table",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.nn.Embedding(*table.shape)(indices).to(table.dtype)",
+            "a new nn.Embedding draws a table of its own, and the one that "
+            "is given is not used",
+        ),
     ],
     stars=1,
+    minutes=2,
 )

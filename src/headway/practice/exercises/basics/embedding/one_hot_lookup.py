@@ -7,7 +7,7 @@ The table is (N, E); the indices have any shape (...). The result is (..., E), o
 type of the table.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -36,8 +36,26 @@ def drawn_indices(d):  # type: ignore[no-untyped-def]
     return d.integers(d.S - (d.axes > 1), *d.lead, d.T)
 
 
+def picks_rows(args, result, given):  # type: ignore[no-untyped-def]
+    """Whether rows of the table itself are picked, by numbers and not by slices."""
+    of_table = any(
+        isinstance(one, Tensor) and one.shape == given[0].shape for one in args
+    )
+    parts = args[-1] if isinstance(args[-1], tuple) else (args[-1],)
+    return of_table and any(isinstance(one, (Tensor, int, list)) for one in parts)
+
+
 EXERCISE = Exercise(
     answer="one_hot_lookup",
+    forbids=[
+        Forbidden(
+            "The task says: by a product. Here rows of the table are picked, as in the "
+            "task before.",
+            "return table[indices]",
+            names=("getitem", "index_select", "embedding", "take", "gather"),
+            when=picks_rows,
+        )
+    ],
     read=(
         "basics/embedding/#looking-up-is-a-product-in-disguise",
         "Looking up is a product in disguise",
@@ -54,15 +72,22 @@ EXERCISE = Exercise(
     "zero.",
     right=[
         """
+        # The library makes the rows: whole numbers, so that they take the table's type.
         one_hot = torch.nn.functional.one_hot(indices, len(table))
         return one_hot.to(table.dtype) @ table
         """,
         """
+        # A loop: slow, but each single one can be seen being set.
         flat = indices.flatten()
         one_hot = torch.zeros(len(flat), len(table), dtype=table.dtype)
         for place, index in enumerate(flat.tolist()):
             one_hot[place, index] = 1
         return (one_hot @ table).reshape(*indices.shape, table.shape[1])
+        """,
+        """
+        # scatter_ writes all ones at once, where a table of zeros is there already.
+        zeros = torch.zeros(*indices.shape, len(table), dtype=table.dtype)
+        return zeros.scatter_(-1, indices.unsqueeze(-1), 1.0) @ table
         """,
     ],
     wrong=[
@@ -74,7 +99,8 @@ EXERCISE = Exercise(
         Wrong(
             "torch.arange(table.shape[0])",
             "torch.arange(table.shape[1])",
-            "the one-hot rows are as long as a vector, and not as the vocabulary",
+            "the one-hot rows are as long as a vector; they should be as long as the "
+            "vocabulary",
         ),
         Wrong(
             "one_hot.to(table.dtype) @ table",
@@ -118,7 +144,7 @@ EXERCISE = Exercise(
             "one_hot = indices.unsqueeze(-1) == numbers",
             "one_hot = torch.zeros(len(indices), len(numbers))\n"
             "    one_hot[torch.arange(len(indices)), indices] = 1",
-            "the indices are taken to have one axis, and they may have more",
+            "the indices are taken to have one axis; they may have more",
         ),
         Wrong(
             "one_hot.to(table.dtype) @ table",
@@ -142,7 +168,8 @@ EXERCISE = Exercise(
             "one_hot = torch.zeros(len(indices), len(numbers))\n"
             "    one_hot[torch.arange(len(indices)), indices] = 1\n"
             "    return one_hot",
-            "the indices are taken to have one axis, and the one-hot rows have 32 bits",
+            "the indices are taken to have one axis, and the one-hot rows have 32 bits;"
+            " indices may have more axes, and the table another type",
         ),
         Wrong(
             "one_hot.to(table.dtype) @ table",
@@ -175,6 +202,76 @@ EXERCISE = Exercise(
             hint="Both sides must be of one type. Which of the two may be changed, so "
             "that nothing is lost?",
         ),
+        Wrong(
+            "indices.unsqueeze(-1) ==",
+            "indices.flatten().unsqueeze(-1) ==",
+            "all texts are put into one, and their shape is lost",
+        ),
+        Wrong(
+            "indices.unsqueeze(-1) ==",
+            "indices[0].unsqueeze(-1) ==",
+            "only the first text is looked up",
+        ),
+        Wrong(
+            "indices.unsqueeze(-1) == numbers",
+            "indices == numbers",
+            "the indices get no axis of their own to be compared along",
+        ),
+        Wrong(
+            "indices.unsqueeze(-1) == numbers",
+            "(indices.unsqueeze(-1) == numbers).mT",
+            "the one-hot rows are turned into columns",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.to(table.dtype) * table",
+            "`*` multiplies number by number; `@` is the product of tables",
+        ),
+        Wrong(
+            "== numbers",
+            "<= numbers",
+            "all rows from the index on are added up",
+        ),
+        Wrong(
+            "== numbers",
+            "< numbers",
+            "all rows behind the index are added up",
+        ),
+        Wrong(
+            "== numbers",
+            "> numbers",
+            "all rows before the index are added up",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "(one_hot.to(table.dtype).unsqueeze(-1) * table).sum(dim=-1)",
+            "the sum runs over the numbers of each row; it should run over the rows",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.to(table.dtype).unsqueeze(-1) * table",
+            "the products are not added up, so that a whole table stands at each index",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "(one_hot.to(table.dtype) @ table).sum(dim=-2)",
+            "the rows of a text are added up; each should stay",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.zeros(*indices.shape, len(numbers))\n"
+            "    one_hot[indices] = 1",
+            "the rows with the numbers of the indices are filled with "
+            "ones; one number of each row should be one",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = torch.zeros(*indices.shape, len(numbers)).scatter(\n"
+            "        -1, indices, 1.0\n"
+            "    )",
+            "scatter is given the indices without an axis of their own",
+        ),
     ],
     stars=1,
+    minutes=6,
 )

@@ -5,7 +5,7 @@ with any number of axes in front; the result has shape (..., T, d_out).
 
 Project, score, scale, hide the future, take the softmax, drop with `self.dropout`, and
 mix the values. A text may have any length up to `context_length`, and no token may ever
-see a later one. The module must store no mask.
+see a later one. Scores may be large. The module must store no mask.
 """
 
 from headway.practice import Exercise, Wrong
@@ -72,7 +72,7 @@ def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
         "the rows in eval of one text without a batch": attend(x[0, :2]),
         "the rows in training": drops,
         "what is stored besides weights": "a tensor" if kept else "nothing",
-        "what is saved": ", ".join(attend.state_dict()),
+        "what is saved": f"{len(attend.state_dict())} tensors",
     }
 
 
@@ -102,6 +102,7 @@ EXERCISE = Exercise(
     covers=("scaled_weights", "attention", "parameters"),
     right=[
         """
+        # The book's own function, told what to do; dropout_p is zero in eval.
         from headway import attention
 
         return attention(
@@ -113,6 +114,7 @@ EXERCISE = Exercise(
         )
         """,
         """
+        # Row by row: slow, but the future of each query can be seen being cut off.
         T = x.shape[-2]
         scores = torch.einsum("...td,...sd->...ts", self.W_query(x), self.W_key(x))
         scores = scores * self.W_key.out_features ** -0.5
@@ -122,6 +124,14 @@ EXERCISE = Exercise(
             scores.softmax(-1), self.dropout.p, self.training
         )
         return torch.einsum("...ts,...sd->...td", weights, self.W_value(x))
+        """,
+        """
+        # Positions compared: the form that also fits a window, or tokens out of order.
+        query, key, value = self.W_query(x), self.W_key(x), self.W_value(x)
+        places = torch.arange(x.shape[-2], device=x.device)
+        scores = query @ key.mT / key.shape[-1] ** 0.5
+        scores = torch.where(places <= places[:, None], scores, -torch.inf)
+        return self.dropout(scores.softmax(dim=-1)) @ value
         """,
     ],
     wrong=[
@@ -150,26 +160,26 @@ EXERCISE = Exercise(
         Wrong(
             "T = x.shape[-2]",
             "T = x.shape[0]",
-            "the first axis is taken for the tokens, and it may be the texts",
+            "the first axis is taken for the tokens; it may be the texts",
         ),
         Wrong(
             "T = x.shape[-2]",
             "T = x.shape[1]",
-            "x.shape[1] is taken for the tokens, and in one text without a batch it "
-            "is their width",
+            "x.shape[1] is taken for the tokens; in one text without a batch it is "
+            "their width",
             hint="x.shape[-2] is the number of tokens, however many axes stand in "
             "front.",
         ),
         Wrong(
             "query @ key.mT",
             "query @ key.transpose(1, 2)",
-            "transpose(1, 2) counts axes from the front, and one text has only two",
+            "transpose(1, 2) counts axes from the front; one text has only two",
             hint="Axes counted from the end are the same with a batch and without.",
         ),
         Wrong(
             "        future = torch.ones",
             "        self.future = future = torch.ones",
-            "the module keeps its mask in an attribute",
+            "the module keeps its mask in an attribute or buffer; it should store none",
         ),
         Wrong(
             "self.dropout(torch.softmax(scores, dim=-1))",
@@ -246,7 +256,7 @@ EXERCISE = Exercise(
         Wrong(
             "-torch.inf",
             "-1e4",
-            "hidden scores are set to -10000, and others can be lower still",
+            "hidden scores are set to a number like -10000; others can be lower still",
         ),
         Wrong(
             "torch.softmax(scores, dim=-1)",
@@ -285,7 +295,7 @@ EXERCISE = Exercise(
         Wrong(
             "return weights @ value",
             "return weights @ x",
-            "the tokens are mixed, and not their values",
+            "the tokens are mixed; their values should be",
         ),
         Wrong(
             "return weights @ value",
@@ -304,9 +314,274 @@ EXERCISE = Exercise(
         Wrong(
             "T = x.shape[-2]",
             "B, T, E = x.shape",
-            "x is taken to have three axes, and a single text has two",
+            "x is taken to have three axes; a single text has two",
             hint="x.shape[-2] is the number of tokens, however many axes stand in "
             "front.",
         ),
+        Wrong(
+            "        future = torch.ones",
+            "        self.register_buffer('future', torch.ones(T, "
+            "T).triu(1).bool())\n"
+            "        future = torch.ones",
+            "the mask is registered as a buffer that is saved; the module "
+            "should store none",
+        ),
+        Wrong(
+            "        future = torch.ones",
+            "        self.register_buffer('future', torch.ones(1), "
+            "persistent=False)\n"
+            "        future = torch.ones",
+            "the mask is registered as a buffer that is not saved",
+            same_as="the module keeps its mask in an attribute or buffer; it "
+            "should store none",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=1)",
+            "the softmax runs over axis 1, which is the last of a single text only",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=0)",
+            "the softmax runs over the first axis, which are the texts",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=2)",
+            "axes are counted from the front: axis 2 is the last of three only",
+            same_as="transpose(1, 2) counts axes from the front; one text has only two",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)",
+            "the softmax is taken twice, in which a weight of zero counts",
+        ),
+        Wrong(
+            "self.dropout(torch.softmax(scores, dim=-1))",
+            "self.dropout(scores)",
+            "there is no softmax",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted before the exponential, "
+            "so that large ones overflow",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "torch.tensor(key.shape[-1]).sqrt()",
+            "the root of D is taken of a tensor of 32 bits, which rounds "
+            "the scores; D is a number of Python",
+            hint="math.sqrt and ** 0.5 make numbers of Python.",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "key.shape[-1]",
+            "scores are divided by D, and not by its root",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "key.shape[1] ** 0.5",
+            "scores are divided by the root of axis 1, which is the width "
+            "of a single text only",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "key.shape[0] ** 0.5",
+            "scores are divided by the root of the first axis, which may be the texts",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "self.context_length ** 0.5",
+            "scores are divided by the root of the longest length; it "
+            "should be that of the width of a key",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "* key.shape[-1] ** 0.5",
+            "scores are multiplied by sqrt(D), not divided",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "key.shape[-1] ** 1 / 2",
+            "D ** 1 / 2 is read as (D ** 1) / 2, so that scores are "
+            "divided by D and by 2",
+        ),
+        Wrong(
+            "value = self.W_query(x), self.W_key(x), self.W_value(x)",
+            "value = self.W_query(x), self.W_key(x), self.W_key(x)",
+            "the keys' weights make the values too",
+        ),
+        Wrong(
+            "value = self.W_query(x), self.W_key(x), self.W_value(x)",
+            "value = self.W_query(x), self.W_query(x), self.W_value(x)",
+            "the queries' weights make the keys too",
+        ),
+        Wrong(
+            "value = self.W_query(x), self.W_key(x), self.W_value(x)",
+            "value = self.W_key(x), self.W_key(x), self.W_value(x)",
+            "the keys' weights make the queries too",
+        ),
+        Wrong(
+            "value = self.W_query(x), self.W_key(x), self.W_value(x)",
+            "value = self.W_query(x), self.W_value(x), self.W_key(x)",
+            "keys and values are swapped",
+        ),
+        Wrong(
+            "value = self.W_query(x), self.W_key(x), self.W_value(x)",
+            "value = x, x, x",
+            "the tokens themselves are queries, keys and values",
+        ),
+        Wrong(
+            "        query, key, value = self",
+            "        x = self.dropout(x)\n        query, key, value = self",
+            "the tokens are dropped too, before the weights",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ self.dropout(value)",
+            "the values are dropped too",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights",
+            "the weights are given, and nothing is mixed",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ value, weights",
+            "the weights are given besides the result; the result alone is asked for",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights.mT @ value",
+            "the weights are transposed before they mix",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ value + x.mean()",
+            "something is added to the result",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key",
+            "the keys are not turned around by .mT, so that the product does not fit",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(0, 1)",
+            "the first two axes of the keys are swapped, which are the "
+            "last of a single text only",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.bmm(query, key.mT)",
+            "torch.bmm takes three axes; a single text has two",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ query.mT",
+            "queries are compared with each other; they should be with the keys",
+            same_as="the queries' weights make the keys too",
+        ),
+        Wrong(
+            _FILL,
+            "scores = scores + future * -torch.inf",
+            "a mask of zeros and ones is multiplied by minus infinity, and "
+            "zero times infinity is nan",
+        ),
+        Wrong(
+            _FILL,
+            "scores = scores + future",
+            "a mask with ones for the future is added",
+        ),
+        Wrong(
+            _FILL,
+            "scores = scores + ~future",
+            "a mask of zeros and ones is added to the scores",
+        ),
+        Wrong(
+            _FILL,
+            "scores = scores - 1e4 * future",
+            "10000 is taken off hidden scores, which may be larger still by more",
+        ),
+        Wrong(
+            _FILL,
+            "pass",
+            "nothing is hidden",
+            same_as="the result of masked_fill is lost, so nothing is hidden",
+        ),
+        Wrong(
+            "-torch.inf",
+            "torch.inf",
+            "hidden scores are set to plus infinity; minus is missing",
+        ),
+        Wrong(
+            "T = x.shape[-2]",
+            "T = x.shape[-1]",
+            "the width of the tokens is taken for their number",
+        ),
+        Wrong(
+            "T = x.shape[-2]",
+            "T, E = x.shape",
+            "x is taken to have two axes; a batch has three",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return nn.functional.scaled_dot_product_attention(\n"
+            "            query, key, value, is_causal=True\n"
+            "        )",
+            "PyTorch's function is not told the rate of dropout",
+            same_as="nothing is ever dropped",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return nn.functional.scaled_dot_product_attention(\n"
+            "            query, key, value\n"
+            "        )",
+            "PyTorch's function is told neither to hide the future nor to drop",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return nn.functional.scaled_dot_product_attention(\n"
+            "            query, key, value, attn_mask=~future, "
+            "is_causal=True\n"
+            "        )",
+            "PyTorch's function is told of the mask and of is_causal, "
+            "which it refuses together",
+        ),
+        Wrong(
+            f"        {_FILL}\n        {_WEIGHTS}",
+            "        weights = torch.softmax(self.dropout(scores), dim=-1).tril()",
+            "scores are dropped, and weights are hidden after the softmax, "
+            "where their sum is not one",
+        ),
+        Wrong(
+            f"        {_FILL}\n        {_WEIGHTS}",
+            "        weights = torch.softmax(scores, dim=-1).tril()",
+            "weights are hidden after the softmax, so that their sum is "
+            "not one, and nothing is dropped",
+        ),
+        Wrong(
+            f"        {_FILL}\n        {_WEIGHTS}",
+            "        weights = self.dropout(torch.softmax(scores.tril(), dim=-1))",
+            "scores of the future are set to zero by tril, and zero is a score",
+            same_as="hidden scores are set to zero, which is a score",
+        ),
+        Wrong(
+            "        scores = scores.masked_fill",
+            "        if not self.training:\n            scores = scores.masked_fill",
+            "the future is hidden outside of training only",
+        ),
+        Wrong(
+            "self.dropout(torch.softmax(scores, dim=-1))",
+            "torch.softmax(scores, dim=-1)\n"
+            "        if self.training:\n"
+            "            weights = weights * (torch.rand_like(weights) > "
+            "self.dropout.p)",
+            "weights are dropped by hand, and what is kept does not grow",
+        ),
     ],
+    minutes=15,
 )

@@ -48,10 +48,12 @@ EXERCISE = Exercise(
     law="Row t of T sees the first t + S - T keys, and the last row sees all of them.",
     right=[
         """
+        # Positions compared: the form that also fits a window, or tokens out of order.
         queries = torch.arange(S - T, S)
         return torch.arange(S) <= queries[:, None]
         """,
         """
+        # Two loops in one line: each entry says itself what it is.
         rows = [[s <= t + S - T for s in range(S)] for t in range(T)]
         return torch.tensor(rows)
         """,
@@ -74,7 +76,7 @@ EXERCISE = Exercise(
         Wrong(
             "dtype=torch.bool",
             "dtype=torch.int64",
-            "the mask is of numbers and not of True and False",
+            "the mask is of numbers; it should be of True and False",
         ),
         Wrong("tril(S - T)", "clone()", "nothing is hidden"),
         Wrong(
@@ -97,8 +99,8 @@ EXERCISE = Exercise(
         Wrong(
             "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
             "every = torch.ones(S, S, dtype=torch.bool)\n    return every.tril()[:T]",
-            "the first T rows of a square are taken: those of the oldest tokens, and "
-            "not of the newest",
+            "the first T rows of a square are taken: those of the oldest tokens; "
+            "they should be those of the newest",
         ),
         Wrong(
             "tril(S - T)",
@@ -127,6 +129,130 @@ EXERCISE = Exercise(
             "every = torch.ones(S, T, dtype=torch.bool)\n    return every.tril(T - S)",
             "T and S are swapped everywhere",
         ),
+        Wrong(
+            "tril(S - T)",
+            "tril(-1)",
+            "the triangle is cut from the upper left corner, and no query "
+            "sees its own token",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(1)",
+            "the triangle is cut from the upper left corner, and each "
+            "query sees the next token too",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "triu()",
+            "the triangle is cut from the upper left corner and flipped: "
+            "the future is seen",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "triu(T - S)",
+            "the triangle is flipped, and the diagonal moved to the other side",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(S)",
+            "the diagonal is moved by S, which hides nothing",
+            same_as="nothing is hidden",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(-T)",
+            "the diagonal is moved down by T, which hides all",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(T)",
+            "the diagonal is moved by T; it should be by S - T",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(T - S - 1)",
+            "the diagonal is moved to the other side, and by one more",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(S - T).flip(0)",
+            "the order of the queries is turned around",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(S - T).flip(1)",
+            "the order of the keys is turned around",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(S - T)[None]",
+            "there is an axis in front that is not asked for",
+        ),
+        Wrong(
+            "torch.ones(T, S, dtype=torch.bool)",
+            "torch.zeros(T, S, dtype=torch.bool)",
+            "a table of False is cut, in which nothing is seen",
+            same_as="the diagonal is moved down by T, which hides all",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n    return every.tril()",
+            "the mask is a square of S; it should have T rows",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(T, T, dtype=torch.bool)\n    return every.tril()",
+            "the mask is a square of T; it should have S columns",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.full((T, S), -torch.inf)\n    return every.triu(S - T + 1)",
+            "a table to be added is given, with zeros and minus infinity; "
+            "it should be of True and False",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.full((T, S), -torch.inf)\n    return every.triu(1)",
+            "a table to be added is given, cut from the upper left corner; "
+            "it should be of True and False",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.zeros(T, S, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        every[t, : t + S - T + 1] = True\n"
+            "    return every",
+            "the end of a slice is below zero for the first of more "
+            "queries than keys, and Python counts that from the end",
+            hint="max(0, ...) keeps the end of a slice from going below zero.",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.zeros(T, S, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        every[t, : t + S - T] = True\n"
+            "    return every",
+            "the end of a slice is left out, so that no query sees its own "
+            "token; below zero Python counts it from the end",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(T, S, dtype=torch.bool)\n"
+            "    every[:, S - T :] = torch.ones(T, T, "
+            "dtype=torch.bool).tril()\n"
+            "    return every",
+            "the triangle is put into the last T columns, and there may be fewer",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n"
+            "    return every.tril()[S - T :]",
+            "the square is cut from row S - T, which is below zero for "
+            "more queries than keys",
+            same_as="the last T rows of a square are taken, which has no more than "
+            "S rows",
+        ),
     ],
     stars=1,
+    minutes=5,
 )

@@ -38,7 +38,16 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(*d.lead, d.S).abs(), 0.3, d.booleans(*d.lead, d.S)),
     law="On average over many draws nothing has changed.",
-    right=["return torch.where(keep, weights, 0.0) * (1 / (1 - p))"],
+    right=[
+        """
+        # where chooses and multiplies nothing: even nan may be dropped.
+        return torch.where(keep, weights, 0.0) * (1 / (1 - p))
+        """,
+        """
+        # Grown first, dropped second: the order is free.
+        return (weights / (1 - p)).masked_fill(~keep, 0.0)
+        """,
+    ],
     wrong=[
         Wrong(
             "(1 - p)",
@@ -59,12 +68,12 @@ EXERCISE = Exercise(
         Wrong(
             "/ (1 - p)",
             "/ keep.to(weights.dtype).mean()",
-            "it is divided by the share that was kept this time, and not by 1 - p",
+            "it is divided by the share that was kept this time; it should be by 1 - p",
         ),
         Wrong(
             "weights * keep / (1 - p)",
             "weights[keep] / (1 - p)",
-            "what is dropped is cut out, and not set to zero",
+            "what is dropped is cut out; it should be set to zero",
             hint="weights[keep] is a row of those that are kept, with no gaps.",
         ),
         Wrong(
@@ -74,7 +83,7 @@ EXERCISE = Exercise(
             exhibit="dropout/#dropout-without-rescaling",
         ),
         Wrong("(1 - p)", "p", "what is kept is divided by the rate of what is dropped"),
-        Wrong("/ (1 - p)", "* (1 - p)", "what is kept shrinks, and does not grow"),
+        Wrong("/ (1 - p)", "* (1 - p)", "what is kept shrinks; it should grow"),
         Wrong("weights * keep", "weights * ~keep", "what is to be kept is dropped"),
         Wrong(
             "weights * keep / (1 - p)",
@@ -87,5 +96,108 @@ EXERCISE = Exercise(
             "weights are dropped by minus infinity, which is for scores",
             exhibit="dropout/#dropout-before-softmax",
         ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights / (1 - p)",
+            "nothing is dropped",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "torch.where(keep, weights / (1 - p), weights)",
+            "what is to be dropped stays as it is",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights / (1 - p) * ~keep",
+            "what is to be kept is dropped, and the other grows",
+            same_as="what is to be kept is dropped",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "torch.nn.functional.dropout(weights, p)",
+            "PyTorch draws at random what is dropped; `keep` should say it",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "torch.nn.Dropout(p)(weights) * keep",
+            "weights are dropped twice, once at random",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * (torch.rand_like(weights) > p) / (1 - p)",
+            "it is drawn anew what is dropped; `keep` should say it",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "/ keep.to(weights.dtype).mean(dim=-1, keepdim=True)",
+            "each row is divided by the share that was kept of it this "
+            "time; it should be by 1 - p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * keep * weights.sum(dim=-1, keepdim=True) / (weights "
+            "* keep).sum(dim=-1, keepdim=True)",
+            "each row gets back the sum that it had; on average is enough",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "/ (1 - p) ** 0.5",
+            "it is divided by the root of 1 - p",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "/ (1 - p) ** 2",
+            "it is divided by 1 - p twice",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "* (1 / (1 + p))",
+            "it is divided by 1 + p",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "+ p",
+            "p is added",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "* p",
+            "what is kept is multiplied by p",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "* 1 / 1 - p",
+            "p is subtracted at the end",
+            same_as="the brackets around 1 - p are missing, so that p is "
+            "subtracted at the end",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * (keep / (1 - p) + ~keep * p)",
+            "what is dropped is multiplied by p; it should be zero",
+        ),
+        Wrong(
+            "weights * keep",
+            "weights + keep",
+            "`keep` is added to the weights; it should be multiplied",
+        ),
+        Wrong(
+            "weights * keep",
+            "keep",
+            "the weights are left out",
+        ),
+        Wrong(
+            "weights * keep",
+            "weights * (1 - keep)",
+            "1 - keep is taken, which PyTorch refuses for True and False, "
+            "and which would exchange them",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "torch.softmax(weights.masked_fill(~keep, -torch.inf), dim=-1)",
+            "weights are hidden by minus infinity and a softmax is taken; "
+            "they should be zero, and the others grow",
+        ),
     ],
+    minutes=3,
 )

@@ -52,7 +52,7 @@ def run(cls, scores):  # type: ignore[no-untyped-def]
     return {
         "scores of the newest tokens": hide(scores),
         "scores of a whole text": hide(scores.mT @ scores),
-        "what is saved": ", ".join(hide.state_dict()) or "nothing",
+        "what is saved": "something" if hide.state_dict() else "nothing",
         "parameters": len([*hide.parameters()]),
         "tensors that stay when the module moves": len(stays),
         "is there a buffer": "yes" if [*hide.buffers()] else "no",
@@ -75,6 +75,7 @@ EXERCISE = Exercise(
     "every checkpoint.",
     right=[
         """
+        # What may be seen is kept, and cut from the lower right corner.
         every = torch.ones(context_length, context_length, dtype=torch.bool)
         self.register_buffer("seen", every.tril(), persistent=False)
 
@@ -83,6 +84,7 @@ EXERCISE = Exercise(
         return scores.masked_fill(~self.seen[-T:, -S:], -torch.inf)
         """,
         """
+        # A table to be added: four times the memory, and one sum in place of a choice.
         table = torch.full((context_length, context_length), -torch.inf).triu(1)
         self.register_buffer("table", table, persistent=False)
 
@@ -91,6 +93,7 @@ EXERCISE = Exercise(
         return scores + self.table[:S, :S][S - T :].to(scores.dtype)
         """,
         """
+        # Positions alone: a row of numbers in place of a square.
         places = torch.arange(context_length)
         self.register_buffer("places", places, persistent=False)
 
@@ -115,7 +118,7 @@ EXERCISE = Exercise(
         Wrong(
             "return scores.masked_fill(future, -torch.inf)",
             "return torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)",
-            "weights are given, and scores are asked for",
+            "weights are given; scores are asked for",
             hint="The softmax is no part of this module.",
         ),
         Wrong(
@@ -167,14 +170,16 @@ EXERCISE = Exercise(
         Wrong(
             "every.triu(1), persistent",
             "every.tril(), persistent",
-            "the mask holds what may be seen, and that is filled with minus infinity",
+            "the mask holds what may be seen, and that is filled with minus infinity; "
+            "it should be the future",
             exhibit="masks/#boolean-mask-inverted",
         ),
         Wrong("-torch.inf", "0.0", "hidden scores are set to zero"),
         Wrong(
             "-torch.inf",
             "-1e9",
-            "hidden scores are set to a large number, and not to minus infinity",
+            "hidden scores are set to a large negative number; it should be minus "
+            "infinity",
             exhibit="state/#minus-1e9-in-float16",
         ),
         Wrong(
@@ -193,8 +198,116 @@ EXERCISE = Exercise(
         Wrong(
             "T, S = scores.shape[-2:]",
             "B, T, S = scores.shape\n        T, S = scores.shape[-2:]",
-            "scores is taken to have three axes, and may have more",
+            "scores are taken to have three axes; they may have more",
             hint="scores.shape[-1] is the last size, however many axes there are.",
         ),
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[S - T :, :S]",
+            "the rows of the mask are cut at their beginning, and not at their end",
+        ),
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[T:S, :S]",
+            "the rows begin at T; they should begin at S - T",
+        ),
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[:T, -S:]",
+            "rows are counted from the beginning of the longest text, and "
+            "columns from its end",
+        ),
+        Wrong(
+            "self.future[S - T : S, :S]",
+            "self.future[S - T - 1 : S - 1, :S]",
+            "the rows are those of one place earlier",
+        ),
+        Wrong(
+            "every.triu(1), persistent",
+            "every.triu(2), persistent",
+            "each token sees the next one too",
+        ),
+        Wrong(
+            "every.triu(1), persistent",
+            "every.tril(-1), persistent",
+            "the triangle is flipped: the past is hidden, and the future is seen",
+        ),
+        Wrong(
+            "every.triu(1), persistent",
+            "every, persistent",
+            "everything is hidden",
+        ),
+        Wrong(
+            "every.triu(1), persistent",
+            "every.triu(1).float(), persistent",
+            "the mask is of numbers, and masked_fill takes one of True and False",
+        ),
+        Wrong(
+            "-torch.inf",
+            "torch.inf",
+            "hidden scores are set to plus infinity; minus is missing",
+        ),
+        Wrong(
+            "-torch.inf",
+            "-1e4",
+            "hidden scores are set to -10000; it should be minus infinity",
+        ),
+        Wrong(
+            "-torch.inf",
+            "torch.finfo(scores.dtype).min",
+            "hidden scores are set to the lowest finite number; it should "
+            "be minus infinity",
+        ),
+        Wrong(
+            "-torch.inf",
+            "float('nan')",
+            "hidden scores are set to nan; it should be minus infinity",
+        ),
+        Wrong(
+            "        return scores.masked_fill(future, -torch.inf)",
+            "        return scores * ~future",
+            "scores are multiplied by the mask, so that hidden ones are zero",
+            same_as="hidden scores are set to zero",
+        ),
+        Wrong(
+            "        return scores.masked_fill(future, -torch.inf)",
+            "        return scores + future",
+            "a mask with ones for the future is added",
+        ),
+        Wrong(
+            "        return scores.masked_fill(future, -torch.inf)",
+            "        return future",
+            "the mask itself is given; scores are asked for",
+        ),
+        Wrong(
+            "T, S = scores.shape[-2:]",
+            "T, S = scores.shape",
+            "scores are taken to have two axes; they may have more",
+        ),
+        Wrong(
+            "T, S = scores.shape[-2:]",
+            "T, S = scores.shape[0], scores.shape[1]",
+            "axes are counted from the front: the first two may be texts",
+        ),
+        Wrong(
+            "T, S = scores.shape[-2:]",
+            "T, S = scores.shape[1], scores.shape[2]",
+            "axes are counted from the front: axes 1 and 2 are the last of three only",
+        ),
+        Wrong(
+            'self.register_buffer("future", every.triu(1), persistent=False)',
+            "self.future = nn.Parameter(every.triu(1).float())",
+            "the mask is a parameter of numbers, which is trained and saved",
+            same_as="the mask is of numbers, and masked_fill takes one of True and "
+            "False",
+        ),
+        Wrong(
+            'self.register_buffer("future", every.triu(1), persistent=False)',
+            'self.register_parameter("future", nn.Parameter(every.triu(1), False))',
+            "the mask is registered as a parameter",
+            same_as="the mask is a parameter: it is saved, and an optimizer is "
+            "handed it",
+        ),
     ],
+    minutes=15,
 )

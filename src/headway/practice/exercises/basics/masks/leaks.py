@@ -2,10 +2,11 @@
 
 Write `leaks(attend)`: True if the future gets through, False if it does not.
 
-`attend` takes tokens of shape (B, T, E) and gives rows of shape (B, T, V). It is meant
-to hide the future: no row may move when a later token is changed. Some of those that
-you are judged on leak in one row or in one text alone; those that do not leak must not
-be blamed. Try texts of seven tokens or more.
+`attend` takes tokens of shape (B, T, E), for any B, T and E, and gives rows of shape
+(B, T, V). It is meant to hide the future: no row may move when a later token is
+changed. Some of those that you are judged on leak in one row or in one text alone, or
+read or move a single number; those that do not leak must not be blamed. Try texts of
+seven tokens or more.
 """
 
 from headway.practice import Exercise, Wrong
@@ -106,6 +107,25 @@ def row_before_last(x: Tensor) -> Tensor:
     return _weigh(x, keep)
 
 
+def last_number(x: Tensor) -> Tensor:
+    """attention whose first row sees the last number of the second token"""
+    rows = right(x).clone()
+    rows[:, :1] += x[:, 1:2, -1:].sum(dim=1, keepdim=True)
+    return rows
+
+
+def in_one_number(x: Tensor) -> Tensor:
+    """attention whose first row sees the second token in its last number alone"""
+    rows = right(x).clone()
+    rows[:, :1, -1] += x[:, 1:2].sum(dim=(1, 2))[:, None]
+    return rows
+
+
+def first_text(x: Tensor) -> Tensor:
+    """attention that hides the future in all texts of a batch but the first"""
+    return torch.cat([nothing_hidden(x[:1]), right(x[1:])])
+
+
 def little(x: Tensor) -> Tensor:
     """attention that hides the future by -5, so that a little gets through"""
     return _weigh(x, _past(x), -5.0)
@@ -123,6 +143,9 @@ CASES = [
     second_row,
     row_before_last,
     little,
+    last_number,
+    in_one_number,
+    first_text,
 ]
 
 
@@ -131,6 +154,7 @@ def run(leaks, attend):  # type: ignore[no-untyped-def]
     return None if found is None else bool(found)
 
 
+_CHANGED = "        changed = x.clone()\n"
 _FOR = "for t in range(1, 7):"
 _CHANGE = "changed[:, t:] = torch.randn_like(x[:, t:])"
 _COMPARE = "if not torch.equal(attend(changed)[:, :t], rows[:, :t]):"
@@ -151,6 +175,7 @@ EXERCISE = Exercise(
     law="A row that hides the future does not move by a single digit.",
     right=[
         """
+        # By slopes: a row that hides the future has none for a later token.
         x = torch.randn(3, 5, 4, dtype=torch.float64, requires_grad=True)
         rows = attend(x)
         for t in range(4):
@@ -160,6 +185,7 @@ EXERCISE = Exercise(
         return False
         """,
         """
+        # By cutting: what is not there cannot be seen.
         x = torch.randn(2, 8, 4, dtype=torch.float64)
         for t in range(1, 8):
             if not torch.allclose(attend(x)[:, :t], attend(x[:, :t])):
@@ -172,7 +198,7 @@ EXERCISE = Exercise(
         Wrong(
             _FOR,
             "for t in range(1, 2):",
-            "only the first row is looked at, and a later one may leak",
+            "only the first row is looked at; a later one may leak",
             hint="Which rows must stay as they are when token 5 changes? Is it only "
             "the first?",
         ),
@@ -199,7 +225,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.randn(2, 7, 5",
             "torch.randn(1, 7, 5",
-            "there is one text only, and a second may leak",
+            "there is one text only; a second may leak",
             same_as="only the first text is changed",
         ),
         Wrong(
@@ -237,6 +263,112 @@ EXERCISE = Exercise(
             "if torch.equal(",
             "it is turned around: True is given for rows that are equal",
         ),
+        Wrong(
+            _COMPARE,
+            "if bool((attend(changed)[:, :t] != rows[:, :t]).all()):",
+            "a leak counts only if all earlier rows of all texts move: "
+            "`all` stands where `any` is needed",
+        ),
+        Wrong(
+            _COMPARE,
+            "if bool((attend(changed)[0, :t] != rows[0, :t]).any()):",
+            "only the first text is compared",
+            same_as="only the first text is changed",
+        ),
+        Wrong(
+            _COMPARE,
+            "if bool((attend(changed)[-1, :t] != rows[-1, :t]).any()):",
+            "only the last text is compared",
+        ),
+        Wrong(
+            _COMPARE,
+            "if not torch.equal(attend(changed)[:, :t, 0], rows[:, :t, 0]):",
+            "only the first number of each row is compared",
+        ),
+        Wrong(
+            _COMPARE,
+            "if (attend(changed)[:, :t].sum() - rows[:, :t].sum()).abs() > 1.0:",
+            "sums are compared with a wide tolerance, in which leaks cancel out",
+        ),
+        Wrong(
+            _CHANGE,
+            "changed[:, t:, 0] += 1.0",
+            "only the first number of each token is changed",
+        ),
+        Wrong(
+            _CHANGE,
+            "changed[:, t:] = torch.nan",
+            "later tokens become nan or infinite, and zero times that is nan, "
+            "so that those who hide the future are blamed",
+            hint="Which numbers times zero are zero, and which are not?",
+        ),
+        Wrong(
+            f"{_FOR}\n{_CHANGED}        {_CHANGE}\n        {_COMPARE}",
+            "for t in range(1, 7):\n"
+            "        changed = x.clone()\n"
+            "        changed[:, t] += 1.0\n"
+            "        if not torch.equal(attend(changed)[:, t - 1], rows[:, "
+            "t - 1]):",
+            "of each changed token only the row just before it is "
+            "compared; an earlier one may see it",
+        ),
+        Wrong(
+            f"{_FOR}\n{_CHANGED}        {_CHANGE}\n        {_COMPARE}",
+            "for t in range(6, 7):\n"
+            "        changed = x.clone()\n"
+            "        changed[:, t] += 1.0\n"
+            "        if not torch.equal(attend(changed)[:, 0], rows[:, 0]):",
+            "only the last token is changed, and only the first row looked at",
+        ),
+        Wrong(
+            "torch.randn(2, 7, 5",
+            "torch.randn(2, 2, 5",
+            "the text has two tokens only",
+        ),
+        Wrong(
+            _FOR,
+            "for t in range(1, 6):",
+            "the loop ends before the last token, which the row before it may see",
+        ),
+        Wrong(
+            _FOR,
+            "for t in range(2, 7):",
+            "the loop begins with the third token, and the first row may "
+            "see the second",
+        ),
+        Wrong(
+            _FOR,
+            "for t in range(2, 6):",
+            "the loop leaves out both ends: the first row may see the "
+            "second token, and the last row but one the last",
+        ),
+        Wrong(
+            _FOR,
+            "for t in range(7, 7):",
+            "the loop has no turn, so that nothing is found",
+            same_as="what is compared can never differ: one tensor under two "
+            "names, since y = x copies nothing, or shapes alone",
+        ),
+        Wrong(
+            "        if not torch.equal(attend(changed)[:, :t], rows[:, "
+            ":t]):\n"
+            "            return True\n"
+            "    return False",
+            "        if torch.equal(attend(changed)[:, :t], rows[:, :t]):\n"
+            "            return False\n"
+            "    return True",
+            "it leaks only if something moves at every place where the "
+            "text is cut; one place is enough",
+            hint="`return False` at the first place that holds ends the search. "
+            "When may it be said that nothing leaks?",
+            same_as="the text is cut at one place only: all tokens after it are "
+            "changed, and all rows before it are compared",
+        ),
+        Wrong(
+            "    return False\n",
+            "    return None\n",
+            "nothing is returned where no leak is found",
+        ),
     ],
     survivors={
         "2 -> 3": "one text more does no harm",
@@ -245,4 +377,5 @@ EXERCISE = Exercise(
         "in which nothing is changed",
     },
     stars=3,
+    minutes=15,
 )

@@ -4,10 +4,12 @@ Write `masked_weights(scores, mask)`: the softmax of each row over what is visib
 
 Scores have shape (..., T, S), the mask (T, S) is True where a query may look. Hidden
 keys get a weight of exactly zero. A row that sees nothing gives zeros, and not nan.
-Gradients of the scores are finite, for such a row too. The scores are left as they are.
+Gradients of the scores are finite, for such a row too. Scores may be large, hidden ones
+larger than all that are visible. They are left as they are.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -52,10 +54,21 @@ def scores_far_from_zero(d):  # type: ignore[no-untyped-def]
     return scores
 
 
-def gradients_finite(masked_weights, scores, mask):  # type: ignore[no-untyped-def]
-    scores = scores.clone().requires_grad_()
-    masked_weights(scores.clone(), mask).square().sum().backward()
-    return scores.grad is not None and bool(scores.grad.isfinite().all())
+def run(masked_weights, scores, mask):  # type: ignore[no-untyped-def]
+    weights = masked_weights(scores, mask)
+    scores = scores.detach().clone().requires_grad_()
+    again = masked_weights(scores.clone(), mask)
+    gradients = "none"
+    if isinstance(again, Tensor) and again.requires_grad:
+        again.square().sum().backward()
+        gradients = "finite" if scores.grad.isfinite().all() else "nan"
+    return {"the weights": weights, "gradients of the scores": gradients}
+
+
+def drawn(d):  # type: ignore[no-untyped-def]
+    """Draw both; if twice as loud, the hidden lie far above the visible."""
+    scores, mask = scores_far_from_zero(d), with_an_empty_row(d)
+    return scores + (2000.0 if d.loud == 2.0 else 0.0) * ~mask, mask
 
 
 # All lines of the solution, for mistakes that take no care of rows that see nothing.
@@ -74,22 +87,25 @@ EXERCISE = Exercise(
         "Let a row that sees nothing see everything while the softmax runs, and fill "
         "its weights with zeros afterwards; then no nan is ever made.",
     ),
-    draw=lambda d: (scores_far_from_zero(d), with_an_empty_row(d)),
-    properties=[
-        Property(
-            "gradients are finite, for rows that see nothing too", gradients_finite
-        )
-    ],
+    draw=drawn,
+    trials=(DIFFERENT, EQUAL, LOUD, {"loud": 2.0}),
+    ask=run,
     law="No weight goes to what is hidden; a row that sees nothing shares nothing.",
     right=[
         """
-        grown = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+        # By hand: the largest visible score is subtracted, and the mask multiplies.
         large = scores.masked_fill(~mask, -1e300).amax(dim=-1, keepdim=True)
         grown = (scores.clamp(max=large) - large).exp() * mask
         total = grown.sum(dim=-1, keepdim=True)
         return grown / total.masked_fill(total == 0, 1.0)
         """,
         """
+        # A large finite number hides, too; then a row without keys has no nan to hide.
+        lowest = torch.finfo(scores.dtype).min
+        return torch.softmax(scores.masked_fill(~mask, lowest), dim=-1) * mask
+        """,
+        """
+        # The book's own function, which other chapters use.
         from headway import hide_by_minus_infinity
 
         return torch.where(mask, hide_by_minus_infinity(scores, mask), 0.0)
@@ -147,12 +163,12 @@ EXERCISE = Exercise(
         Wrong(
             "    return weights.masked_fill(empty, 0.0)",
             "    return weights",
-            "a row that sees nothing sees everything",
+            "a row that sees nothing gets weights for all keys; it should get zeros",
         ),
         Wrong(
             "hidden = scores.masked_fill",
             "B, T, S = scores.shape\n    hidden = scores.masked_fill",
-            "scores is taken to have three axes, and may have more",
+            "scores are taken to have three axes; they may have more",
             hint="scores.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
@@ -170,21 +186,22 @@ EXERCISE = Exercise(
             PLAIN,
             "    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)",
             "a row that sees nothing is left to the softmax, which divides zero by "
-            "zero there: nan",
+            "zero there: it gives nan, and should give zeros",
             exhibit="padding/#fully-masked-row",
             hint="Which row has no exponential but zeros?",
         ),
         Wrong(
             PLAIN,
             "    return torch.softmax(scores.masked_fill(mask, -torch.inf), dim=-1)",
-            "the mask is inverted, so that a row that sees nothing sees everything",
+            "the mask is inverted, so that what may be seen is hidden, and a row that "
+            "sees nothing gets weights for all keys",
             exhibit="masks/#boolean-mask-inverted",
         ),
         Wrong(
             PLAIN,
             "    return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)",
-            "a number far below zero hides, and where all scores are this number, all "
-            "keys get the same weight",
+            "a number far below zero hides; where all scores are this number, all keys "
+            "get the same weight, and it should be zero",
             hint="What does a softmax give for a row of equal numbers?",
         ),
         Wrong(
@@ -221,7 +238,166 @@ EXERCISE = Exercise(
             "zero, where a key is visible, is multiplied by minus infinity: nan",
             hint="masked_fill and where choose, and multiply nothing.",
         ),
+        Wrong(
+            PLAIN,
+            "    bias = torch.zeros(mask.shape, dtype=scores.dtype)\n"
+            "    bias = bias.masked_fill(~mask, -torch.inf)\n"
+            "    return torch.softmax(scores + bias, dim=-1).nan_to_num()",
+            "nan is replaced by zero after the softmax: the weights are "
+            "right, and the gradient of a row that sees nothing stays nan",
+            hint="Zero times nan is nan, on the way back, too. Let no row see "
+            "nothing while the softmax runs.",
+        ),
+        Wrong(
+            PLAIN,
+            "    hidden = scores.masked_fill(~mask, -torch.inf)\n"
+            "    return torch.softmax(hidden.detach(), dim=-1).nan_to_num()",
+            "the scores are detached, so that no gradient comes back to them",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = (scores - scores.amax(dim=-1, "
+            "keepdim=True)).exp() * mask\n"
+            "    return grown / grown.sum(dim=-1, "
+            "keepdim=True).clamp(min=1e-12)",
+            "the largest score is taken over hidden keys too, so that "
+            "visible ones far below it vanish",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = (scores - scores.amax(dim=-1, "
+            "keepdim=True)).exp() * mask\n"
+            "    return (grown / grown.sum(dim=-1, "
+            "keepdim=True)).nan_to_num()",
+            "weights are hidden after the softmax and divided by their "
+            "sum, which is zero where hidden keys took it all",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = (scores - scores.amax(dim=-1, "
+            "keepdim=True)).exp() * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "weights are hidden after the softmax and divided by their "
+            "sum, which is zero in a row that sees nothing: nan",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = torch.softmax(scores, dim=-1) * mask\n"
+            "    return grown / (grown.sum(dim=-1, keepdim=True) + 1e-9)",
+            "weights are hidden after the softmax and divided by their sum "
+            "and a small number",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = torch.softmax(scores, dim=-1) * mask\n"
+            "    return grown / (grown.sum(dim=-1, keepdim=True) + 1e-6)",
+            "weights are hidden after the softmax and divided by their sum and 1e-6",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores, dim=-1) * mask",
+            "the softmax takes all keys, and weights are hidden afterwards",
+            same_as="weights are hidden after the softmax, and their sum is not one",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1)",
+            "hidden scores are set to a number such as -10000, which lies "
+            "above scores that are smaller still, and where all are hidden "
+            "all get the same weight",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask, 0.0), dim=-1) * mask",
+            "hidden scores are set to zero, and weights are hidden again "
+            "after the softmax, so that they do not sum to one",
+        ),
+        Wrong(
+            "~mask.any(dim=-1, keepdim=True)",
+            "~mask.any(dim=-2, keepdim=True)",
+            "it is asked of keys whether nobody sees them (dim=-2); it "
+            "should be asked of queries whether they see nothing",
+            same_as="a row that sees nothing is left to the softmax, which divides "
+            "zero by zero there: it gives nan, and should give zeros",
+        ),
+        Wrong(
+            "~mask.any(dim=-1, keepdim=True)",
+            "~mask.all(dim=-1, keepdim=True)",
+            "`all` stands where `any` is needed: a row with one hidden key "
+            "is taken for a row that sees nothing",
+        ),
+        Wrong(
+            "~mask.any(dim=-1, keepdim=True)",
+            "~mask.any(dim=-1)",
+            "keepdim is missing, so that what is said of rows is laid along the keys",
+        ),
+        Wrong(
+            "~mask.any(dim=-1, keepdim=True)",
+            "mask.any(dim=-1, keepdim=True)",
+            "it is turned around which rows see nothing: those that see "
+            "something get zeros",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.softmax(hidden, dim=1)",
+            "the softmax runs over axis 1, which is not the last",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.softmax(torch.softmax(hidden, dim=-1), dim=-1)",
+            "the softmax is taken twice, in which a weight of zero counts",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "hidden",
+            "there is no softmax",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.softmax(hidden / hidden.shape[-1] ** 0.5, dim=-1)",
+            "scores are scaled here; they come scaled already",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.sigmoid(hidden)",
+            "a sigmoid of each score is taken, so that the weights of a "
+            "row do not share one",
+        ),
+        Wrong(
+            "torch.softmax(hidden, dim=-1)",
+            "torch.log_softmax(hidden, dim=-1)",
+            "the logarithms of the weights are given",
+        ),
+        Wrong(
+            "    return weights.masked_fill(empty, 0.0)",
+            "    return weights.masked_fill(empty, -torch.inf)",
+            "a row that sees nothing gets minus infinity; it should get zeros",
+        ),
+        Wrong(
+            "    return weights.masked_fill(empty, 0.0)",
+            "    weights.masked_fill(empty, 0.0)\n    return weights",
+            "the result of the last masked_fill is lost",
+            same_as="a row that sees nothing gets weights for all keys; it should "
+            "get zeros",
+        ),
+        Wrong(
+            "~(mask | empty), -torch.inf",
+            "~(mask | empty), torch.inf",
+            "hidden scores are set to plus infinity; minus is missing",
+        ),
+        Wrong(
+            "~(mask | empty), -torch.inf",
+            "~(mask.T | empty), -torch.inf",
+            "the mask is transposed",
+        ),
+        Wrong(
+            PLAIN,
+            "    hidden = scores.masked_fill(~mask[0], -torch.inf)\n"
+            "    return torch.softmax(hidden, dim=-1)",
+            "the first row of the mask is taken for all queries",
+        ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
     stars=2,
+    minutes=12,
 )

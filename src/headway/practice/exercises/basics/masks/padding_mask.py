@@ -31,6 +31,14 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def drawn_lengths(d):  # type: ignore[no-untyped-def]
+    """Draw lengths; the first text is full, or with more axes no text is."""
+    lengths = d.integers(d.S + (d.axes < 2), d.B)
+    if d.axes < 2 and d.B > 1:
+        lengths[0] = d.S
+    return lengths
+
+
 EXERCISE = Exercise(
     answer="padding_mask",
     read=("basics/masks/#two-more-masks", "Two more masks"),
@@ -40,19 +48,31 @@ EXERCISE = Exercise(
         "Put an axis behind the lengths, so that each text is compared with all "
         "places; then put the axis of the queries between the two.",
     ),
-    draw=lambda d: (d.integers(d.S + 1, d.B), d.S),
+    draw=lambda d: (drawn_lengths(d), d.S),
     law="A row has as many True as its text has tokens, and they stand first.",
     right=[
         """
+        # Two loops in one line, and the shape at the end.
         rows = [[s < n for s in range(S)] for n in lengths.tolist()]
         return torch.tensor(rows, dtype=torch.bool).reshape(len(lengths), 1, S)
+        """,
+        """
+        # Text by text: slow, but each slice is the text itself.
+        mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)
+        for b, length in enumerate(lengths.tolist()):
+            mask[b, :, :length] = True
+        return mask
+        """,
+        """
+        # Both axes at once: lengths of shape (B, 1, 1) meet places of shape (S).
+        return torch.arange(S) < lengths.view(-1, 1, 1)
         """,
     ],
     wrong=[
         Wrong(
             "[:, None, :]",
             "[:, :, None]",
-            "it hides queries, and not keys",
+            "it hides queries; it should hide keys",
             exhibit="padding/#mask-hides-queries",
         ),
         Wrong(
@@ -107,12 +127,136 @@ EXERCISE = Exercise(
         Wrong(
             "[:, None, :]",
             "[:, None, :].expand(-1, S, -1)",
-            "the axis of the queries has size S, and must have size one",
+            "the axis of the queries has size S; it should have size one",
         ),
         Wrong(
             "[:, None, :]",
             "[None]",
             "the axis of size one stands before the texts, and not behind them",
         ),
+        Wrong(
+            "places < lengths",
+            "places > lengths",
+            "True means padding, without its first place",
+        ),
+        Wrong(
+            "places < lengths[:, None]",
+            "places < lengths",
+            "the lengths get no axis of their own, so that they are laid "
+            "along the places",
+        ),
+        Wrong(
+            "places < lengths[:, None])[:, None, :]",
+            "places[:, None] < lengths)[:, None, :]",
+            "places are rows and texts are columns; it should be the other way around",
+        ),
+        Wrong(
+            "[:, None, :]",
+            "[:, None, None, :]",
+            "there is one axis too many, as for heads",
+        ),
+        Wrong(
+            "[:, None, :]",
+            "[..., None]",
+            "the axis of size one stands behind the places",
+            same_as="it hides queries; it should hide keys",
+        ),
+        Wrong(
+            "torch.arange(S)",
+            "torch.arange(int(lengths.max()))",
+            "the mask is as wide as the longest text; it should be S wide",
+        ),
+        Wrong(
+            "torch.arange(S)",
+            "torch.arange(1, S + 1)",
+            "places are counted from one",
+            same_as="the last real token is hidden",
+        ),
+        Wrong(
+            "torch.arange(S)",
+            "torch.arange(S - 1)",
+            "the last place is missing",
+        ),
+        Wrong(
+            "torch.arange(S)",
+            "torch.arange(S + 1)",
+            "there is one place too many",
+        ),
+        Wrong(
+            "places < lengths[:, None]",
+            "places < lengths[0]",
+            "all texts are as long as the first",
+        ),
+        Wrong(
+            "lengths[:, None])[",
+            "lengths.min())[None][",
+            "all texts are as long as the shortest",
+        ),
+        Wrong(
+            "lengths[:, None])[",
+            "lengths.sort().values[:, None])[",
+            "the lengths are sorted, so that texts get those of others",
+        ),
+        Wrong(
+            "lengths[:, None])[",
+            "lengths.flip(0)[:, None])[",
+            "the lengths are read backwards, so that texts get those of others",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "torch.where(places < lengths[:, None], 0.0, -torch.inf)[:, None, :]",
+            "a table to be added is given, with zeros and minus infinity; "
+            "it should be of True and False",
+        ),
+        Wrong(
+            "places < lengths",
+            "places != lengths",
+            "only the first place of the padding is False",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places < lengths[:, None])[:, None, :] & torch.ones(S, S).tril().bool()",
+            "the future is hidden too; padding alone is asked for",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.ones(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    for b, length in enumerate(lengths.tolist()):\n"
+            "        mask[b, :, -(S - length) :] = False\n"
+            "    return mask",
+            "the last S - length places are cut off by a slice from -0 "
+            "where a text is full, and that is the whole row",
+            hint="A slice from -n begins n places before the end; what does -0 mean?",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    for b, length in enumerate(lengths.tolist()):\n"
+            "        mask[b, :, length] = True\n"
+            "    return mask",
+            "one place of each text is set, and there may be none of this number",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    for b, length in enumerate(lengths.tolist()):\n"
+            "        mask[b, :length] = True\n"
+            "    return mask",
+            "the axis of the queries is cut, which has size one, and not "
+            "that of the places",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    mask[:, :, : lengths.max()] = True\n"
+            "    return mask",
+            "one slice is made for all texts",
+            same_as="all texts are as long as the longest",
+        ),
     ],
+    minutes=5,
 )

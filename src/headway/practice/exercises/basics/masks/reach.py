@@ -132,6 +132,7 @@ EXERCISE = Exercise(
     "language model is asked to predict there.",
     right=[
         """
+        # By slopes: one call for each row, and no token is changed.
         x = x.clone().requires_grad_()
         rows = []
         for row in head(x):
@@ -140,6 +141,7 @@ EXERCISE = Exercise(
         return torch.stack(rows)
         """,
         """
+        # All changed texts at once: T copies, with one token changed in each.
         T = len(x)
         shifted = x + torch.eye(T, dtype=x.dtype)[:, :, None]
         after = torch.stack([head(one) for one in shifted])
@@ -180,18 +182,169 @@ EXERCISE = Exercise(
         Wrong(
             "changed[j] += 1.0",
             "changed[j, 0] += 1.0",
-            "only the first number of a token is changed, and a head may read others",
+            "only the first number of a token is changed; a head may read others",
         ),
         Wrong(".any(dim=-1)", ".any(dim=0)", "columns are looked at, and not rows"),
         Wrong("!= before", "== before", "it says what stays, and not what moves"),
         Wrong(
             "    before = head(x)\n",
             "    before = x\n",
-            "the result is compared with the tokens, and not with the result before",
+            "results are compared with the tokens; it should be with those before",
+        ),
+        Wrong(
+            "        changed = x.clone()\n"
+            "        changed[j] += 1.0\n"
+            "        columns.append((head(changed) != before).any(dim=-1))\n",
+            "        x[j] += 1.0\n"
+            "        columns.append((head(x) != before).any(dim=-1))\n"
+            "        x[j] -= 1.0\n",
+            "a change is undone by subtraction, which does not bring back "
+            "the last digits; a clone should be changed",
+        ),
+        Wrong(
+            "(head(changed) != before)",
+            "~torch.isclose(head(changed), before)",
+            "isclose forgives small differences",
+            same_as="a tolerance is so wide that a small leak goes through",
+        ),
+        Wrong(
+            "        changed[j] += 1.0\n"
+            "        columns.append((head(changed) != before).any(dim=-1))\n",
+            "        changed[j, 0] += 0.01\n"
+            "        columns.append(~torch.isclose(head(changed), "
+            "before).all(dim=-1))\n",
+            "one number is changed a little, and a tolerance forgives "
+            "small differences",
+        ),
+        Wrong(
+            "        changed[j] += 1.0\n"
+            "        columns.append((head(changed) != before).any(dim=-1))\n",
+            "        changed[j] += 0.001\n"
+            "        columns.append(~torch.isclose(head(changed), "
+            "before).all(dim=-1))\n",
+            "a token is changed a little, and a tolerance forgives small differences",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "head(changed)[:, -1] != before[:, -1]",
+            "only the last column of the result is looked at",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "head(changed).sum(dim=-1).round(decimals=4) != "
+            "before.sum(dim=-1).round(decimals=4)",
+            "sums of rows are compared, and rounded",
+            same_as="a tolerance is so wide that a small leak goes through",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "(head(changed) != before).any()",
+            "it is asked whether any row moves; each row should have its answer",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "head(changed) != before",
+            "each number has its answer; each row should have one",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j, -1] += 1.0",
+            "only the last number of a token is changed; a head may read others",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[:j] += 1.0",
+            "the tokens before it are changed, and not the token",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[: j + 1] += 1.0",
+            "the tokens before it are changed too",
+            same_as="the tokens are changed for good, because the copy is none",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j + 1 :] += 1.0",
+            "the tokens after it are changed, and not the token",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed += 1.0",
+            "all tokens are changed",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[:, j % x.shape[1]] += 1.0",
+            "a column is changed; it should be a token, which is a row",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[:, j] += 1.0",
+            "a column is changed, and there may be fewer columns than "
+            "tokens; a token is a row",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j] *= 1.0",
+            "nothing is changed",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j - 1] += 1.0",
+            "the token before it is changed",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j] = torch.nan",
+            "a token becomes nan or infinite, and zero times that is nan, so "
+            "that all rows seem to move",
+        ),
+        Wrong(
+            "        changed[j] += 1.0\n",
+            "        changed[j] += 1.0\n        before = head(changed)\n",
+            "the result before is computed after the change, so that nothing differs",
+            same_as="nothing is changed",
+        ),
+        Wrong(
+            "    return torch.stack(columns, dim=1)",
+            "    return torch.stack(columns, dim=1).tril()",
+            "the future is cut out of the table; it is what is looked for",
+        ),
+        Wrong(
+            "    return torch.stack(columns, dim=1)",
+            "    return torch.stack(columns, dim=1).triu(1)",
+            "only the future is told; the whole table is asked for",
+        ),
+        Wrong(
+            "    return torch.stack(columns, dim=1)",
+            "    return columns",
+            "a list is given; it should be one table, as torch.stack makes one",
+        ),
+        Wrong(
+            "    return torch.stack(columns, dim=1)",
+            "    return torch.cat(columns)",
+            "the columns are put into one long row, by cat; stack makes a table",
+        ),
+        Wrong(
+            "range(len(x))",
+            "range(len(x) - 1)",
+            "the last token is left out",
+        ),
+        Wrong(
+            "range(len(x))",
+            "range(1, len(x))",
+            "the first token is left out",
+        ),
+        Wrong(
+            "range(len(x))",
+            "range(x.shape[1])",
+            "the loop goes over the width of the tokens; it should go over "
+            "their number",
         ),
     ],
     survivors={
         "1.0 -> 3.0": "any other change of the token does as well",
         "-1 -> 1": "the result has two axes, so that the last is axis 1",
     },
+    minutes=15,
 )

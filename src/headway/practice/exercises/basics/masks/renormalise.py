@@ -53,16 +53,25 @@ EXERCISE = Exercise(
     law="What is visible keeps its proportions, and sums to one.",
     right=[
         """
+        # By way of scores: the logarithm of a weight is one, and minus infinity hides.
         scores = weights.log().masked_fill(~mask, -torch.inf)
         return torch.softmax(scores, dim=-1)
         """,
-        "return torch.nn.functional.normalize(weights * mask, p=1, dim=-1)",
+        """
+        # The library divides by the sum of absolute numbers; weights are positive.
+        return torch.nn.functional.normalize(weights * mask, p=1, dim=-1)
+        """,
+        """
+        # where chooses and multiplies nothing: what is hidden may even be nan.
+        kept = torch.where(mask, weights, 0.0)
+        return kept / kept.sum(dim=-1, keepdim=True)
+        """,
     ],
     wrong=[
         Wrong(
             "kept / kept.sum(dim=-1, keepdim=True)",
             "kept",
-            "rows are not divided, and sum to less than one",
+            "rows are not divided by what is left; they sum to less than one",
             exhibit="masks/#mask-after-softmax",
         ),
         Wrong(
@@ -78,8 +87,9 @@ EXERCISE = Exercise(
         Wrong(
             "kept.sum(dim=-1, keepdim=True)",
             "weights.sum(dim=-1, keepdim=True)",
-            "it is divided by the sum of all weights, the hidden ones included",
-            same_as="rows are not divided, and sum to less than one",
+            "it is divided by the sum of all weights, the hidden ones included, which "
+            "is one already",
+            same_as="rows are not divided by what is left; they sum to less than one",
         ),
         Wrong(
             "return kept / kept.sum(dim=-1, keepdim=True)",
@@ -104,7 +114,7 @@ EXERCISE = Exercise(
         Wrong(
             "kept = weights * mask",
             "B, T, S = weights.shape\n    kept = weights * mask",
-            "weights is taken to have three axes, and may have more",
+            "weights are taken to have three axes; they may have more",
             hint="weights.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
@@ -113,5 +123,162 @@ EXERCISE = Exercise(
             "axes are counted from the front: axis 2 is the last of three only",
             hint="The last axis is -1, however many there are.",
         ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=1, keepdim=True)",
+            "axes are counted from the front: sums over axis 1, which is "
+            "the keys of a single table only",
+            hint="The last axis is -1, however many there are.",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=0, keepdim=True)",
+            "sums run over the first axis, which are the texts",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=1)",
+            "sums run over axis 1, and keepdim is missing too",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=-2)",
+            "sums run over the queries, and keepdim is missing too",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=0)",
+            "sums run over the first axis, and keepdim is missing too",
+            same_as="sums run over the first axis, which are the texts",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.amax(dim=-1, keepdim=True)",
+            "each row is divided by its largest; it should be by its sum",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.mean(dim=-1, keepdim=True)",
+            "each row is divided by its mean; it should be by its sum",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.norm(dim=-1, keepdim=True)",
+            "each row is divided by its length; it should be by its sum",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "(kept.sum(dim=-1, keepdim=True) + 1e-6)",
+            "1e-6 is added to the sum, which is never zero: each row has a visible key",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "(kept.sum(dim=-1, keepdim=True) + 1e-8)",
+            "1e-8 is added to the sum, which is never zero: each row has a visible key",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "(1 - kept.sum(dim=-1, keepdim=True))",
+            "each row is divided by what was hidden; it should be by what is left",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "kept * kept.sum(dim=-1, keepdim=True)",
+            "each row is multiplied by its sum; it should be divided",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "kept - kept.sum(dim=-1, keepdim=True)",
+            "the sum of each row is subtracted; it should divide",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "kept + mask * (1 - kept.sum(dim=-1, keepdim=True)) / "
+            "mask.sum(dim=-1, keepdim=True)",
+            "what was hidden is shared out equally among the visible keys; "
+            "they should keep their proportions",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "kept + (1 - kept.sum(dim=-1, keepdim=True)) / kept.shape[-1]",
+            "what was hidden is shared out equally among all keys",
+        ),
+        Wrong(
+            "return kept / kept.sum(dim=-1, keepdim=True)",
+            "return torch.softmax(weights.masked_fill(~mask, -torch.inf), dim=-1)",
+            "hidden weights are set to minus infinity and the softmax is "
+            "taken of weights; it is for scores",
+        ),
+        Wrong(
+            "return kept / kept.sum(dim=-1, keepdim=True)",
+            "return torch.softmax(weights, dim=-1) * mask",
+            "the softmax is taken of weights, and hidden ones are set to "
+            "zero afterwards",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights.masked_fill(~mask, -torch.inf)",
+            "hidden weights are set to minus infinity, which is for "
+            "scores; weights are hidden by zero",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights.masked_fill(mask, -torch.inf)",
+            "the mask is inverted, and visible weights are set to minus infinity",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights + mask",
+            "the mask is added to the weights; it should be multiplied",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights * (1 - mask)",
+            "1 - mask or a difference with the mask is taken, which "
+            "PyTorch refuses for True and False; ~mask inverts it",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights * mask.T",
+            "the mask is transposed",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights[mask]",
+            "visible weights are cut out by the mask; hidden ones should become zero",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights[..., mask]",
+            "visible weights are cut out, so that rows are lost; hidden "
+            "ones should become zero",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights",
+            "the mask is not used",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights.tril()",
+            "the future is hidden, and the mask is not used",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights @ mask",
+            "weights and mask are multiplied as tables; it should be number by number",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights * mask[0]",
+            "the first row of the mask is taken for all queries",
+        ),
+        Wrong(
+            "    kept = weights * mask\n",
+            "    kept = weights\n    kept.masked_fill(~mask, 0.0)\n",
+            "the result of masked_fill is lost, so nothing is hidden",
+            same_as="the mask is not used",
+        ),
     ],
+    minutes=4,
 )

@@ -50,8 +50,21 @@ EXERCISE = Exercise(
     "grows with T times W and not with T times T.",
     right=[
         """
+        # Distances compared: both rules can be read, the past and the window.
         t, s = torch.arange(T)[:, None], torch.arange(T)
         return (s <= t) & (t - s < W)
+        """,
+        """
+        # Row by row: slow, but each slice is the window itself.
+        mask = torch.zeros(T, T, dtype=torch.bool)
+        for t in range(T):
+            mask[t, max(0, t - W + 1) : t + 1] = True
+        return mask
+        """,
+        """
+        # The past, without what is older: two triangles subtracted.
+        every = torch.ones(T, T, dtype=torch.bool)
+        return every.tril() & ~every.tril(-W)
         """,
     ],
     wrong=[
@@ -67,7 +80,7 @@ EXERCISE = Exercise(
         Wrong(
             "past.triu(1 - W)",
             "past & (torch.arange(T) < W)",
-            "the first W tokens are seen, and not the latest",
+            "the first W tokens are seen; it should be the latest",
         ),
         Wrong("past.triu(1 - W)", "past.triu(1 - W).T", "rows and columns are swapped"),
         Wrong(
@@ -95,5 +108,135 @@ EXERCISE = Exercise(
             "past & (torch.arange(T)[:, None] // W == torch.arange(T) // W)",
             "the text is cut into blocks of W, and each token sees its own block",
         ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, t - W + 1 : t + 1] = True\n"
+            "    return mask",
+            "the window begins below zero for the first tokens, and Python "
+            "counts that from the end",
+            hint="max(0, ...) keeps the beginning of a slice from going below zero.",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, t - W : t + 1] = True\n"
+            "    return mask",
+            "the window begins one token too early, and below zero for the "
+            "first tokens, where Python counts from the end",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, t - W + 1 : t] = True\n"
+            "    return mask",
+            "the slice ends before the token itself, and begins below zero "
+            "for the first tokens",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, max(0, t - W + 1) : t] = True\n"
+            "    return mask",
+            "the slice ends before the token itself: a token does not see "
+            "itself, and sees W - 1 before it",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(W - 1, T):\n"
+            "        mask[t, t - W + 1 : t + 1] = True\n"
+            "    return mask",
+            "tokens before the first full window see nothing; they should "
+            "see all there are",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past.triu(W - 1)",
+            "the diagonal goes to the wrong side: the sign of its number is turned",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past.triu(W)",
+            "the diagonal goes to the wrong side, so that nothing is left",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past.tril(W - 1)",
+            "the past is cut by tril once more, which forgets nothing",
+            same_as="nothing is forgotten",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past.tril(1 - W)",
+            "the mask holds what is forgotten and one token more",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past ^ past.tril(1 - W)",
+            "the oldest token of the window is taken off, too",
+            same_as="one token too few is seen",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past[:, :W]",
+            "the table is cut to W columns; it should have T",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past[-W:]",
+            "the table is cut to W rows; it should have T",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "(past | past.T).tril(W).triu(-W)",
+            "the distance is taken without its sign, and W counts without "
+            "the token itself",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past.triu(1 - W).fill_diagonal_(False)",
+            "a token does not see itself",
+            same_as="the slice ends before the token itself: a token does not see "
+            "itself, and sees W - 1 before it",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past & (torch.arange(T) >= T - W)",
+            "the last W tokens of the text are seen; it should be the "
+            "latest before each token",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "past & (torch.arange(T)[:, None] - torch.arange(T) == W - 1)",
+            "only the oldest token of the window is seen",
+        ),
+        Wrong(
+            "torch.ones(T, T, dtype=torch.bool).tril()",
+            "torch.ones(T, W, dtype=torch.bool).tril()",
+            "the table has W columns; it should have T",
+        ),
+        Wrong(
+            "torch.ones(T, T, dtype=torch.bool).tril()",
+            "torch.ones(T, T, dtype=torch.bool).triu()",
+            "the future is seen: the second triu cuts nothing off",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "every = torch.ones(T, T, dtype=torch.bool)\n"
+            "    return every.triu().tril(W)",
+            "rows and columns are swapped, and one token too many is seen",
+        ),
     ],
+    minutes=5,
 )

@@ -29,9 +29,14 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def run(spread, weights, p):  # type: ignore[no-untyped-def]
+    first, second = float(spread(weights, p)), float(spread(weights, p))
+    return first if first == second else "another number at each call"
+
+
 EXERCISE = Exercise(
     answer="spread",
-    read=("basics/masks/#no-change-on-average", "No change on average"),
+    read=("basics/scaling/#how-large-is-a-score", "How large is a score?"),
     hints=(
         "How large is the variance of one weight that is either zero or w / (1 - p)?",
         "Variances of draws that do not know of each other add up.",
@@ -39,11 +44,12 @@ EXERCISE = Exercise(
         "root.",
     ),
     draw=lambda d: (torch.softmax(d.normal(d.S), dim=-1), 0.3),
-    ask=lambda spread, weights, p: float(spread(weights, p)),
+    ask=run,
     trials=({}, {"S": 4}, {"S": 2}),
     law="The more tokens share the attention, the less a row feels the dropout.",
     right=[
         """
+        # All cases: slow, but no formula is needed, and it proves one.
         from itertools import product
 
         total = 0.0
@@ -55,6 +61,10 @@ EXERCISE = Exercise(
             total = total + chance * (row - float(weights.sum())) ** 2
         return total**0.5
         """,
+        """
+        # Standard deviations at right angles: their length is that of the weights.
+        return float(weights.norm()) * (p / (1 - p)) ** 0.5
+        """,
     ],
     wrong=[
         Wrong(
@@ -62,11 +72,15 @@ EXERCISE = Exercise(
             "float(variance)",
             "the variance is given, and not its root",
         ),
-        Wrong("p / (1 - p)", "p * (1 - p)", "what is kept is not taken to grow"),
+        Wrong(
+            "p / (1 - p)",
+            "p * (1 - p)",
+            "what is kept is taken to stay as it is; it should grow by 1 / (1 - p)",
+        ),
         Wrong(
             "(weights**2).sum()",
             "weights.sum() ** 2",
-            "the sum is squared, and not each weight",
+            "the sum is squared; each weight should be",
         ),
         Wrong("p / (1 - p)", "(1 - p) / p", "kept and dropped change places"),
         Wrong(
@@ -75,5 +89,142 @@ EXERCISE = Exercise(
             "the mean of the variances is taken, and not their sum",
         ),
         Wrong("p / (1 - p)", "1 / (1 - p)", "the chance of being dropped is left out"),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n"
+            "    return float(variance**0.5)",
+            "    keep = torch.rand(2000, len(weights), "
+            "dtype=weights.dtype) > p\n"
+            "    return float((keep * weights / (1 - p)).sum(dim=-1).std())",
+            "draws are simulated, so that each call gives another number; "
+            "all cases, or a formula, give it exactly",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "0.25 / (1 - p) ** 2 *",
+            "all cases count the same, as if p were one half",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n",
+            "    variance = 0.25 / (1 - p) ** 2 * (weights**2).sum()\n"
+            "    variance = variance + (0.5 / (1 - p) - 1) ** 2\n",
+            "all cases count the same, as if p were one half, and their "
+            "distance from one is taken",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n",
+            "    n = 2 ** len(weights)\n"
+            "    variance = 0.25 / (1 - p) ** 2 * (weights**2).sum() * n / "
+            "(n - 1)\n",
+            "all cases count the same, by std of a tensor of all cases, "
+            "which divides by one less than their number",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "weights.sum()",
+            "the weights are not squared",
+            same_as="the sum is squared; each weight should be",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n",
+            "    variance = p / (1 - p)\n",
+            "the weights do not count, as if one had all",
+            same_as="the sum is squared; each weight should be",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "1 / len(weights)",
+            "all weights are taken to be equal",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "len(weights)",
+            "the number of weights stands where the sum of their squares should",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "p *",
+            "what is kept grows by one factor less: the variance is p (1 - "
+            "p) over (1 - p) squared",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "p / (1 - p) ** 2 *",
+            "the chance of being kept is left out: the variance is p (1 - "
+            "p) over (1 - p) squared",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "1 / (1 - p) ** 2 *",
+            "the factor of growth alone counts, and no chance",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "(p / (1 - p)) ** 2 *",
+            "p / (1 - p) is squared, as if it were a standard deviation",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "p * (1 - p) ** 2 *",
+            "it is multiplied by 1 - p where it should be divided",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "(1 - p) *",
+            "the chance of being kept is taken for the variance of a weight",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "1.0 *",
+            "p does not count",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "(weights**2).sum() / len(weights) ** 2",
+            "the variance is that of the mean of the row; it should be that of its sum",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "weights.var()",
+            "the variance among the weights is taken; it should be that of "
+            "their sum over all draws",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n"
+            "    return float(variance**0.5)",
+            "    return float(weights.std())",
+            "the weights' own standard deviation is given, and dropout does not count",
+        ),
+        Wrong(
+            "(weights**2).sum()\n",
+            "(weights**2).sum() + weights.sum() ** 2\n",
+            "the mean of the square is taken, and the square of the mean "
+            "is not taken off",
+        ),
+        Wrong(
+            "float(variance**0.5)",
+            "float(variance**0.5) / (1 - p)",
+            "it is divided by 1 - p once more",
+        ),
+        Wrong(
+            "float(variance**0.5)",
+            "round(float(variance**0.5), 4)",
+            "the number is rounded to four digits",
+        ),
+        Wrong(
+            "float(variance**0.5)",
+            "float(variance) ** 2",
+            "the variance is squared; its root is asked for",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "(weights**4).sum()",
+            "the weights are squared twice",
+        ),
+        Wrong(
+            "(weights**2).sum()",
+            "(weights**2).max()",
+            "the largest weight alone counts",
+        ),
     ],
+    minutes=12,
 )

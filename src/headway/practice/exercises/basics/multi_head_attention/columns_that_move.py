@@ -91,6 +91,7 @@ EXERCISE = Exercise(
     "diagonal, and zeros elsewhere, each head has a small projection of its own.",
     right=[
         """
+        # On a copy: nothing need be put back.
         import copy
 
         D = attend.W_value.out_features // attend.num_heads
@@ -99,6 +100,7 @@ EXERCISE = Exercise(
         return ~torch.isclose(other(x), attend(x), atol=1e-9).all(dim=0)
         """,
         """
+        # Read off out_proj: quick, where the module is known to be of this kind.
         D = attend.W_value.out_features // attend.num_heads
         columns = attend.out_proj.weight[:, head * D : (head + 1) * D]
         return (columns != 0).any(dim=1)
@@ -143,18 +145,20 @@ EXERCISE = Exercise(
             "rows are looked at, and not columns",
         ),
         Wrong(
-            "return moved.any(dim=0)", "return moved", "each number is told of alone"
+            "return moved.any(dim=0)",
+            "return moved",
+            "each number of the result has an answer; each column should have one",
         ),
         Wrong(
             "moved.any(dim=0)",
             "moved.all(dim=0)",
-            "a column must move in all rows, and one is enough",
+            "a column counts only if it moves in all rows; one is enough",
         ),
         Wrong(
             "moved.any(dim=0)",
             "moved[0]",
-            "only the first row is looked at",
-            same_as="a column must move in all rows, and one is enough",
+            "only the first row is looked at; all should be",
+            same_as="a column counts only if it moves in all rows; one is enough",
         ),
         Wrong(
             "moved.any(dim=0)",
@@ -184,7 +188,7 @@ EXERCISE = Exercise(
         Wrong(
             "slice(head * D, (head + 1) * D)",
             "slice(head, head + 1)",
-            "one row is changed, and not the D rows of the head",
+            "one row is changed; it should be the D rows of the head",
         ),
         Wrong(
             "(head + 1) * D)",
@@ -197,6 +201,94 @@ EXERCISE = Exercise(
             "the columns are given where the head's own stand, as if out_proj "
             "were not there",
         ),
+        Wrong(
+            "    before = attend(x)\n"
+            "    with torch.no_grad():\n"
+            "        attend.W_value.weight[rows] += 1.0\n",
+            "    with torch.no_grad():\n"
+            "        attend.W_value.weight[rows] += 1.0\n"
+            "        before = attend(x)\n",
+            "both results are computed after the change, so that nothing moves",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] += 1.0\n",
+            "        weight = attend.W_value.weight.clone()\n"
+            "        weight[rows] += 1.0\n",
+            "a copy of the weight is changed, and not the module",
+            same_as="both results are computed after the change, so that nothing moves",
+        ),
+        Wrong(
+            "with torch.no_grad():",
+            "if True:",
+            "parameters are written to while PyTorch records, which it refuses",
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "moved.any()",
+            "one answer is given for all columns; each should have its own",
+        ),
+        Wrong(
+            "return moved.any(dim=0)",
+            "return (attend.out_proj.weight[rows] != 0).any(dim=0)",
+            "rows of out_proj are looked at; a head comes in by columns",
+        ),
+        Wrong(
+            "return moved.any(dim=0)",
+            "return (attend.out_proj.weight[:, rows] != 0).all(dim=1)",
+            "a column counts only if it takes all numbers of the head; one is enough",
+        ),
+        Wrong(
+            "return moved.any(dim=0)",
+            "return (attend.out_proj.weight[:, rows] != 0).any(dim=0)",
+            "the answer is over the columns of the head in out_proj; it should be "
+            "over the rows of out_proj, which are columns of the result",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.num_heads",
+            "the number of heads is taken for the width of one",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.W_value.in_features // attend.num_heads",
+            "D is computed from the width of the tokens; it should be from that of "
+            "the values",
+            same_as="one row is changed; it should be the D rows of the head",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head, head + D)",
+            "the rows begin at the number of the head; they should begin at D times it",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, head + 1 * D)",
+            "a pair of parentheses is missing: head + 1 * D is head + D",
+        ),
+        Wrong(
+            "(attend(x) - before).abs() > 1e-9",
+            "(attend(x) - before).abs() < 1e-9",
+            "what stays is taken for what moves, in each number",
+        ),
+        Wrong(
+            "attend.W_value.weight[rows] += 1.0",
+            "attend.out_proj.weight[rows] += 1.0",
+            "rows of out_proj are changed, and not of W_value",
+            same_as="the columns are given where the head's own stand, as if "
+            "out_proj were not there",
+        ),
+        Wrong(
+            "attend.W_value.weight[rows] += 1.0",
+            "attend.out_proj.weight[:, rows] += 1.0",
+            "columns of out_proj are changed, so that every column moves, whatever "
+            "stands there",
+            same_as="all rows are changed, and so all heads",
+        ),
+        Wrong(
+            "moved.any(dim=0)",
+            "moved.any(dim=0).float()",
+            "numbers are given; it should be True and False",
+        ),
     ],
     survivors={
         "1.0 -> 3.0": "any other change of the rows does as well",
@@ -205,4 +297,5 @@ EXERCISE = Exercise(
         "attend.W_value.weight.detach() -> attend.W_value.weight": "a clone that "
         "remembers its history holds the same numbers",
     },
+    minutes=15,
 )

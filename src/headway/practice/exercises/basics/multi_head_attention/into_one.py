@@ -48,6 +48,7 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
     with torch.no_grad():
         one.weight.zero_()
     apart = all(bool(layer.weight.any()) for layer in layers)
+    learn = all(layer.weight.requires_grad for layer in layers)
     return {
         "the rows": rows,
         "in_features": one.in_features,
@@ -55,6 +56,7 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
         "has it a bias": "no" if one.bias is None else "yes",
         "can it be trained": "yes" if trained else "no",
         "does it share memory with the layers": "no" if apart else "yes",
+        "can the layers still be trained": "yes" if learn else "no",
     }
 
 
@@ -77,6 +79,7 @@ EXERCISE = Exercise(
     law="Heads side by side in the result are heads below each other in the weight.",
     right=[
         """
+        # A slice for each head: long, but it shows where its rows are.
         D, d_in = layers[0].weight.shape
         one = nn.Linear(d_in, len(layers) * D, bias=False).to(layers[0].weight.dtype)
         with torch.no_grad():
@@ -85,6 +88,7 @@ EXERCISE = Exercise(
         return one
         """,
         """
+        # stack and flatten: heads are an axis first, then joined with their rows.
         weight = torch.stack([layer.weight for layer in layers]).flatten(0, 1)
         one = nn.Linear(*weight.T.shape, bias=False)
         one.weight.data = weight.data
@@ -109,8 +113,7 @@ EXERCISE = Exercise(
             "    one.weight = nn.Parameter(weight)\n"
             "    for h, layer in enumerate(layers):\n"
             "        layer.weight.data = one.weight.data.chunk(len(layers))[h]\n",
-            "the layers are made views of the new weight, and no longer stay as they "
-            "are",
+            "the layers are made views of the new weight; they should stay as they are",
         ),
         Wrong(
             "[layer.weight for layer in layers])",
@@ -163,5 +166,65 @@ EXERCISE = Exercise(
             "nn.Parameter(weight, requires_grad=False)",
             "the copies cannot be trained",
         ),
+        Wrong(
+            "    weight = torch.cat(",
+            "    for layer in layers:\n"
+            "        layer.requires_grad_(False)\n"
+            "    weight = torch.cat(",
+            "the layers are frozen for the copy, and stay frozen: no_grad and "
+            "detach leave nothing behind",
+        ),
+        Wrong(
+            "nn.Linear(weight.shape[1], weight.shape[0], bias=False)",
+            "nn.Linear(weight.shape[0], weight.shape[1], bias=False)",
+            "in_features and out_features are given in the opposite order",
+        ),
+        Wrong(
+            "    return one",
+            "    return weight",
+            "the weight is given; it should be a layer",
+        ),
+        Wrong(
+            "    return one",
+            "    return one.weight",
+            "the weight of the layer is given; it should be the layer",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "sum(layer.weight for layer in layers) / len(layers)",
+            "the mean of the heads' weights is taken",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "layers[0].weight",
+            "only the first layer is copied",
+        ),
+        Wrong(
+            "    one = nn.Linear(weight.shape[1], weight.shape[0], bias=False)\n"
+            "    one.weight = nn.Parameter(weight)\n",
+            "    one = layers[0]\n"
+            "    one.weight = nn.Parameter(weight)\n"
+            "    one.out_features = len(weight)\n",
+            "the first layer itself is made larger; it should stay as it is",
+            same_as="the layers are made views of the new weight; they should "
+            "stay as they are",
+        ),
+        Wrong(
+            "nn.Parameter(weight)",
+            "nn.Parameter(weight.T)",
+            "the joined weight is transposed",
+            same_as="each weight is transposed first, which nn.Linear has done already",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "torch.cat([layer.weight for layer in layers[1:]])",
+            "the first layer is left out",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "torch.cat([layer.weight for layer in layers[:-1]])",
+            "the last layer is left out",
+        ),
     ],
+    minutes=8,
 )

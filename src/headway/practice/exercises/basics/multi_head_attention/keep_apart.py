@@ -47,10 +47,12 @@ def run(keep_apart, weight, num_heads):  # type: ignore[no-untyped-def]
     attend = MultiHeadAttention(3, len(weight), 9, 0.0, num_heads).double()
     attend.out_proj.weight.data, bias = weight, attend.out_proj.bias.clone()
     keep_apart(attend)
-    learns = isinstance(attend.out_proj.weight, nn.Parameter)
+    kept = isinstance(attend.out_proj.weight, nn.Parameter)
+    learns = all(one.requires_grad for one in attend.parameters())
     return {
         "out_proj.weight": attend.out_proj.weight,
-        "its kind": "a parameter" if learns else "no parameter",
+        "its kind": "a parameter" if kept else "no parameter",
+        "its parameters": "still learn" if learns else "learn no more",
         "what out_proj.bias has changed by": attend.out_proj.bias - bias,
     }
 
@@ -73,6 +75,7 @@ EXERCISE = Exercise(
     "on two.",
     right=[
         """
+        # Block by block: long, but it shows what is kept.
         D = attend.out_proj.in_features // attend.num_heads
         weight = attend.out_proj.weight.data
         kept = weight.clone()
@@ -82,6 +85,7 @@ EXERCISE = Exercise(
             weight[own, own] = kept[own, own]
         """,
         """
+        # By the number of the head: a comparison that broadcasts, as for masks.
         E = attend.out_proj.in_features
         head = torch.arange(E) // (E // attend.num_heads)
         attend.out_proj.weight.data[head[:, None] != head] = 0.0
@@ -91,7 +95,7 @@ EXERCISE = Exercise(
         Wrong(
             "weight.mul_(own)",
             "weight.copy_(own)",
-            "blocks of ones take the place of the weight, and what it had is lost",
+            "blocks of ones take the place of the weight; what stood there should stay",
         ),
         Wrong(
             "weight.mul_(own)",
@@ -101,7 +105,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.block_diag(*torch.ones(H, D, D))",
             "torch.block_diag(*torch.ones(D, H, H))",
-            "there are D blocks of H by H, and not H of D by D",
+            "there are D blocks of H by H; it should be H blocks of D by D",
         ),
         Wrong(
             "torch.block_diag(*torch.ones(H, D, D))",
@@ -166,7 +170,7 @@ EXERCISE = Exercise(
         Wrong(
             "attend.out_proj.weight.mul_(own)",
             "attend.out_proj.weight[own == 0] = -torch.inf",
-            "minus infinity is written, as into scores, and not zero",
+            "minus infinity is written, as into scores; it should be zero",
         ),
         Wrong(
             "attend.out_proj.weight.mul_(own)",
@@ -178,5 +182,80 @@ EXERCISE = Exercise(
             "attend.out_proj.weight.data = (attend.out_proj.weight * own).float()",
             "the weight comes back in 32 bits",
         ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight[:D, D:] = 0\n"
+            "        attend.out_proj.weight[D:, :D] = 0",
+            "only the first head is kept apart; the others still meet",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight[-D:, :-D] = 0\n"
+            "        attend.out_proj.weight[:-D, -D:] = 0",
+            "only the last head is kept apart; the others still meet",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own[-D:] = 0\n        attend.out_proj.weight.mul_(own)",
+            "the last block is cleared as well, as when a loop ends one too early",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own[:D] = 0\n        attend.out_proj.weight.mul_(own)",
+            "the first block is cleared as well, as when a loop begins one too late",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h : h + D, h : h + D] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "blocks begin at h; they should begin at h times D",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.triu_()",
+            "an upper triangle is kept, and not blocks",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n"
+            "        attend.out_proj.weight.requires_grad_(False)",
+            "the weight can learn no more: requires_grad_(False) stays, no_grad "
+            "does not",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "for h in range(H - 1):\n"
+            "            here, next = h * D, (h + 1) * D\n"
+            "            attend.out_proj.weight[here:next, next : next + D] = 0\n"
+            "            attend.out_proj.weight[next : next + D, here:next] = 0",
+            "each head is kept apart from its neighbours only",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight[0::2, 1::2] = 0\n"
+            "        attend.out_proj.weight[1::2, 0::2] = 0",
+            "even and odd numbers are kept apart, and not heads",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.out_proj.weight.mul_(H)",
+            "the blocks are multiplied by the number of heads; what a head adds "
+            "should stay as it was",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight[:D] *= own[:D]",
+            "only the rows of the first head are cleared; its numbers still reach "
+            "the columns of others, and theirs meet",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight[:, :D] *= own[:, :D]",
+            "only the columns of the first head are cleared; others still reach "
+            "its columns, and theirs meet",
+        ),
     ],
+    minutes=12,
 )

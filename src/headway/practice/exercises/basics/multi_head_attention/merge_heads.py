@@ -58,12 +58,17 @@ EXERCISE = Exercise(
     ask=run,
     law="What was cut and is merged again is what it was: nothing is mixed.",
     right=[
-        "return torch.cat([*x.unbind(-3)], dim=-1)",
         """
+        # unbind and cat: no axis changes its place, and no size is needed.
+        return torch.cat([*x.unbind(-3)], dim=-1)
+        """,
+        """
+        # view copies nothing by itself: contiguous() shows where the copy is made.
         *front, H, T, D = x.shape
         return x.transpose(-3, -2).contiguous().view(*front, T, H * D)
         """,
         """
+        # Two loops: slow, but it can be seen what each token gets, and in which order.
         rows = [
             torch.cat([x[..., h, t, :] for h in range(x.shape[-3])], dim=-1)
             for t in range(x.shape[-2])
@@ -108,13 +113,13 @@ EXERCISE = Exercise(
         Wrong(
             "    per_token = x.transpose(-3, -2)",
             "    B, H, T, D = x.shape\n    per_token = x.transpose(-3, -2)",
-            "x is taken to have four axes, and a single text has three",
+            "x is taken to have four axes; a single text has three",
         ),
         Wrong(
             "per_token.flatten(-2)",
             "per_token.view(*x.shape[:-3], x.shape[-2], -1)",
-            "view is to join axes whose numbers do not lie side by side: it needs "
-            "contiguous() before it, or reshape in its place",
+            "view cannot join axes whose numbers do not lie side by side; call "
+            "contiguous() before it, or take reshape in its place",
         ),
         Wrong(
             "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
@@ -124,7 +129,8 @@ EXERCISE = Exercise(
         Wrong(
             "x.transpose(-3, -2)",
             "x.transpose(1, 2)",
-            "axes are counted from the front, which fits one number of axes only",
+            "axes are counted from the front: 1 and 2 are heads and tokens of a "
+            "batch only",
         ),
         Wrong(
             "x.transpose(-3, -2)",
@@ -152,17 +158,74 @@ EXERCISE = Exercise(
         Wrong(
             "per_token.flatten(-2)",
             "per_token.reshape(-1, *x.shape[-2:-1], x.shape[-3] * x.shape[-1])",
-            "there is always one axis in front, though a text alone has none",
+            "there is always one axis in front; a single text has none",
         ),
         Wrong(
             "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
             "    return torch.cat([*x.unbind(0)], dim=-1)",
-            "the first axis is taken for the heads, and it may be that of the texts",
+            "the first axis is taken for the heads; in a batch it is that of the texts",
         ),
         Wrong(
             "per_token.flatten(-2)",
             "[*x.unbind(-3)]",
-            "a list of the heads is given, and they are not joined",
+            "the heads are given as a list, and not joined",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    return x.transpose(1, 2).reshape(*front, T, H * D)",
+            "axes 1 and 2 are exchanged, which are heads and tokens of a batch "
+            "only, and reshape hides that",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return x.transpose(0, 1).flatten(-2)",
+            "axes are counted from the front: 0 and 1 are heads and tokens of a "
+            "single text only",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    return x.transpose(0, 1).reshape(*front, T, H * D)",
+            "axes 0 and 1 are exchanged, which are heads and tokens of a single "
+            "text only, and reshape hides that",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return x.permute(0, 2, 1, 3).flatten(-2)",
+            "permute is given four axes; a single text has three",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return x.permute(1, 0, 2).flatten(-2)",
+            "permute is given three axes; a batch has four",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return per_token.flatten(-3)",
+            "the tokens are joined as well, so that a text is one long row",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return torch.cat([*x.unbind(1)], dim=-1)",
+            "axis 1 is taken for the heads, which it is in a batch only",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return per_token.flatten(1)",
+            "flatten joins all axes from the second on, counted from the front, "
+            "which fits a single text only",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return per_token[..., 0, :]",
+            "the numbers of the first head alone are given",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return torch.stack([*x.unbind(-3)])",
+            "the heads are stacked as a new axis in front, and not joined",
         ),
     ],
+    minutes=6,
 )

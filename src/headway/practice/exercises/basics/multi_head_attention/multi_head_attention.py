@@ -7,7 +7,7 @@ Project once for all heads, cut into heads, let each head attend with the future
 put the heads side by side, and project with `out_proj`. There is no dropout.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -76,8 +76,41 @@ def report(cls):  # type: ignore[no-untyped-def]
 
 _ATTEND = "(weights @ value).transpose(1, 2)"
 
+
+def projects_for_one_head(args, result, given):  # type: ignore[no-untyped-def]
+    """Whether tokens become vectors of the width of one head."""
+    x, num_heads = given[0], given[-1]
+    width = given[1].shape[-1] // num_heads
+    return (
+        any(isinstance(one, Tensor) and one.shape == x.shape for one in args)
+        and isinstance(result, Tensor)
+        and result.shape == (*x.shape[:-1], width)
+    )
+
+
 EXERCISE = Exercise(
     answer="MultiHeadAttention",
+    forbids=[
+        Forbidden(
+            "The task says: project once for all heads. Here each head is projected by "
+            "itself.",
+            """
+            D = self.W_query.out_features // self.num_heads
+            found = []
+            for h in range(self.num_heads):
+                rows = slice(h * D, (h + 1) * D)
+                q = x @ self.W_query.weight[rows].T
+                k = x @ self.W_key.weight[rows].T
+                v = x @ self.W_value.weight[rows].T
+                found.append(
+                    nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+                )
+            return self.out_proj(torch.cat(found, dim=-1))
+            """,
+            names=("matmul", "linear", "einsum", "bmm"),
+            when=projects_for_one_head,
+        )
+    ],
     read=("basics/multi_head_attention/#the-module-by-hand", "The module, by hand"),
     hints=(
         "What are the shapes after each step: B T E, B H T D, B H T T, and how do you "
@@ -101,6 +134,7 @@ EXERCISE = Exercise(
     covers=("split_heads", "merge_heads", "stacked_heads"),
     right=[
         """
+        # From the parts of earlier exercises: nothing is written twice.
         from headway import attention, merge_heads, split_heads
 
         projections = (self.W_query, self.W_key, self.W_value)
@@ -108,19 +142,17 @@ EXERCISE = Exercise(
         return self.out_proj(merge_heads(attention(*heads, causal=True)))
         """,
         """
-        D = self.W_query.out_features // self.num_heads
-        found = []
-        for h in range(self.num_heads):
-            rows = slice(h * D, (h + 1) * D)
-            q = x @ self.W_query.weight[rows].T
-            k = x @ self.W_key.weight[rows].T
-            v = x @ self.W_value.weight[rows].T
-            found.append(
-                nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            )
+        # A loop over the heads, after one projection: each head can be looked at.
+        projections = (self.W_query, self.W_key, self.W_value)
+        heads = zip(*(one(x).chunk(self.num_heads, dim=-1) for one in projections))
+        found = [
+            nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            for q, k, v in heads
+        ]
         return self.out_proj(torch.cat(found, dim=-1))
         """,
         """
+        # By einsum: no axis is swapped, and the letters say what is summed.
         q, k, v = (
             project(x).unflatten(-1, (self.num_heads, -1))
             for project in (self.W_query, self.W_key, self.W_value)
@@ -212,8 +244,8 @@ EXERCISE = Exercise(
         Wrong(
             "context.reshape(B, T, -1)",
             "context.view(B, T, -1)",
-            "view is to join axes whose numbers do not lie side by side: it needs "
-            "contiguous() before it, or reshape in its place",
+            "view cannot join axes whose numbers do not lie side by side; call "
+            "contiguous() before it, or take reshape in its place",
         ),
         Wrong(
             _ATTEND,
@@ -240,25 +272,25 @@ EXERCISE = Exercise(
         Wrong(
             "torch.ones(T, T, dtype=torch.bool)",
             "torch.ones(T, T)",
-            "the mask holds numbers, and masked_fill takes True and False",
+            "the mask holds numbers; masked_fill takes True and False",
         ),
         Wrong(
             "scores = scores.masked_fill(future, -torch.inf)",
             "scores = scores + torch.ones(T, T).triu(1) * -torch.inf",
-            "a triangle of ones and zeros is multiplied by minus infinity, and "
-            "zero times infinity is nan",
+            "a triangle of ones and zeros is multiplied by minus infinity; zero "
+            "times infinity is nan",
         ),
         Wrong(
             "scores = scores.masked_fill(future, -torch.inf)",
             "scores = scores.tril()\n"
             "        scores = scores.masked_fill(scores == 0, -torch.inf)",
-            "scores that are zero are hidden, and the score of a token to be seen "
-            "may be zero too",
+            "all scores that are zero are hidden; a token that may be seen can "
+            "have the score zero, too",
         ),
         Wrong(
             "return self.out_proj(context.reshape(B, T, -1))",
             "return self.out_proj(context.reshape(B, T, -1)), weights",
-            "the weights are given too, and only the rows are asked for",
+            "rows and weights are given; it should be the rows alone",
         ),
         Wrong(
             "return self.out_proj(context.reshape(B, T, -1))",
@@ -270,13 +302,146 @@ EXERCISE = Exercise(
             "B, T, _ = x.shape\n        cut = (B, T, self.num_heads, -1)",
             "B, T, E = x.shape\n"
             "        cut = (B, T, self.num_heads, E // self.num_heads)",
-            "D is made of the width of x, which is d_in, and not of d_out",
+            "D is computed from the width of x, which is d_in; it should be from d_out",
         ),
         Wrong(
             "query @ key.mT",
             "query @ key.transpose(1, 2)",
             "heads and tokens of the keys change places, and not tokens and numbers",
         ),
+        Wrong(
+            "scores = scores.masked_fill(future, -torch.inf)\n",
+            "\n",
+            "nothing is hidden: there is no mask",
+            same_as="the result of masked_fill is lost, so nothing is hidden",
+        ),
+        Wrong(
+            "triu(1)",
+            "triu()",
+            "the mask is shifted by one place: no token sees itself",
+            exhibit="triangles/#mask-hides-itself",
+        ),
+        Wrong(
+            "triu(1)",
+            "triu(2)",
+            "the mask is shifted by one place: the next token is seen",
+            exhibit="triangles/#mask-shows-next",
+        ),
+        Wrong(
+            "triu(1)",
+            "tril(-1)",
+            "the triangle of the mask is flipped",
+            exhibit="triangles/#mask-flipped",
+        ),
+        Wrong(
+            "triu(1)",
+            "tril()",
+            "the mask is inverted: it hides what it should show",
+            exhibit="masks/#boolean-mask-inverted",
+        ),
+        Wrong(
+            "scores = scores.masked_fill(future, -torch.inf)",
+            "scores = scores.masked_fill(future, 0.0)",
+            "hidden scores are set to zero, not to minus infinity",
+        ),
+        Wrong(
+            "scores = scores.masked_fill(future, -torch.inf)\n"
+            "        weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.softmax(scores, dim=-1).masked_fill(future, 0.0)",
+            "weights are hidden after the softmax, and their sum is not one",
+            exhibit="masks/#mask-after-softmax",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=-2)",
+            "the softmax runs over the queries",
+            exhibit="softmax/#softmax-over-queries",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=0)",
+            "the softmax runs over the texts",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "scores",
+            "there is no softmax",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "* key.shape[-1] ** 0.5",
+            "scores are multiplied by sqrt(D), not divided",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ x.shape[-1] ** 0.5",
+            "scores are divided by the root of the width of tokens",
+            exhibit="softmax/#scaled-by-root-of-d-in",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ T ** 0.5",
+            "scores are divided by the root of the number of tokens",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ self.num_heads ** 0.5",
+            "scores are divided by the root of the number of heads",
+        ),
+        Wrong(
+            "/ key.shape[-1] ** 0.5",
+            "/ self.W_key.out_features",
+            "scores are divided by the width of all heads",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "key @ query.mT",
+            "queries and keys are swapped",
+            exhibit="heads/#queries-and-keys-swapped",
+        ),
+        Wrong(
+            "value = self.W_value(x)",
+            "value = self.W_key(x)",
+            "the keys' weights make the values too",
+        ),
+        Wrong(
+            "query = self.W_query(x)",
+            "query = self.W_key(x)",
+            "the keys' weights make the queries too",
+        ),
+        Wrong(
+            "value = self.W_value(x)",
+            "value = self.W_query(x)",
+            "the queries' weights make the values too",
+        ),
+        Wrong(
+            "(weights @ value)",
+            "(weights @ key)",
+            "the weights mix the keys; they should mix the values",
+            same_as="the keys' weights make the values too",
+        ),
+        Wrong(
+            "return self.out_proj(context",
+            "return x + self.out_proj(context",
+            "what comes in is added to what out_proj gives: a residual connection "
+            "belongs to the block, and not to attention",
+        ),
+        Wrong(
+            "return self.out_proj(context.reshape(B, T, -1))",
+            "return self.out_proj(self.out_proj(context.reshape(B, T, -1)))",
+            "out_proj is applied twice",
+        ),
+        Wrong(
+            "return self.out_proj(context.reshape(B, T, -1))",
+            "return context.reshape(B, T, -1) @ self.out_proj.weight.T",
+            "the bias of out_proj is lost",
+        ),
+        Wrong(
+            "(weights @ value).transpose(1, 2)",
+            "(weights.mT @ value).transpose(1, 2)",
+            "the weights are transposed before they mix the values",
+        ),
     ],
     stars=3,
+    minutes=25,
 )

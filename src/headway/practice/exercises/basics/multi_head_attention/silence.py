@@ -10,6 +10,7 @@ have biases in their projections, and in others `bias` is None.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -84,21 +85,26 @@ EXERCISE = Exercise(
         max(d.H - 2, 0),
     ),
     ask=run,
+    # And the first of two heads, whose columns all stand in the weight.
+    trials=(DIFFERENT, EQUAL, LOUD, {"H": 2}),
     law="A head adds its values and nothing else; had the bias been left, the head "
     "would add it still, the same for every token.",
     right=[
         """
+        # A loop over weight and bias, if there is one: no question is asked.
         D = attend.W_value.out_features // attend.num_heads
         for one in attend.W_value.parameters():
             for row in range(head * D, (head + 1) * D):
                 one.data[row] = 0.0
         """,
         """
+        # At the other end: what the head says is made, and nobody takes it.
         D = attend.W_value.out_features // attend.num_heads
         columns = range(head * D, (head + 1) * D)
         attend.out_proj.weight.data[:, columns] = 0.0
         """,
         """
+        # A factor for each head: one can turn it down, and not only off.
         keep = torch.arange(attend.num_heads) != head
         factor = keep.repeat_interleave(attend.W_value.out_features // len(keep))
         attend.W_value.weight.data *= factor[:, None]
@@ -116,7 +122,7 @@ EXERCISE = Exercise(
         Wrong(
             "        if attend.W_value.bias is not None:\n    ",
             "",
-            "a bias is asked for where there is none",
+            "a bias is written to where there is none",
         ),
         Wrong(
             "attend.W_value.weight[rows] = 0.0",
@@ -137,7 +143,7 @@ EXERCISE = Exercise(
         Wrong(
             "slice(head * D, (head + 1) * D)",
             "slice(head, head + 1)",
-            "one row is cleared, and not the D rows of the head",
+            "one row is cleared; it should be the D rows of the head",
         ),
         Wrong(
             "        attend.W_value.weight[rows] = 0.0",
@@ -215,5 +221,102 @@ EXERCISE = Exercise(
             "the head is silent, and the module can learn no more: "
             "requires_grad_(False) stays, no_grad does not",
         ),
+        Wrong(
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        attend.W_value.bias[rows].zero_()",
+            "part of a bias is read where there is none",
+        ),
+        Wrong(
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        attend.W_value.bias.data[rows] = 0.0",
+            "the data of a bias is asked for where there is none",
+        ),
+        Wrong(
+            "if attend.W_value.bias is not None:",
+            "if attend.W_value.bias:",
+            "a bias is asked whether it is true, which a tensor of many numbers is "
+            "not: ask whether it is None",
+        ),
+        Wrong(
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0\n"
+            "        attend.out_proj.bias[rows] = 0.0",
+            "numbers of the bias of out_proj are cleared as well, which belong to "
+            "all heads",
+        ),
+        Wrong(
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0\n"
+            "        attend.out_proj.bias.zero_()",
+            "the bias of out_proj is cleared as well, which belongs to all heads",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D + 1, (head + 1) * D)",
+            "the first row of the head is left",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, (head + 1) * D + 1)",
+            "one row more is cleared, which belongs to the next head",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, head + 1 * D)",
+            "a pair of parentheses is missing: head + 1 * D is head + D",
+            same_as="a copy is changed, or no row at all: the module is as it was",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "torch.arange(attend.W_value.out_features) // D != head",
+            "all other heads are silenced, and this one is left",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        attend.W_query.weight[rows] = 0.0",
+            "rows of W_query are cleared: that changes where the head looks, and "
+            "not what it adds",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "only the bias of its values is cleared, and not the weight",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        attend.out_proj.weight.zero_()",
+            "all of out_proj is cleared",
+            same_as="the values of all heads are cleared",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        attend.W_query.weight[rows] = 0.0\n"
+            "        attend.out_proj.weight[rows] = 0.0",
+            "rows of out_proj are cleared besides, which take columns of the "
+            "result from all heads",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0\n"
+            "        if attend.W_value.bias is not None:\n"
+            "            attend.W_value.bias[rows] = 0.0",
+            "        attend.out_proj.weight[:, head] = 0.0",
+            "one column of out_proj is cleared; it should be D",
+            same_as="one row is cleared; it should be the D rows of the head",
+        ),
     ],
+    minutes=12,
 )

@@ -60,12 +60,19 @@ EXERCISE = Exercise(
     law="Each head holds numbers of every token, and no number leaves its token.",
     right=[
         """
+        # Slices in a list: slow, but it can be seen which numbers a head gets.
         D = x.shape[-1] // num_heads
         heads = [x[..., h * D : (h + 1) * D] for h in range(num_heads)]
         return torch.stack(heads, dim=-3)
         """,
-        "return torch.stack(x.chunk(num_heads, dim=-1), dim=-3)",
-        "return x.unflatten(-1, (num_heads, -1)).movedim(-2, -3)",
+        """
+        # chunk cuts without a shape: short, where the pieces are wanted one by one.
+        return torch.stack(x.chunk(num_heads, dim=-1), dim=-3)
+        """,
+        """
+        # unflatten names the one axis that is cut, so that no other need be listed.
+        return x.unflatten(-1, (num_heads, -1)).movedim(-2, -3)
+        """,
     ],
     wrong=[
         Wrong(
@@ -101,12 +108,12 @@ EXERCISE = Exercise(
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
             "    return per_token.transpose(-3, -2)",
             "    return x.mT.unflatten(-2, (num_heads, -1))",
-            "tokens and numbers of a head stand the wrong way round: (D, T)",
+            "a head is (D, T); it should be (T, D)",
         ),
         Wrong(
             "per_token.transpose(-3, -2)",
             "per_token.permute(0, 2, 1, 3)",
-            "permute is given four axes, and one text cut into heads has three",
+            "permute is given four axes; one text cut into heads has three",
         ),
         Wrong(
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
@@ -121,7 +128,7 @@ EXERCISE = Exercise(
         Wrong(
             "per_token.transpose(-3, -2)",
             "per_token",
-            "heads and tokens have not changed places",
+            "the cut is right, but heads and tokens have not changed places",
         ),
         Wrong(
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
@@ -144,13 +151,14 @@ EXERCISE = Exercise(
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)",
             "    B, T, E = x.shape\n"
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)",
-            "x is taken to have three axes, and a single text has two",
+            "x is taken to have three axes; a single text has two",
             hint="x.shape[:-1] is all axes but the last, however many there are.",
         ),
         Wrong(
             "per_token.transpose(-3, -2)",
             "per_token.transpose(1, 2)",
-            "axes are counted from the front, which fits one number of axes only",
+            "axes are counted from the front: 1 and 2 are tokens and heads of a "
+            "batch only",
         ),
         Wrong(
             "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
@@ -159,6 +167,50 @@ EXERCISE = Exercise(
             "    return per_token.transpose(-3, -2)",
             "the number of heads and the width of a head are taken for each other",
         ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    return per_token.transpose(0, 1)",
+            "axes are counted from the front: 0 and 1 are tokens and heads of a "
+            "single text only",
+        ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    return per_token.permute(1, 0, 2)",
+            "permute is given three axes; a batch cut into heads has four",
+        ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    return torch.cat(x.chunk(num_heads, dim=-1), dim=-2)",
+            "the heads are joined along the tokens, as if the text were longer, "
+            "and get no axis of their own",
+        ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    per_token = x.reshape(-1, x.shape[-2], num_heads, "
+            "x.shape[-1] // num_heads)\n"
+            "    return per_token.transpose(1, 2)",
+            "there is always one axis before the heads, whatever x has in front",
+        ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    return torch.stack([x[..., h : h + per_token.shape[-1]] "
+            "for h in range(num_heads)], dim=-3)",
+            "the numbers of head h begin at h; they should begin at h times D",
+        ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    H = num_heads\n"
+            "    return torch.stack([x[..., h * H : (h + 1) * H] for h "
+            "in range(H)], dim=-3)",
+            "each head gets H numbers; it should get D",
+        ),
+        Wrong(
+            "    return per_token.transpose(-3, -2)",
+            "    T = x.shape[-2]\n"
+            "    return x.reshape(num_heads, *x.shape[:-2], T, -1)",
+            "one reshape puts the heads in front of all axes, and mixes the tokens",
+        ),
     ],
     stars=2,
+    minutes=8,
 )

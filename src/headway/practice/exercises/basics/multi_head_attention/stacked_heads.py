@@ -10,6 +10,7 @@ results of all heads side by side, the first head's first. All weights must be f
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -87,26 +88,31 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.H, 3, d.E, d.D)),
     ask=run,
+    # And fewer heads, and narrower ones, than there are tokens.
+    trials=(DIFFERENT, EQUAL, LOUD, {"H": 2, "E": 3, "D": 2}),
     law="H heads of D numbers give H times D numbers for each token, and heads do not "
     "know of each other.",
     right=[
         """
-        sizes = (d_in, d_out, context_length, 0.0)
-        self.heads = nn.Sequential(*(CausalAttention(*sizes) for _ in range(num_heads)))
+            # nn.Sequential is a list of modules, too; stack shows the heads as an axis.
+            sizes = (d_in, d_out, context_length, 0.0)
+            heads = (CausalAttention(*sizes) for _ in range(num_heads))
+            self.heads = nn.Sequential(*heads)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.stack([head(x) for head in self.heads], dim=-2).flatten(-2)
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.stack([head(x) for head in self.heads], dim=-2).flatten(-2)
         """,
         """
-        self.heads = nn.ModuleList()
-        for _ in range(num_heads):
-            self.heads.append(CausalAttention(d_in, d_out, context_length, 0.0))
+            # A loop and append: longer, and good where heads differ from each other.
+            self.heads = nn.ModuleList()
+            for _ in range(num_heads):
+                self.heads.append(CausalAttention(d_in, d_out, context_length, 0.0))
 
-    def forward(self, x: Tensor) -> Tensor:
-        found = self.heads[0](x)
-        for head in self.heads[1:]:
-            found = torch.cat((found, head(x)), dim=-1)
-        return found
+        def forward(self, x: Tensor) -> Tensor:
+            found = self.heads[0](x)
+            for head in self.heads[1:]:
+                found = torch.cat((found, head(x)), dim=-1)
+            return found
         """,
     ],
     wrong=[
@@ -168,7 +174,7 @@ EXERCISE = Exercise(
         Wrong(
             "CausalAttention(d_in, d_out, context",
             "CausalAttention(d_in, d_out // num_heads, context",
-            "d_out is divided among the heads, and each head should be that wide",
+            "d_out is divided among the heads; each head should be d_out wide",
         ),
         Wrong(
             "dim=-1",
@@ -196,5 +202,88 @@ EXERCISE = Exercise(
             "for head in reversed(self.heads)]",
             "the heads stand in the opposite order",
         ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_out, d_in, context_length, dropout=0.0)",
+            "d_in and d_out are given in the opposite order",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_in, num_heads * d_out, context_length, dropout=0.0)",
+            "each head is as wide as all together; it should be d_out wide",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_in, d_out, num_heads, dropout=0.0)",
+            "the number of heads is given for context_length, so that longer texts "
+            "do not fit",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_in, d_out, d_out, dropout=0.0)",
+            "the width of a head is given for context_length, so that longer texts "
+            "do not fit",
+            same_as="the number of heads is given for context_length, so that "
+            "longer texts do not fit",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_in, d_out, context_length, dropout=0.1)",
+            "there is dropout, which nobody asked for",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "self.heads[0](x)",
+            "only the first head is asked",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "self.heads[-1](x)",
+            "only the last head's result is given, as when each round of a loop "
+            "writes over the one before",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "[head(x) for head in self.heads]",
+            "the heads' results are given as a list, and not joined",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "self.heads(x)",
+            "the list of heads is called, and not each head: an nn.ModuleList has "
+            "no forward",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.cat(\n"
+            "            [head(part) for head, part in zip(self.heads, "
+            "x.chunk(len(self.heads), -1))],\n"
+            "            dim=-1,\n"
+            "        )",
+            "each head is given a part of the numbers of a token; all should get "
+            "them whole",
+        ),
+        Wrong(
+            "range(num_heads)",
+            "range(num_heads + 1)",
+            "there is one head too many",
+        ),
+        Wrong(
+            "self.heads = nn.ModuleList(",
+            "heads = nn.ModuleList(",
+            "the heads are not kept: `heads` is gone when __init__ ends, and "
+            "should be self.heads",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.stack([head(x) for head in self.heads])",
+            "the heads are stacked as a new axis in front, and not joined",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.stack([head(x) for head in self.heads], dim=-2)",
+            "the heads are an axis before the numbers, and not joined",
+        ),
     ],
+    minutes=8,
 )

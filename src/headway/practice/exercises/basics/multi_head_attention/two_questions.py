@@ -55,6 +55,7 @@ EXERCISE = Exercise(
     law="Two questions need two softmaxes: a row of weights sums to one only once.",
     right=[
         """
+        # A projection for each question: as in a module, where numbers are learned.
         heads = []
         for W in (torch.tensor([[1.0], [0]]), torch.tensor([[0.0], [1]])):
             asked = x @ W.to(x.dtype)
@@ -62,11 +63,13 @@ EXERCISE = Exercise(
         return torch.cat(heads, dim=-1)
         """,
         """
+        # Heads as an axis in front: one call for all, however many there are.
         asked = x.T[:, :, None]
         answers = attention(asked, asked, value, scale=3.0)
         return torch.hstack([*answers])
         """,
         """
+        # By broadcasting: a score is a product of two numbers, which can be seen here.
         weights = torch.softmax(3 * x.T[:, :, None] * x.T[:, None], dim=-1)
         return (weights @ value).transpose(0, 1).flatten(1)
         """,
@@ -83,7 +86,7 @@ EXERCISE = Exercise(
             "    half, other = value.tensor_split(2, dim=-1)\n"
             "    first = attention(colour, colour, half, scale=3.0)\n"
             "    second = attention(size, size, other, scale=3.0)",
-            "each head is given half of the values, and both should get them whole",
+            "each head is given half of the values; both should get them whole",
         ),
         Wrong(
             "    second = attention(size, size,",
@@ -128,14 +131,124 @@ EXERCISE = Exercise(
         Wrong(
             "attention(colour, colour, value, scale=3.0)",
             "attention(colour, colour, value)",
-            "the first head is left with the usual scale, and not 3",
+            "the first head is left with the usual scale; it should be 3",
         ),
         Wrong(
             "attention(size, size, value, scale=3.0)",
             "attention(size, size, value)",
-            "the second head is left with the usual scale, and not 3",
+            "the second head is left with the usual scale; it should be 3",
+        ),
+        Wrong(
+            "colour, size = x[:, :1], x[:, 1:]",
+            "colour, size = 3**0.5 * x[:, :1], 3**0.5 * x[:, 1:]",
+            "scores are multiplied by 3 twice: once in queries and keys, and once "
+            "by scale",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(3 * colour, 3 * colour, value, scale=1.0)\n"
+            "    second = attention(3 * size, 3 * size, value, scale=1.0)",
+            "queries and keys are both multiplied by three, so that scores are "
+            "nine times as large",
+            same_as="scores are multiplied by 3 twice: once in queries and keys, "
+            "and once by scale",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value)\n"
+            "    second = attention(size, size, value)",
+            "both heads are left with the usual scale; it should be 3",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, scale=1 / 3)\n"
+            "    second = attention(size, size, value, scale=1 / 3)",
+            "scores are divided by 3; they should be multiplied by it",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, scale=3 / 2**0.5)\n"
+            "    second = attention(size, size, value, scale=3 / 2**0.5)",
+            "scores are divided by the root of the width of x besides",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, scale=3**-0.5)\n"
+            "    second = attention(size, size, value, scale=3**-0.5)",
+            "scores are divided by the root of 3; they should be multiplied by 3",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = torch.softmax(3 * colour @ colour.T, dim=0) @ value\n"
+            "    second = torch.softmax(3 * size @ size.T, dim=0) @ value",
+            "the softmax runs over the queries",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = 3 * colour @ colour.T @ value\n"
+            "    second = 3 * size @ size.T @ value",
+            "there is no softmax",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, scale=3.0, causal=True)\n"
+            "    second = attention(size, size, value, scale=3.0, causal=True)",
+            "the future is hidden, as in a text; things have no order",
+        ),
+        Wrong(
+            "colour, size = x[:, :1], x[:, 1:]",
+            "colour, size = x[:, 0], x[:, 1]",
+            "a column is taken without its axis: x[:, 0] has one axis, and x[:, "
+            ":1] keeps both",
+        ),
+        Wrong(
+            "colour, size = x[:, :1], x[:, 1:]",
+            "colour, size = x[:1], x[1:]",
+            "rows are taken for columns: x[:1] is the first thing, and x[:, :1] "
+            "are all colours",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "first",
+            "only the first head's answer is given",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "second",
+            "only the second head's answer is given",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "(first + second) / 2",
+            "the mean of the two answers is taken, and they cannot be told apart again",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "first, second",
+            "the two answers are given as a pair, and not joined",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "torch.stack([first, second], dim=1)",
+            "the heads become the middle axis, and are not joined",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, size, value, scale=3.0)\n"
+            "    second = attention(size, colour, value, scale=3.0)",
+            "each head compares the colour of one thing with the size of another",
         ),
     ],
     survivors={"-1 -> 1": "the answers have two axes, so that the last is axis 1"},
     stars=1,
+    minutes=8,
 )

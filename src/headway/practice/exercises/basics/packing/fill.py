@@ -59,6 +59,7 @@ EXERCISE = Exercise(
     "is first fit decreasing, an old answer to the problem of packing bins.",
     right=[
         """
+        # for and else: no list of all rows that fit is made, and the first one ends it.
         rows = []
         for text in sorted(lengths, reverse=True):
             for row in rows:
@@ -67,6 +68,29 @@ EXERCISE = Exercise(
                     break
             else:
                 rows.append([text])
+        return rows
+        """,
+        """
+        # The room that is left is kept beside each row: quicker for many texts.
+        rows, room = [], []
+        for text in sorted(lengths, reverse=True):
+            at = next((n for n, left in enumerate(room) if left >= text), len(rows))
+            if at == len(rows):
+                rows.append([])
+                room.append(length)
+            rows[at].append(text)
+            room[at] -= text
+        return rows
+        """,
+        """
+        # Row by row: each takes all that still fit, with the same result.
+        left, rows = sorted(lengths, reverse=True), []
+        while left:
+            row, rest = [], []
+            for text in left:
+                (row if sum(row) + text <= length else rest).append(text)
+            rows.append(row)
+            left = rest
         return rows
         """,
     ],
@@ -202,6 +226,106 @@ EXERCISE = Exercise(
             "    return rows",
             "the numbers of the texts are put into rows, and not their lengths",
         ),
+        Wrong(
+            "sum(row) + text <= length",
+            "sum(row) + text <= length + 1",
+            "a row may be one longer than the length",
+        ),
+        Wrong(
+            "sum(row) + text <= length",
+            "row[-1] + text <= length",
+            "only the last text of a row is counted, and not all of them",
+        ),
+        Wrong(
+            "sum(row) + text <= length",
+            "row[0] + text <= length",
+            "only the first text of a row is counted, and not all of them",
+            same_as="only the last text of a row is counted, and not all of them",
+        ),
+        Wrong(
+            "sum(row) + text <= length",
+            "sum(row) + text >= length",
+            "the comparison is turned around: a text goes where there is no room",
+        ),
+        Wrong(
+            "        fitting = [row for row in rows if sum(row) + text <= length]\n"
+            "        if fitting:\n"
+            "            fitting[0].append(text)\n"
+            "        else:\n"
+            "            rows.append([text])\n",
+            "        if rows and sum(rows[0]) + text <= length:\n"
+            "            rows[0].append(text)\n"
+            "        else:\n"
+            "            rows.append([text])\n",
+            "only the first row is looked at, as when the else belongs to the if "
+            "and not to the for",
+        ),
+        Wrong(
+            "rows.append([text])",
+            "rows.append([])",
+            "a new row is begun, and the text is not put into it",
+        ),
+        Wrong(
+            "rows.append([text])",
+            "rows.insert(0, [text])",
+            "a new row is put before the others",
+        ),
+        Wrong(
+            "    return rows",
+            "        return rows",
+            "return stands in the loop, which ends after the first text",
+        ),
+        Wrong(
+            "    return rows",
+            "    return [sum(row) for row in rows]",
+            "the sums of the rows are given; it should be the rows",
+        ),
+        Wrong(
+            "    return rows",
+            "    return sorted(rows)",
+            "the rows are sorted at the end; they should stay in the order in "
+            "which they were begun",
+        ),
+        Wrong(
+            "    return rows",
+            "    return rows[::-1]",
+            "the last row comes first",
+            same_as="the rows are sorted at the end; they should stay in the "
+            "order in which they were begun",
+        ),
+        Wrong(
+            "    return rows",
+            "    left, rows = sorted(lengths), []\n"
+            "    while left:\n"
+            "        rows.append([left.pop()])\n"
+            "        while left and sum(rows[-1]) + left[0] <= length:\n"
+            "            rows[-1].append(left.pop(0))\n"
+            "    return rows",
+            "a row takes the longest text and then the shortest ones",
+        ),
+        Wrong(
+            "    return rows",
+            "    return [row + [0] * (length - sum(row)) for row in rows]",
+            "rows are filled up with zeros",
+        ),
+        Wrong(
+            "    return rows",
+            "    return [row for row in rows if sum(row) == length]",
+            "only full rows are given",
+        ),
+        Wrong(
+            "            fitting[0].append(text)",
+            "            fitting[0] = [*fitting[0], text]",
+            "a new list is made of the row, and the row itself stays as it was",
+        ),
+        Wrong(
+            "            fitting[0].append(text)",
+            "            fitting[0].insert(0, text)",
+            "a text is put at the front of its row",
+            same_as="a row begins with its shortest text, and not with the "
+            "longest, which came first",
+        ),
     ],
     stars=3,
+    minutes=15,
 )

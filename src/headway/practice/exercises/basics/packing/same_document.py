@@ -51,11 +51,21 @@ EXERCISE = Exercise(
     law="Packed texts get what each gets alone.",
     right=[
         """
+        # A loop over rows and tokens: slow, but each condition can be read.
         rows = []
         for row in ids.tolist():
             T = range(len(row))
             rows.append([[row[s] == row[t] and s <= t for s in T] for t in T])
         return torch.tensor(rows)
+        """,
+        """
+        # tril of the table itself: short, since False is what it leaves above.
+        return (ids[:, :, None] == ids[:, None, :]).tril()
+        """,
+        """
+        # One-hot vectors: their dot product is one for tokens of one text.
+        hot = torch.nn.functional.one_hot(ids).float()
+        return (hot @ hot.mT).tril() > 0.5
         """,
     ],
     survivors={"-1 -> 1": "ids have two axes, so that the last is axis 1"},
@@ -69,7 +79,7 @@ EXERCISE = Exercise(
         Wrong(
             "return same & past",
             "return same | past",
-            "one of the two is enough, where both must hold",
+            "one of the two is enough; both must hold",
         ),
         Wrong(
             "None] == ids",
@@ -113,17 +123,17 @@ EXERCISE = Exercise(
         Wrong(
             "return same & past",
             "return (same & past)[:, None]",
-            "there is an axis for the heads, which is not asked for",
+            "there is an axis for the heads; it should be (B, T, T)",
         ),
         Wrong(
             "return same & past",
             "return (same & past).int()",
-            "ones and zeros are given, and not True and False",
+            "ones and zeros are given; it should be True and False",
         ),
         Wrong(
             "return same & past",
             "return same * past.float()",
-            "numbers are given, and not True and False",
+            "numbers with a point are given; it should be True and False",
         ),
         Wrong(
             "    same = ids[:, :, None] == ids[:, None, :]\n"
@@ -132,6 +142,64 @@ EXERCISE = Exercise(
             "    same = ids[:, None] == ids[None]\n    return same.tril()",
             "rows of the batch are compared with each other, and not tokens of a row",
         ),
+        Wrong(
+            "return same & past",
+            "return (same & past)[:1].expand_as(same)",
+            "the documents of the first row are taken for all rows of the batch",
+        ),
+        Wrong(
+            "None] == ids",
+            "None] <= ids",
+            "a text sees those after it in the count, and not itself alone",
+        ),
+        Wrong(
+            "None] == ids",
+            "None] > ids",
+            "a text sees those with a smaller number, and not itself",
+        ),
+        Wrong(
+            ".tril()",
+            ".tril(1)",
+            "the next token is seen, if it is of the same text",
+        ),
+        Wrong(
+            "T = ids.shape[-1]",
+            "T = ids.shape[0]",
+            "the number of rows is taken for the number of tokens",
+        ),
+        Wrong(
+            "return same & past",
+            "return torch.where(same & past, 0.0, -torch.inf)",
+            "zeros and minus infinity are given; it should be True and False",
+        ),
+        Wrong(
+            "return same & past",
+            "return (same & past).any(dim=1)",
+            "the axis of the queries is gone",
+        ),
+        Wrong(
+            "return same & past",
+            "return same ^ past",
+            "one of the two must hold and not the other; both must hold",
+        ),
+        Wrong(
+            "return same & past",
+            "return same & ~past",
+            "only the future of a text is seen: the triangle is turned around",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "(ids[:, :, None] - ids[:, None, :]).abs() <= 1",
+            "texts with neighbouring numbers see each other",
+        ),
+        Wrong(
+            "return same & past",
+            "steps = ids[:, 1:] == ids[:, :-1]\n"
+            "    return torch.diag_embed(steps, offset=-1) | "
+            "torch.eye(T, dtype=torch.bool)",
+            "a token sees itself and the one before alone, and not all of its text",
+        ),
     ],
     stars=1,
+    minutes=6,
 )

@@ -79,6 +79,7 @@ EXERCISE = Exercise(
     "stores the transpose.",
     right=[
         """
+        # A layer three times as high: each of the three is copied into its rows.
         E, d_in = W_query.weight.shape
         joined = nn.Linear(d_in, 3 * E).to(W_query.weight.dtype)
         nn.init.zeros_(joined.bias)
@@ -87,6 +88,14 @@ EXERCISE = Exercise(
             if layer.bias is not None:
                 joined.bias.data[n * E : (n + 1) * E] = layer.bias
         return joined.weight, joined.bias
+        """,
+        """
+        # stack and flatten: the three are an axis first, as they can be split again.
+        layers = (W_query, W_key, W_value)
+        zeros = W_query.weight.new_zeros(W_query.out_features)
+        biases = [zeros if layer.bias is None else layer.bias for layer in layers]
+        weight = torch.stack([layer.weight for layer in layers])
+        return weight.flatten(0, 1), torch.stack(biases).flatten()
         """,
     ],
     wrong=[
@@ -137,7 +146,7 @@ EXERCISE = Exercise(
             "torch.zeros_like(layer.weight[:, 0]) if layer.bias is None else "
             "layer.bias",
             "layer.bias",
-            "a bias is asked for where there is none",
+            "a bias is taken where there is none: None is joined with tensors",
         ),
         Wrong(
             "torch.zeros_like(layer.weight[:, 0])",
@@ -147,7 +156,8 @@ EXERCISE = Exercise(
         Wrong(
             "torch.zeros_like(layer.weight[:, 0])",
             "torch.zeros_like(layer.weight[0])",
-            "a missing bias is as wide as the tokens, and not as the result",
+            "a missing bias is as wide as the tokens; it should be as wide as the "
+            "result",
         ),
         Wrong(
             "    weight = torch.cat(tuple(layer.weight for layer in layers))\n",
@@ -179,7 +189,7 @@ EXERCISE = Exercise(
             "    if all(layer.bias is None for layer in layers):\n"
             "        return weight, None\n"
             "    return weight, torch.cat(biases)",
-            "None is given where no layer has a bias, and zeros are asked for",
+            "None is given where no layer has a bias; it should be zeros",
         ),
         Wrong(
             "    return weight, torch.cat(biases)",
@@ -202,8 +212,7 @@ EXERCISE = Exercise(
             "            layer.bias = "
             "nn.Parameter(torch.zeros_like(layer.weight[:, 0]))\n"
             "    biases: list",
-            "layers that had no bias are given one: the numbers are right, and "
-            "the model has changed",
+            "layers that had no bias are given one; the layers should stay as they are",
         ),
         Wrong(
             "    return weight, torch.cat(biases)",
@@ -212,7 +221,76 @@ EXERCISE = Exercise(
             "    return weight, torch.stack(biases, dim=1).flatten()",
             "rows and biases of the three are shuffled into each other, one in turn",
         ),
+        Wrong(
+            "layers = (W_query, W_key, W_value)",
+            "layers = (W_key, W_value, W_query)",
+            "the queries stand below; they should stand on top",
+        ),
+        Wrong(
+            "layers = (W_query, W_key, W_value)",
+            "layers = (W_value, W_query, W_key)",
+            "the values stand on top; they should stand below",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "if W_query.bias is None:\n"
+            "        return weight, torch.zeros_like(weight[:, 0])\n"
+            "    return weight, torch.cat([layer.bias for layer in layers])",
+            "only the first layer is asked whether it has a bias; the others may "
+            "have none, too",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight",
+            "only the weight is given; it should be weight and bias",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return torch.cat(biases), weight",
+            "weight and bias are given in the opposite order",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.cat(biases)[:, None]",
+            "the bias is a column (3 E, 1); it should be (3 E,)",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, sum(biases)",
+            "the three biases are added; they should be joined",
+        ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "sum(layer.weight for layer in layers)",
+            "the three weights are added; they should be joined",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.stack(biases)",
+            "the biases keep an axis for the three; they should be joined",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.cat(biases[::-1])",
+            "the biases stand in the opposite order, and the weights do not",
+        ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.cat((W_query.weight,) * 3)",
+            "the weight of the queries stands there three times",
+        ),
+        Wrong(
+            "layer.bias is None else layer.bias",
+            "layer.bias is not None else layer.bias",
+            "the question is turned around: there are zeros where there is a bias",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return [layer.weight for layer in layers], biases",
+            "weights and biases are given as lists, and not joined",
+        ),
     ],
     survivors={"0 -> 1": "any column of a weight is as long as its bias"},
     stars=2,
+    minutes=10,
 )

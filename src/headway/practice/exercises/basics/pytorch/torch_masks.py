@@ -77,10 +77,12 @@ EXERCISE = Exercise(
     law="The same masks, with True and False swapped: each library means its own.",
     right=[
         """
+        # Without the book's mask: triu(1) is True where something is to be hidden.
         S = real.shape[-1]
         return torch.ones(S, S, dtype=torch.bool).triu(1), real[:, 0].logical_not()
         """,
         """
+        # By comparisons of places: no mask is made first and turned around afterwards.
         places = torch.arange(real.shape[-1])
         return places > places[:, None], real.flatten(1) == False
         """,
@@ -137,17 +139,17 @@ EXERCISE = Exercise(
         Wrong(
             "~causal_mask(S)",
             "torch.full((S, S), -torch.inf).triu(1)",
-            "the triangle is of minus infinities, and not of True and False",
+            "the triangle is of minus infinities; it should be of True and False",
         ),
         Wrong(
             "S = real.shape[-1]",
             "S = real.shape[0]",
-            "the triangle is as large as the batch, and not as the text",
+            "the triangle is as large as the batch; it should be as large as the text",
         ),
         Wrong(
             "return ~causal_mask(S), ~real.squeeze(1)",
             "return ~causal_mask(S), ~real.squeeze()",
-            "squeeze removes every axis of size one, and that of a single text too",
+            "squeeze removes every axis of size one; that of a single text should stay",
             hint="squeeze() takes the axis to remove. Which one must go, and which "
             "must stay even if it has size one?",
         ),
@@ -164,12 +166,12 @@ EXERCISE = Exercise(
         Wrong(
             "return ~causal_mask(S), ~real.squeeze(1)",
             "return ~causal_mask(S), 1 - real.squeeze(1).int()",
-            "the padding is whole numbers, and not True and False",
+            "the padding is whole numbers; it should be True and False",
         ),
         Wrong(
             "return ~causal_mask(S), ~real.squeeze(1)",
             "return ~causal_mask(S).expand(len(real), S, S), ~real.squeeze(1)",
-            "attn_mask has an axis for the texts, and one triangle serves all",
+            "attn_mask has an axis for the texts; it should be one triangle for all",
         ),
         Wrong(
             "S = real.shape[-1]",
@@ -179,8 +181,77 @@ EXERCISE = Exercise(
         Wrong(
             "return ~causal_mask(S), ~real.squeeze(1)",
             "return (~causal_mask(S)).float(), (~real.squeeze(1)).float()",
-            "both masks are ones and zeros, and not True and False",
+            "both masks are ones and zeros; they should be True and False",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return causal_mask(S), real.squeeze(1)",
+            "both masks say what may be seen; in PyTorch True means hidden",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.squeeze(0)",
+            "axis 0 is taken away, which are the texts; it should be axis 1",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.squeeze(-1)",
+            "the last axis is named, which are the tokens and stays; it should be "
+            "axis 1",
+            same_as="the padding mask keeps the axis of size one",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.expand(-1, S, -1)",
+            "the padding is given for each query; it should have no axis for the "
+            "queries",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.squeeze(1).T",
+            "the axes of texts and tokens are exchanged in the padding mask",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S + 1)[1:, 1:].triu(2), ~real.squeeze(1)",
+            "the next token is seen: the triangle is shifted by one place",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return torch.zeros(S, S, dtype=torch.bool), ~real.squeeze(1)",
+            "nothing of the future is hidden",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), torch.zeros_like(real[:, 0])",
+            "nothing of the padding is hidden",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S)",
+            "only the triangle is given; it should be both masks",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), torch.where(real[:, 0], 0.0, -torch.inf)",
+            "the padding is zeros and minus infinity; it should be True and False",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.any(dim=-1)",
+            "there is one answer for each text; it should be one for each token",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S)[None], ~real.squeeze(1)",
+            "attn_mask has three axes; it should be (S, S)",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~(causal_mask(S) & real[0]), ~real.squeeze(1)",
+            "the padding of the first text is written into the mask of the future",
         ),
     ],
     stars=1,
+    minutes=6,
 )

@@ -5,6 +5,7 @@ Write `attention(query, key, value)`: what every model in this book computes.
 Queries have shape (..., T, D), keys (..., S, D), values (..., S, V). Each query mixes
 the values by its weights, which are the softmax of its scores divided by the root of D.
 The result is (..., T, V). The dots stand for any number of axes in front, or none.
+Scores may be large.
 """
 
 from headway.practice import Exercise, Wrong
@@ -51,11 +52,24 @@ EXERCISE = Exercise(
     "more than another gets their mean.",
     covers=("scaled_weights", "context"),
     right=[
-        "return torch.nn.functional.scaled_dot_product_attention(query, key, value)",
         """
+        # PyTorch's function: the same in one call, with fast kernels behind it.
+        return torch.nn.functional.scaled_dot_product_attention(query, key, value)
+        """,
+        """
+        # Divided at the end: exponentials mix the values first, as in fast kernels.
         scores = torch.einsum("...td,...sd->...ts", query, key) / key.shape[-1] ** 0.5
         e = (scores - scores.amax(-1, keepdim=True)).exp()
         return torch.einsum("...ts,...sv->...tv", e, value) / e.sum(-1, keepdim=True)
+        """,
+        """
+        # Query by query: slow, but the table of all scores is never made.
+        rows = []
+        for t in range(query.shape[-2]):
+            scores = (key * query[..., t : t + 1, :]).sum(dim=-1)
+            weights = (scores / query.shape[-1] ** 0.5).softmax(dim=-1)
+            rows.append((weights.unsqueeze(-1) * value).sum(dim=-2))
+        return torch.stack(rows, dim=-2)
         """,
     ],
     wrong=[
@@ -173,9 +187,218 @@ EXERCISE = Exercise(
         Wrong(
             "scores = query @ key.mT",
             "B, H, T, D = query.shape\n    scores = query @ key.mT",
-            "query is taken to have four axes, and may have more",
+            "query is taken to have four axes; it may have more",
             hint="query.shape[-1] is the last size, however many axes there are.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "torch.tensor(query.shape[-1]).sqrt()",
+            "the root of D is taken of a tensor of 32 bits, which rounds "
+            "the scores; D is a number of Python",
+            hint="math.sqrt and ** 0.5 make numbers of Python.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "key.shape[-2] ** 0.5",
+            "scores are divided by the root of the number of keys; it "
+            "should be their width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[1] ** 0.5",
+            "scores are divided by the root of axis 1, which counts heads",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[2] ** 0.5",
+            "scores are divided by the root of axis 2, which is no width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[3] ** 0.5",
+            "axes are counted from the front: query.shape[3] is the width "
+            "of four axes only",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 2",
+            "scores are divided by the square of D",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "value.shape[-1]",
+            "scores are divided by the width of the values",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.numel() ** 0.5",
+            "scores are divided by the root of how many numbers the "
+            "queries have in all",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "int(query.shape[-1] ** 0.5)",
+            "the root of D is rounded down to a whole number",
+        ),
+        Wrong(
+            "/ query.shape[-1] ** 0.5",
+            "* query.shape[-1] ** 0.5",
+            "scores are multiplied by sqrt(D), not divided",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key",
+            "the keys are not turned around by .mT, so that the product does not fit",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(1, 2)",
+            "axes 1 and 2 of the keys are swapped; it should be the last two",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(2, 3)",
+            "axes 2 and 3 are swapped, which are the last two of four only",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.reshape(*key.shape[:-2], key.shape[-1], -1)",
+            "the keys are reshaped; they should be transposed, by .mT",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "key @ query.mT",
+            "queries and keys are swapped",
+            exhibit="heads/#queries-and-keys-swapped",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ value.mT",
+            "queries meet the values; they should meet the keys",
+        ),
+        Wrong(
+            "    scores = query",
+            "    key, value = value, key\n    scores = query",
+            "keys and values are swapped",
+            exhibit="heads/#keys-and-values-swapped",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ query.mT",
+            "queries are compared with each other; they should be with the keys",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.bmm(query, key.mT)",
+            "torch.bmm takes three axes and no other number; @ takes any",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query * key",
+            "queries and keys are multiplied number by number; @ makes dot products",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.softmax(torch.softmax(scores, dim=-1), dim=-1)",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.log_softmax(scores, dim=-1)",
+            "the logarithms of the weights are taken for the weights",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.sigmoid(scores)",
+            "a sigmoid of each score is taken, so that the weights of a "
+            "row do not share one",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = scores / scores.sum(dim=-1, keepdim=True)",
+            "scores are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.nn.functional.one_hot(scores.argmax(dim=-1), "
+            "scores.shape[-1]).to(value.dtype)",
+            "only the value of the best key is taken",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.full_like(scores, 1 / scores.shape[-1])",
+            "the plain mean of the values is taken, and no score counts",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)",
+            "one softmax runs over the whole table; each query should have its own",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "future = torch.ones(scores.shape[-2:]).triu(1).bool()\n"
+            "    weights = torch.softmax(scores.masked_fill(future, "
+            "-torch.inf), dim=-1)",
+            "later keys are hidden; this attention should see all",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights.mT @ value",
+            "the weights are transposed before they mix",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ query",
+            "queries are mixed, and not values",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return value.mT @ weights",
+            "values and weights stand in the wrong order",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return scores @ value",
+            "the values are mixed by the scores, and the softmax is lost",
+            same_as="there is no softmax",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights * value",
+            "weights and values are multiplied number by number; @ mixes",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).mT",
+            "the last two axes of the result are swapped",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ value, weights",
+            "the weights are given besides the result; the result alone is asked for",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights @ value + query",
+            "the queries are added to the result",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).sum(dim=1)",
+            "the results of all heads are added up",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights[0] @ value[0]",
+            "only the first text is handled",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)\n    return weights @ value",
+            "weights = torch.softmax(scores, dim=-1)\n"
+            "    return weights @ value / value.shape[-1] ** 0.5",
+            "what was found is divided by the root of its width",
         ),
     ],
     stars=2,
+    minutes=6,
 )

@@ -4,10 +4,12 @@ Choose queries and keys, so that attention looks up values exactly: query t must
 the value at place `wanted[t]`, to nine digits, and nothing of the others.
 
 Write `dictionary(wanted, S)`: give queries (T, D) and keys (S, D), of any width D
-that you like. Attention is that of the book: softmax of scores over the root of D.
+that you like. S is at most 100. Attention is that of the book: softmax of scores over
+the root of D.
 """
 
 from headway.practice import Exercise, Property, Wrong
+from headway.practice.task.definition import EQUAL
 
 # --- your file ---
 import torch
@@ -62,6 +64,7 @@ EXERCISE = Exercise(
         "the exponential of its score, after the division, drowns the rest?",
     ),
     draw=lambda d: (d.integers(d.S, d.T), d.S, d.normal(d.S, d.V)),
+    trials=({}, EQUAL, {"S": 100, "T": 7}),
     ask=found,
     properties=[
         Property(
@@ -73,9 +76,17 @@ EXERCISE = Exercise(
     law="A soft dictionary becomes a hard one when scores grow apart.",
     right=[
         """
+        # Two numbers are enough: keys on a circle, and a large factor.
         angles = torch.arange(S, dtype=torch.float64) * 2 * torch.pi / S
         key = torch.stack([angles.cos(), angles.sin()], dim=-1)
         return 1e6 * key[wanted], key
+        """,
+        """
+        # Places on a parabola: 2 w s - s * s is largest where s is w, by one at least.
+        places = torch.arange(S, dtype=torch.float64)
+        key = torch.stack([places, places**2], dim=-1)
+        query = torch.stack([2 * places[wanted], -torch.ones(len(wanted))], dim=-1)
+        return 100 * query, key
         """,
     ],
     wrong=[
@@ -98,12 +109,13 @@ EXERCISE = Exercise(
         Wrong(
             "key[wanted]",
             "key[: len(wanted)]",
-            "query t finds place t, whatever is wanted",
+            "query t finds place t, whatever is wanted; it should find wanted[t]",
         ),
         Wrong(
             "key[wanted]",
             "key",
-            "there is a query for each key, and not one for each place that is wanted",
+            "there is a query for each key; there should be one for each place that is "
+            "wanted",
         ),
         Wrong(
             "return query, key",
@@ -128,10 +140,144 @@ EXERCISE = Exercise(
             hint="Keys of one number lie on a line. For which query is a key in the "
             "middle the best?",
         ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "5 * ",
+            "queries are 5 times their keys, which is too little for many "
+            "keys: scores are divided by the root of D, and D is S here",
+            hint="By what is a score divided, if keys have as many numbers as "
+            "there are keys?",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "10 * ",
+            "queries are 10 times their keys, which is too little for many "
+            "keys: scores are divided by the root of D, and D is S here",
+            hint="By what is a score divided, if keys have as many numbers as "
+            "there are keys?",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "20 * ",
+            "queries are 20 times their keys, which is too little for many "
+            "keys: scores are divided by the root of D, and D is S here",
+            hint="By what is a score divided, if keys have as many numbers as "
+            "there are keys?",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "30 * ",
+            "queries are 30 times their keys, which is too little for many "
+            "keys: scores are divided by the root of D, and D is S here",
+            hint="By what is a score divided, if keys have as many numbers as "
+            "there are keys?",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "50 * ",
+            "queries are 50 times their keys, which is too little for many "
+            "keys: scores are divided by the root of D, and D is S here",
+            hint="By what is a score divided, if keys have as many numbers as "
+            "there are keys?",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "100 * ",
+            "queries are 100 times their keys, which is too little for "
+            "many keys: scores are divided by the root of D, and D is S here",
+            hint="By what is a score divided, if keys have as many numbers as "
+            "there are keys?",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "1 * S**0.5 * ",
+            "the wanted score is 1, which leaves others more than a billionth each",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "5 * S**0.5 * ",
+            "the wanted score is 5, which leaves others more than a billionth each",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "10 * S**0.5 * ",
+            "the wanted score is 10, which leaves others more than a billionth each",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "15 * S**0.5 * ",
+            "the wanted score is 15, which leaves others more than a billionth each",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * ",
+            "20 * S**0.5 * ",
+            "the wanted score is 20, which leaves others more than a billionth each",
+        ),
+        Wrong(
+            "100.0 * S**0.5",
+            "torch.inf",
+            "a query is infinite times a row with zeros, and infinity "
+            "times zero is nan",
+        ),
+        Wrong(
+            "key[wanted]",
+            "key[wanted + 1]",
+            "each query asks for the place after the wanted one, and there "
+            "is none after the last",
+        ),
+        Wrong(
+            "torch.eye(S)",
+            "torch.eye(len(wanted))",
+            "there are as many keys as queries; there should be S",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * key[wanted]",
+            "100.0 * S**0.5 * key[wanted.unique()]",
+            "each wanted place is asked for once, in order, however often it is wanted",
+        ),
+        Wrong(
+            "100.0 * S**0.5 * key[wanted]",
+            "100.0 * S**0.5 * key[wanted[0]].expand(len(wanted), -1)",
+            "all queries ask for the first place that is wanted",
+        ),
+        Wrong(
+            "key[wanted]",
+            "(1 - key[wanted])",
+            "zeros and ones are exchanged in the queries",
+            same_as="the sign is turned, so that a query finds all but its key",
+        ),
+        Wrong(
+            "    key = torch.eye(S)\n    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    angles = torch.arange(S, dtype=torch.float64) * 2 * "
+            "torch.pi / S\n"
+            "    key = torch.stack([angles.cos(), angles.sin()], dim=-1)\n"
+            "    query = 100 * key[wanted]\n",
+            "keys lie on a circle, and a factor of 100 is too small to "
+            "tell neighbours apart once there are many",
+        ),
+        Wrong(
+            "    key = torch.eye(S)\n    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    angles = torch.arange(S, dtype=torch.float64) * 2 * "
+            "torch.pi / S\n"
+            "    key = torch.stack([angles.cos(), angles.sin()], dim=-1)\n"
+            "    query = 1000 * key[wanted]\n",
+            "keys lie on a circle, and a factor of 1000 is too small to "
+            "tell neighbours apart once there are many",
+        ),
+        Wrong(
+            "    key = torch.eye(S)\n    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    angles = torch.arange(S, dtype=torch.float64) * 2 * "
+            "torch.pi / S\n"
+            "    key = torch.stack([angles.cos(), angles.sin()], dim=-1)\n"
+            "    query = 10000 * key[wanted]\n",
+            "keys lie on a circle, and a factor of 10000 is too small to "
+            "tell neighbours apart once there are many",
+        ),
     ],
     survivors={
         "0.5 -> 2.0": "larger scores do as well",
         "100.0 -> 201.0": "larger scores do as well",
         "S ** 0.5 -> S * 0.5": "larger scores do as well",
     },
+    minutes=15,
 )

@@ -96,10 +96,17 @@ EXERCISE = Exercise(
     "zero asks for nothing, and gets the mean.",
     right=[
         """
+        # A width of two, one number idle: what is large may stand in either matrix.
         W_query, W_key = torch.zeros(3, 2), torch.zeros(3, 2)
         W_query[2] = 30
         W_key[1] = 3
         return W_query, W_key
+        """,
+        """
+        # One product in the middle: what asks times what offers is a table of its own.
+        wish = torch.zeros(3, 3)
+        wish[2, 1] = 30.0  # what lives looks for a pronoun
+        return wish, torch.eye(3)
         """,
     ],
     wrong=[
@@ -126,8 +133,8 @@ EXERCISE = Exercise(
         Wrong(
             "[0.0], [1.0], [0.0]",
             "[-1.0], [0.0], [0.0]",
-            "nouns are turned away, which leaves all other words, and not the "
-            "pronoun alone",
+            "nouns are turned away, which leaves all other words; the pronoun "
+            "alone should be left",
         ),
         Wrong(
             "[0.0], [0.0], [10.0]",
@@ -138,7 +145,7 @@ EXERCISE = Exercise(
         Wrong(
             "[0.0], [1.0], [0.0]",
             "[1.0], [0.0], [0.0]",
-            "a noun offers, so that Boy finds nouns and not the pronoun",
+            "a noun offers, so that Boy finds nouns; it should find the pronoun",
         ),
         Wrong(
             "[0.0], [0.0], [10.0]",
@@ -156,6 +163,74 @@ EXERCISE = Exercise(
             "nouns ask as well as what lives",
             same_as="every noun asks, so that ice and cream ask too",
         ),
+        Wrong(
+            "return W_query, W_key",
+            "return W_query.T, W_key.T",
+            "both are transposed: a matrix has a row for each feature",
+        ),
+        Wrong(
+            "return W_query, W_key",
+            "return W_key, W_query",
+            "the two matrices change places: the pronoun asks",
+            same_as="the pronoun asks, and not what lives",
+        ),
+        Wrong(
+            "[0.0], [0.0], [10.0]",
+            "[0], [0], [10]",
+            "W_query is made of whole numbers; 10.0 is none",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
+            "[0], [1], [0]",
+            "W_key is made of whole numbers; 1.0 is none",
+        ),
+        Wrong(
+            "[0.0], [0.0], [10.0]",
+            "[10.0], [10.0], [10.0]",
+            "everything asks",
+            same_as="every noun asks, so that ice and cream ask too",
+        ),
+        Wrong(
+            "[0.0], [0.0], [10.0]]",
+            "[0.0, 0.0, 10.0]]",
+            "W_query is one row; it should have a row for each feature",
+            same_as="both are transposed: a matrix has a row for each feature",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]]",
+            "[0.0, 1.0, 0.0]]",
+            "W_key is one row; it should have a row for each feature",
+        ),
+        Wrong(
+            "torch.tensor([[0.0], [0.0], [10.0]])",
+            "torch.tensor([0.0, 0.0, 10.0])",
+            "W_query has one axis; it should be a table with a row for each feature",
+        ),
+        Wrong(
+            "    return W_query, W_key",
+            "    W_query, W_key = 10 * torch.eye(3), torch.eye(3)\n"
+            "    return W_query, W_key",
+            "words are compared as they are, feature by feature, so that "
+            "each finds its like",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
+            "[0.0], [0.0], [0.0]",
+            "nothing offers, so that all scores are zero",
+            same_as="the pronoun asks, and not what lives",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
+            "[1.0], [1.0], [0.0]",
+            "nouns offer as well as the pronoun",
+        ),
+        Wrong(
+            "[0.0], [1.0], [0.0]",
+            "[0.0], [-1.0], [0.0]",
+            "the sign of the key is turned",
+            same_as="the sign is turned, so that Boy takes from every word but the "
+            "pronoun",
+        ),
     ],
     survivors={
         "0.0 -> 1.0": "in one place alone: that the pronoun asks as well does no harm",
@@ -163,4 +238,5 @@ EXERCISE = Exercise(
         "1.0 -> 3.0": "larger scores do as well",
     },
     stars=2,
+    minutes=10,
 )

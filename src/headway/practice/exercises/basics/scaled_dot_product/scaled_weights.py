@@ -5,7 +5,8 @@ softmax of the dot products, each divided by the root of their width D.
 
 Queries have shape (..., T, D), keys (..., S, D); the result is (..., T, S). There may
 be more keys than queries. The three dots stand for any number of axes in front, or
-none: `key.mT` swaps the last two axes and leaves those in front where they are.
+none: `key.mT` swaps the last two axes and leaves those in front where they are. Scores
+may be large.
 """
 
 from headway.practice import Exercise, Wrong
@@ -46,11 +47,13 @@ EXERCISE = Exercise(
     "division, whatever D is.",
     right=[
         """
+        # einsum names the axes: d stands on both sides and not in the result.
         D = query.shape[-1]
         scores = torch.einsum("...td,...sd->...ts", query, key)
         return (scores * D**-0.5).softmax(-1)
         """,
         """
+        # Half of the scale on each side, before the product: what keeps 16 bits small.
         scores = (query / key.shape[-1] ** 0.25) @ (key / key.shape[-1] ** 0.25).mT
         return (scores - scores.logsumexp(-1, keepdim=True)).exp()
         """,
@@ -183,7 +186,7 @@ EXERCISE = Exercise(
         Wrong(
             "scores = query @ key.mT",
             "B, T, D = query.shape\n    scores = query @ key.mT",
-            "query is taken to have three axes, and may have more",
+            "query is taken to have three axes; it may have more",
             hint="query.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
@@ -212,6 +215,117 @@ EXERCISE = Exercise(
             "the first two axes of the keys are swapped, and not the last two",
             hint="The last two axes are -2 and -1, however many there are.",
         ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "torch.tensor(query.shape[-1]).sqrt()",
+            "the root of D is taken of a tensor of 32 bits, which rounds "
+            "the scores; D is a number of Python",
+            hint="math.sqrt and ** 0.5 make numbers of Python.",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.numel() ** 0.5",
+            "scores are divided by the root of how many numbers the "
+            "queries have in all",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "int(query.shape[-1] ** 0.5)",
+            "the root of D is rounded down to a whole number",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.norm(dim=-1, keepdim=True)",
+            "scores are divided by the length of the query; it should be the root of D",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.norm(dim=-1, keepdim=True) * key.norm(dim=-1).unsqueeze(-2))",
+            "scores are divided by both lengths, which is the cosine",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] * key.shape[-2]) ** 0.5",
+            "scores are divided by the root of D times the number of keys",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key",
+            "the keys are not turned around by .mT, so that the product does not fit",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.reshape(*key.shape[:-2], key.shape[-1], -1)",
+            "the keys are reshaped; they should be transposed, by .mT",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query * key",
+            "queries and keys are multiplied number by number; @ makes dot products",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key[0].mT",
+            "the keys of the first text are taken for all texts",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "-torch.cdist(query, key)",
+            "distances are taken for scores; scores are dot products",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return scores / scores.sum(dim=-1, keepdim=True)",
+            "scores are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.sigmoid(scores)",
+            "a sigmoid of each score is taken, so that the weights of a "
+            "row do not share one",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores, dim=-1).mT",
+            "the weights are transposed: a row belongs to a key",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores, dim=-1) @ key",
+            "the keys are mixed by the weights; the weights alone are asked for",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores, dim=-1) / query.shape[-1] ** 0.5",
+            "the scale comes once more, after the softmax",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores.tril(), dim=-1)",
+            "scores of later keys are set to zero; all keys may be seen",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)",
+            "one softmax runs over the whole table; each row should have its own",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores[0], dim=-1)",
+            "only the first text gets weights",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return scores, torch.softmax(scores, dim=-1)",
+            "scores are given besides the weights; the weights alone are asked for",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return scores.exp() / scores.exp().sum(dim=-1)",
+            "the softmax is made by hand, without the largest subtracted "
+            "and without keepdim",
+        ),
     ],
     stars=1,
+    minutes=5,
 )

@@ -8,6 +8,7 @@ that the result is that of attention. The dots stand for any axes in front, or n
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -40,9 +41,21 @@ EXERCISE = Exercise(
         "One over D, times what, is one over the root of D?",
     ),
     draw=lambda d: (d.normal(*d.lead, d.T, d.D),),
+    trials=(DIFFERENT, EQUAL, LOUD, {"D": 14}),
     law="A factor of the scores may as well be given to the queries, or to the keys: "
     "at D = 16 they must be 4 times as large, since 4/16 is one over the root of 16.",
-    right=["return query.shape[-1] * query / query.shape[-1] ** 0.5"],
+    right=[
+        """
+        # Undo and do again: away with the division by D, and divide by its root.
+        return query.shape[-1] * query / query.shape[-1] ** 0.5
+        """,
+        """
+        # math.sqrt says what ** 0.5 does, and gives a number of Python, too.
+        import math
+
+        return math.sqrt(query.shape[-1]) * query
+        """,
+    ],
     wrong=[
         Wrong("** 0.5", "", "queries are multiplied by D, so that nothing is scaled"),
         Wrong(
@@ -59,7 +72,7 @@ EXERCISE = Exercise(
         Wrong(
             "query.shape[-1] ** 0.5",
             "4",
-            "queries are multiplied by 4, which is right for a width of 16 alone",
+            "queries are multiplied by 4, whatever D is; that is right for 16 alone",
         ),
         Wrong(
             "** 0.5",
@@ -70,7 +83,7 @@ EXERCISE = Exercise(
         Wrong(
             "return query *",
             "B, T, D = query.shape\n    return query *",
-            "query is taken to have three axes, and may have more",
+            "query is taken to have three axes; it may have more",
             hint="query.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
@@ -90,6 +103,98 @@ EXERCISE = Exercise(
             "D ** 1 / 2 is read as (D ** 1) / 2, which is half of D",
             hint="** binds more than /. How does Python read D ** 1 / 2?",
         ),
+        Wrong(
+            "query * query.shape[-1] ** 0.5",
+            "query / query.shape[-1]",
+            "queries are divided by D once more",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[1] ** 0.5",
+            "the root of axis 1 is taken, which is the number of queries "
+            "if an axis stands in front",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.numel() ** 0.5",
+            "the root of how many numbers the queries have in all is taken",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "int(query.shape[-1] ** 0.5)",
+            "the root is rounded down to a whole number",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "round(query.shape[-1] ** 0.5)",
+            "the root is rounded to a whole number",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "torch.tensor(query.shape[-1]).sqrt()",
+            "the root is taken of a tensor of 32 bits, which rounds it; D "
+            "is a number of Python",
+            hint="math.sqrt and ** 0.5 make numbers of Python.",
+        ),
+        Wrong(
+            "** 0.5",
+            "** 2",
+            "queries are multiplied by the square of D",
+        ),
+        Wrong(
+            "** 0.5",
+            "** 1.5",
+            "queries are multiplied by D and by its root",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] / 4)",
+            "queries are multiplied by a quarter of D, which is right for 16 alone",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] / 2",
+            "queries are multiplied by half of D",
+            same_as="D ** 1 / 2 is read as (D ** 1) / 2, which is half of D",
+        ),
+        Wrong(
+            "query * query.shape[-1] ** 0.5",
+            "query + query.shape[-1] ** 0.5",
+            "the root is added; it should be multiplied",
+        ),
+        Wrong(
+            "query * query.shape[-1] ** 0.5",
+            "query**0.5",
+            "the root of each number of the queries is taken, which is nan below zero",
+        ),
+        Wrong(
+            "query * query.shape[-1] ** 0.5",
+            "query / query.norm(dim=-1, keepdim=True)",
+            "queries are brought to length one",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.norm(dim=-1, keepdim=True)",
+            "queries are multiplied by their lengths",
+        ),
+        Wrong(
+            "query * query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 0.5",
+            "the factor alone is given, and no queries",
+        ),
+        Wrong(
+            "query * query.shape[-1] ** 0.5",
+            "(query * query.shape[-1] ** 0.5).mT",
+            "the last two axes are swapped",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 0.5 / query.shape[-1]",
+            "the division by D is made here as well; attend does it",
+            same_as="queries are divided by the root of D, so that scores become "
+            "still smaller",
+        ),
     ],
     stars=2,
+    minutes=5,
 )

@@ -9,7 +9,7 @@ both give the same. The V2 must keep weights of its own: what is trained in one 
 change the other. Both must still learn: what required gradients still does.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Wrong
 
 # --- your file ---
 import torch
@@ -48,19 +48,22 @@ def pair(x, weights):  # type: ignore[no-untyped-def]
 def run(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
     one, other = pair(x, weights)
     copy_weights(one, other)
-    learns = all(p.requires_grad for m in (one, other) for p in m.parameters())
-    return other(x), one(x), "both can learn" if learns else "frozen"
-
-
-def of_its_own(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
-    one, other = pair(x, weights)
-    copy_weights(one, other)
-    before = other(x).clone()
+    of_v1, of_v2, own = one(x), other(x), [*other.parameters()]
+    learns = [name for name, m in (("V1", one), ("V2", other)) if can_learn(m)]
     with torch.no_grad():
         for parameter in one.parameters():
             parameter.add_(1.0)
-    learns = all(isinstance(p, torch.nn.Parameter) for p in other.parameters())
-    return learns and len([*other.parameters()]) == 3 and torch.equal(other(x), before)
+    return {
+        "the result of the V2": of_v2,
+        "the result of the V1": of_v1,
+        "who can learn": " and ".join(learns) or "nobody",
+        "parameters of the V2": len(own),
+        "what moves the V2": "nothing" if other(x).equal(of_v2) else "training the V1",
+    }
+
+
+def can_learn(module):  # type: ignore[no-untyped-def]
+    return all(one.requires_grad for one in module.parameters())
 
 
 def each(line):  # type: ignore[no-untyped-def]
@@ -91,23 +94,23 @@ EXERCISE = Exercise(
         d.normal(d.E, d.D),
     ),
     ask=run,
-    properties=[
-        Property(
-            "the V2 keeps parameters of its own, which training one does not move "
-            "in the other",
-            of_its_own,
-        ),
-    ],
     law="Two modules with the same weights give the same, and still learn apart.",
     right=[
         """
+        # By names, as a checkpoint is read: what does not fit is said at once.
         names = ("W_query", "W_key", "W_value")
         target.load_state_dict({f"{n}.weight": getattr(source, n).T for n in names})
         """,
         """
+        # New parameters in place of the old, of which an optimizer must be told.
         for name in ("W_query", "W_key", "W_value"):
             weight = getattr(source, name).detach().T.clone()
             setattr(getattr(target, name), "weight", torch.nn.Parameter(weight))
+        """,
+        """
+        # .data is written to behind the back of autograd; copy_ keeps the memory apart.
+        for name in ("W_query", "W_key", "W_value"):
+            getattr(target, name).weight.data.copy_(getattr(source, name).data.T)
         """,
     ],
     wrong=[
@@ -171,7 +174,7 @@ EXERCISE = Exercise(
         Wrong(
             THREE,
             each("w = target.{0}.weight\n        w = source.{0}.T"),
-            "another name is given to a tensor, and nothing is copied",
+            "another name is given to a tensor, and nothing is copied into it",
             hint="w = ... gives a name; w.copy_(...) writes into the tensor.",
         ),
         Wrong(
@@ -194,5 +197,145 @@ EXERCISE = Exercise(
             "if True:",
             "parameters are written to while PyTorch records, which it refuses",
         ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.data = source.{0}.data.T"),
+            "the layers get views of the matrices, so that both modules "
+            "have one memory",
+            hint=".T copies nothing: it is another view of the same numbers. "
+            "clone() or copy_ makes a copy.",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight = torch.nn.Parameter(source.{0}.T)"),
+            "nn.Parameter is wrapped around a view, and copies nothing",
+            same_as="the layers get views of the matrices, so that both modules "
+            "have one memory",
+        ),
+        Wrong(
+            THREE,
+            each(
+                "source.{0}.requires_grad_(False)\n"
+                "        target.{0}.weight.copy_(source.{0}.T)"
+            ),
+            "the matrices of the V1 are frozen for the copy, and stay so",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.requires_grad_(False).copy_(source.{0}.T)"),
+            "the weights of the V2 are frozen for the copy, and stay so",
+            same_as="the parameters of the V2 require no gradients any more, so "
+            "that it never learns",
+        ),
+        Wrong(
+            THREE,
+            "for one in (*source.parameters(), *target.parameters()):\n"
+            "            one.requires_grad_(False)\n        " + THREE,
+            "all weights are frozen for the copy, and stay so",
+        ),
+        Wrong(
+            "        target.W_key.weight.copy_(source.W_key.T)\n",
+            "",
+            "the keys' weight is not copied",
+        ),
+        Wrong(
+            "        target.W_query.weight.copy_(source.W_query.T)\n",
+            "",
+            "the queries' weight is not copied",
+        ),
+        Wrong(
+            "        target.W_key.weight.copy_(source.W_key.T)\n"
+            "        target.W_value.weight.copy_(source.W_value.T)\n",
+            "",
+            "only the queries' weight is copied",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.copy_(source.W_query.T)"),
+            "all three get the weight of the queries",
+        ),
+        Wrong(
+            "target.W_value.weight.copy_(source.W_value.T)",
+            "target.W_value.weight.copy_(source.W_query.T)",
+            "the queries' weight goes to the values too",
+        ),
+        Wrong(
+            "source.W_query.T",
+            "source.W_key.T",
+            "the keys' weight goes to the queries too",
+        ),
+        Wrong(
+            "target.W_key.weight.copy_(source.W_key.T)\n"
+            "        target.W_value.weight.copy_(source.W_value.T)",
+            "target.W_key.weight.copy_(source.W_value.T)\n"
+            "        target.W_value.weight.copy_(source.W_key.T)",
+            "keys and values are swapped",
+        ),
+        Wrong(
+            "source.W_key.T",
+            "source.W_key",
+            "the keys' weight is not transposed: copied as it is, it does not fit",
+        ),
+        Wrong(
+            "source.W_value.T",
+            "source.W_value",
+            "the values' weight is not transposed: copied as it is, it does not fit",
+        ),
+        Wrong(
+            "source.W_key.T",
+            "source.W_key.reshape(target.W_key.weight.shape)",
+            "the keys' weight is reshaped, and not transposed",
+        ),
+        Wrong(
+            "source.W_value.T",
+            "source.W_value.reshape(target.W_value.weight.shape)",
+            "the values' weight is reshaped, and not transposed",
+        ),
+        Wrong(
+            THREE,
+            "target.load_state_dict(source.state_dict())",
+            "the names of the two modules differ: W_query here, W_query.weight there",
+        ),
+        Wrong(
+            THREE,
+            "target.load_state_dict(source.state_dict(), strict=False)",
+            "the names of the two modules differ, and strict=False hides "
+            "that nothing is read",
+            same_as="another name is given to a tensor, and nothing is copied into it",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.T.copy_(source.{0}.T)"),
+            "both sides are turned around, so that they do not fit each other",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.add_(source.{0}.T)"),
+            "the matrices are added to the weights that were there; they "
+            "should replace them",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.clone().copy_(source.{0}.T)"),
+            "it is copied into a clone, and the weights stay as they were",
+            same_as="another name is given to a tensor, and nothing is copied into it",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0} = source.{0}.T"),
+            "a matrix is set in place of a layer, which PyTorch refuses",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.copy_(source.{0}.T)"),
+            "a layer has no copy_: its weight has",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight = torch.nn.Parameter(source.{0}.clone())"),
+            "the matrices are copied as they are; nn.Linear stores them "
+            "the other way around",
+        ),
     ],
+    minutes=6,
 )

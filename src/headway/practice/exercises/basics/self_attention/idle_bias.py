@@ -89,9 +89,14 @@ CASES = (
 def run(idle_biases, attend, x):  # type: ignore[no-untyped-def]
     torch.default_generator.manual_seed(3)
     attend = cases()[CASES.index(attend)].double()
+    with torch.no_grad():
+        for one in attend.parameters():
+            one.div_(3.0)  # so that all digits of 64 bits are in use
     before = [p.clone() for p in attend.parameters()]
     found = idle_biases(attend, x)
     after = [*attend.parameters()]
+    if not all(one.requires_grad for one in after):
+        return [*found], "frozen"
     same = all(map(torch.equal, before, after))
     return [*found], "left as it was" if same else "changed"
 
@@ -115,6 +120,7 @@ EXERCISE = Exercise(
     "does not see what all scores share.",
     right=[
         """
+        # A copy of the module: nothing has to be put back.
         import copy
 
         found = []
@@ -122,6 +128,18 @@ EXERCISE = Exercise(
             other = copy.deepcopy(attend)
             torch.nn.init.normal_(getattr(other, name).bias)
             if torch.allclose(other(x), attend(x)):
+                found.append(name)
+        return found
+        """,
+        """
+        # A call with other numbers: the module itself is never written to.
+        from torch.func import functional_call
+
+        found = []
+        for name in ("W_query", "W_key", "W_value"):
+            bias = getattr(attend, name).bias
+            other = {f"{name}.bias": bias + torch.randn_like(bias)}
+            if torch.allclose(functional_call(attend, other, (x,)), attend(x)):
                 found.append(name)
         return found
         """,
@@ -141,7 +159,8 @@ EXERCISE = Exercise(
         Wrong(
             "bias.detach().clone()",
             "bias.detach()",
-            "the copy shares its memory with the bias, and changes with it",
+            "what is kept shares its memory with the bias and changes with it, so that "
+            "nothing is put back",
             same_as="the bias is not put back",
         ),
         Wrong(
@@ -187,6 +206,100 @@ EXERCISE = Exercise(
             "numbers are compared to the last digit, which rounding moves",
             hint="torch.allclose forgives rounding.",
         ),
+        Wrong(
+            "        bias = getattr(attend, name).bias\n"
+            "        kept = bias.detach().clone()\n",
+            "        before = attend(x)\n"
+            "        bias = getattr(attend, name).bias\n"
+            "        kept = bias.detach()\n",
+            "what is kept shares its memory with the bias, and the result "
+            "before is computed anew for each layer",
+            same_as="each layer is compared with the one before, and no bias is "
+            "put back",
+        ),
+        Wrong(
+            "            bias.add_(torch.arange(len(bias)) + 1.0)\n",
+            "            bias = bias + torch.arange(len(bias)) + 1.0\n",
+            "another name is given to the sum, and the module keeps its bias",
+            hint="bias = bias + 1 makes a new tensor. bias.add_(1) writes into "
+            "the module.",
+            same_as="shapes are compared, and not numbers",
+        ),
+        Wrong(
+            "            bias.add_(torch.arange(len(bias)) + 1.0)\n",
+            "",
+            "no bias is changed",
+            same_as="shapes are compared, and not numbers",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return idle[:1]\n",
+            "only the first idle layer is named, as when return stands inside the loop",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return sorted(idle)\n",
+            "the names stand in the order of the alphabet",
+            same_as="the layers are named in a different order",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return idle[0] if len(idle) == 1 else idle\n",
+            "a single name is given as a text; it should be a list",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return [name.removeprefix('W_') for name in idle]\n",
+            "the names have lost their W_",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return [name + '.bias' for name in idle]\n",
+            "the names of the biases are given; those of the layers are asked for",
+        ),
+        Wrong(
+            "        bias = getattr(attend, name).bias\n",
+            "        bias = getattr(attend, name).bias.requires_grad_(False)\n",
+            "biases are frozen to be written to, and stay so",
+        ),
+        Wrong(
+            "torch.allclose(attend(x), before)",
+            "torch.allclose(attend(x).sum(), before.sum())",
+            "sums are compared, which may stay where numbers move",
+            same_as="means are compared, which may stay where numbers move",
+        ),
+        Wrong(
+            "bias.add_(torch.arange(len(bias)) + 1.0)",
+            "bias.mul_(2.0)",
+            "the bias is doubled, where it may be zero",
+            same_as="the bias is set to zero, where it may be zero already",
+        ),
+        Wrong(
+            "            bias.copy_(kept)\n",
+            "            bias.zero_()\n",
+            "zeros are put in place of the bias that was there",
+        ),
+        Wrong(
+            "            bias.copy_(kept)\n",
+            "            bias.sub_(torch.arange(len(bias)) + 1.0)\n",
+            "the change is undone by subtraction, which does not bring "
+            "back the last digits",
+        ),
+        Wrong(
+            "        with torch.no_grad():",
+            "        if True:",
+            "the bias is written to while PyTorch records, which it refuses",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return []\n",
+            "no layer is ever named",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return ['W_query', 'W_key']\n",
+            "W_query and W_key are the answer for every module, and nothing is tried",
+        ),
     ],
     survivors={
         "1.0 -> 3.0": "any other change of the bias does as well",
@@ -196,4 +309,5 @@ EXERCISE = Exercise(
         "numbers",
     },
     stars=3,
+    minutes=20,
 )

@@ -138,6 +138,7 @@ EXERCISE = Exercise(
     law="What an optimizer finds with parameters() is all that is ever trained.",
     right=[
         """
+        # A loop over the names: shorter, but an editor finds no attribute.
         for name in ("W_query", "W_key", "W_value"):
             setattr(self, name, nn.Parameter(torch.randn(d_in, d_out)))
 
@@ -145,6 +146,16 @@ EXERCISE = Exercise(
         scores = (x @ self.W_query) @ (x @ self.W_key).T
         weights = torch.softmax(scores / self.W_key.shape[1] ** 0.5, dim=-1)
         return weights @ (x @ self.W_value)
+        """,
+        """
+        # Numbers as nn.Linear would draw them: smaller where more are added up.
+        self.W_query, self.W_key, self.W_value = (
+            nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5) for _ in range(3)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights = (self.W_query, self.W_key, self.W_value)
+        return attention(*(x @ weight for weight in weights))
         """,
     ],
     wrong=[
@@ -179,7 +190,7 @@ EXERCISE = Exercise(
         Wrong(
             "self.W_key = nn.Parameter(torch.rand(d_in, d_out))",
             "self.W_key = self.W_query",
-            "queries and keys share one parameter",
+            "queries and keys share one parameter; each should have its own",
         ),
         Wrong(
             "attention(query, key, value)",
@@ -210,7 +221,7 @@ EXERCISE = Exercise(
             THREE,
             "self.W_query = self.W_key = self.W_value = "
             "nn.Parameter(torch.rand(d_in, d_out))",
-            "one parameter stands under all three names",
+            "one parameter stands under all three names; each should have its own",
         ),
         Wrong(
             THREE,
@@ -247,7 +258,179 @@ EXERCISE = Exercise(
             hint="nn.Linear stores its weight the other way around; here x @ W is "
             "computed with W as it is.",
         ),
+        Wrong(
+            THREE,
+            filled("nn.Linear(d_in, d_out, bias=False)"),
+            "the three are layers, nn.Linear; they should be matrices, nn.Parameter",
+        ),
+        Wrong(
+            THREE,
+            "self.weights = nn.ParameterList(torch.rand(d_in, d_out) for _ "
+            "in range(3))",
+            "the three stand in a list; they should be attributes W_query, "
+            "W_key and W_value",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.rand(d_out, d_in))"),
+            "all three have the shape (d_out, d_in)",
+            same_as="the shape is (d_out, d_in), as in nn.Linear",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.rand(d_in, d_in))"),
+            "the shape is (d_in, d_in); it should be (d_in, d_out)",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.rand(d_in))"),
+            "each is a vector; it should be a matrix (d_in, d_out)",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Parameter(torch.ones(d_in, d_out))"),
+            "all three hold ones",
+            same_as="each matrix begins with one number in all places, such as zero",
+        ),
+        Wrong(
+            THREE,
+            "w = torch.rand(d_in, d_out)\n        " + filled("nn.Parameter(w.clone())"),
+            "the three are copies of one matrix, and hold the same numbers",
+        ),
+        Wrong(
+            THREE,
+            THREE.replace("self", "torch.manual_seed(123)\n        self"),
+            "the seed is set before each of the three",
+            same_as="the three are copies of one matrix, and hold the same numbers",
+        ),
+        Wrong(
+            "self.W_value = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_value = self.W_key",
+            "keys and values share one parameter; each should have its own",
+        ),
+        Wrong(
+            "self.W_value = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_value = self.W_query",
+            "queries and values share one parameter; each should have its own",
+        ),
+        Wrong(
+            "self.W_query = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_query = torch.rand(d_in, d_out)",
+            "W_query is a plain tensor, which nothing trains",
+        ),
+        Wrong(
+            "self.W_value = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_value = torch.rand(d_in, d_out)",
+            "W_value is a plain tensor, which nothing trains",
+        ),
+        Wrong(
+            THREE,
+            filled("torch.rand(d_in, d_out, requires_grad=True)"),
+            "requires_grad alone makes no parameter: a module finds those "
+            "wrapped by nn.Parameter",
+            same_as="the three are plain tensors, which no optimizer finds",
+        ),
+        Wrong(
+            "query = x @ self.W_query",
+            "query = x @ self.W_query.T",
+            "the queries' matrix is turned around; it has the shape (d_in, "
+            "d_out) already",
+        ),
+        Wrong(
+            "query = x @ self.W_query\n"
+            "        key = x @ self.W_key\n"
+            "        value = x @ self.W_value",
+            "query = x @ self.W_query.detach()\n"
+            "        key = x @ self.W_key.detach()\n"
+            "        value = x @ self.W_value",
+            "the matrices of queries and keys are detached, so that no "
+            "gradient reaches them",
+        ),
+        Wrong(
+            "query = x @ self.W_query",
+            "query = x @ self.W_query.detach()",
+            "the matrix of the queries is detached, so that no gradient reaches it",
+        ),
+        Wrong(
+            "query = x @ self.W_query\n"
+            "        key = x @ self.W_key\n"
+            "        value = x @ self.W_value",
+            "query = x @ self.W_query.data\n"
+            "        key = x @ self.W_key.data\n"
+            "        value = x @ self.W_value.data",
+            "the matrices are used by .data or detached, so that no "
+            "gradient reaches them",
+            same_as="nothing is recorded in forward, so that no gradient reaches "
+            "the matrices",
+        ),
+        Wrong(
+            "query = x @ self.W_query",
+            "query = x @ self.W_key",
+            "the keys' weights make the queries too",
+        ),
+        Wrong(
+            "value = x @ self.W_value",
+            "value = x @ self.W_key",
+            "the keys' weights make the values too",
+        ),
+        Wrong(
+            "value = x @ self.W_value",
+            "value = x @ self.W_query",
+            "the queries' weights make the values too",
+        ),
+        Wrong(
+            "query = x @ self.W_query",
+            "query = x",
+            "the tokens themselves are the queries",
+        ),
+        Wrong(
+            "key = x @ self.W_key",
+            "key = x",
+            "the tokens themselves are the keys",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, causal=True)",
+            "the future is hidden; here each token should see all",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=x.shape[-1] ** -0.5)",
+            "scores are scaled by the width of the tokens; it should be "
+            "that of the keys",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=1 / key.shape[-1])",
+            "scores are divided by D, and not by its root",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value), None",
+            "something is given besides the result; the result alone is asked for",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "torch.softmax(query @ key.T / key.shape[-1] ** 0.5, dim=0) @ value",
+            "the softmax runs over the queries",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "query @ key.T / key.shape[-1] ** 0.5 @ value",
+            "there is no softmax",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "torch.softmax(query @ key.T / key.shape[-1] ** 0.5, dim=-1)",
+            "the weights are given, and nothing is mixed",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value) @ self.W_value.T",
+            "the result is projected once more",
+        ),
     ],
     survivors={},
     stars=1,
+    minutes=8,
 )

@@ -45,8 +45,19 @@ EXERCISE = Exercise(
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.D, d.E), d.normal(d.D)),
     law="Every token is projected by the same matrix, wherever it stands.",
     right=[
-        "return torch.nn.functional.linear(x, weight, bias)",
-        "return torch.einsum('bte,de->btd', x, weight) + bias",
+        """
+        # What nn.Linear calls: the weight goes in as it is stored.
+        return torch.nn.functional.linear(x, weight, bias)
+        """,
+        """
+        # einsum names the axes: e goes, and nothing needs to be turned around.
+        return torch.einsum('bte,de->btd', x, weight) + bias
+        """,
+        """
+        # Number by number: slow, but each is seen to be a dot product with one row.
+        rows = [(x * row).sum(dim=-1) for row in weight]
+        return torch.stack(rows, dim=-1) + bias
+        """,
     ],
     wrong=[
         Wrong(
@@ -105,14 +116,128 @@ EXERCISE = Exercise(
         Wrong(
             "x @ weight.T + bias",
             "torch.nn.Linear(x.shape[-1], weight.shape[0], dtype=x.dtype)(x)",
-            "a new layer draws a weight and a bias of its own, and those that are "
-            "given are not used",
+            "a new layer draws a weight and a bias of its own; those that are given "
+            "should be used",
         ),
         Wrong(
             "x @ weight.T + bias",
             "torch.nn.Linear(x.shape[-1], weight.shape[0])(x)",
-            "a new layer draws a weight and a bias of its own, in 32 bits, and those "
-            "that are given are not used",
+            "a new layer draws a weight and a bias of its own, in 32 bits; those "
+            "that are given should be used",
+        ),
+        Wrong(
+            "+ bias",
+            "+ bias[:, None]",
+            "the bias gets an axis behind it, so that it is laid along the tokens",
+        ),
+        Wrong(
+            "+ bias",
+            "+ bias.sum()",
+            "the sum of the bias is added to every number",
+        ),
+        Wrong(
+            "+ bias",
+            "+ bias.mean()",
+            "the mean of the bias is added to every number",
+        ),
+        Wrong(
+            "+ bias",
+            "+ bias[0]",
+            "the first number of the bias is added to all",
+        ),
+        Wrong(
+            "+ bias",
+            "+ 2 * bias",
+            "the bias is added twice",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x @ (weight.T + bias)",
+            "the bias is added to the weight: a bracket stands wrong",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.nn.functional.linear(x, weight.T, bias)",
+            "linear turns the weight around by itself, and gets one that "
+            "is turned already",
+            same_as="the weight is not transposed: its columns are taken for its rows",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.nn.functional.linear(x, weight)",
+            "linear is not given the bias",
+            same_as="the bias is left out",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "weight.T @ x + bias",
+            "the weight is turned and stands on the left",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.einsum('bte,ed->btd', x, weight) + bias",
+            "einsum is told that the weight is (E, D); it is (D, E)",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.einsum('bte,de->bd', x, weight) + bias",
+            "the tokens of a text are added up: t is missing in the result of einsum",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x * weight + bias",
+            "tokens and weight are multiplied number by number; @ makes dot products",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.bmm(x, weight.T) + bias",
+            "torch.bmm takes three axes on both sides; the weight has two",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.mm(x, weight.T) + bias",
+            "torch.mm takes two tables; the tokens have an axis more",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x @ weight.T + bias + x.mean()",
+            "something is added to the result",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.relu(x @ weight.T + bias)",
+            "numbers below zero are set to zero; a projection leaves them",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x[:, 0] @ weight.T + bias",
+            "only the first token of each text is projected",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x[:, -1] @ weight.T + bias",
+            "only the last token of each text is projected",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x.mean(dim=1) @ weight.T + bias",
+            "the mean of the tokens of each text is projected",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x.mT @ weight.T + bias",
+            "the tokens are turned around; the weight alone should be",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "(x @ weight.T + bias) / x.shape[-1] ** 0.5",
+            "the result is divided by the root of the width, which is for scores",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "torch.stack([weight @ text for text in x]) + bias",
+            "the weight stands on the left, text by text, as if tokens were columns",
         ),
     ],
+    minutes=4,
 )

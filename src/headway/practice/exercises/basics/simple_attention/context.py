@@ -4,8 +4,9 @@ Write `context(weights, vectors)`: for each word that asks, all vectors mixed by
 weights.
 
 A text has S words with a vector of E numbers each, and T words ask. Weights have shape
-(..., T, S): row t says how much of each of the S vectors word t takes. Vectors have
-shape (..., S, E). The result is (..., T, E).
+(..., T, S): row t says how much of each of the S vectors word t takes. Take the
+weights as they are, whatever a row sums to. Vectors have shape (..., S, E). The result
+is (..., T, E).
 """
 
 from headway.practice import Exercise, Wrong
@@ -45,13 +46,19 @@ EXERCISE = Exercise(
         "This is a product of two tables. Which axis do both have, and must go?",
     ),
     draw=lambda d: (
-        torch_softmax(d.normal(*d.lead, d.T, d.S)),
+        drawn_weights(d),
         d.normal(*d.lead, d.S, d.E),
     ),
     law="If the weights of a row sum to one, its result lies between the vectors.",
     right=[
-        "return (weights[..., None] * vectors[..., None, :, :]).sum(dim=-2)",
-        "return torch.einsum('...ts,...se->...te', weights, vectors)",
+        """
+        # Broadcasting: each vector times its weight, in a table with one axis more.
+        return (weights[..., None] * vectors[..., None, :, :]).sum(dim=-2)
+        """,
+        """
+        # einsum names the axes: s stands on both sides and not in the result.
+        return torch.einsum('...ts,...se->...te', weights, vectors)
+        """,
     ],
     wrong=[
         Wrong(
@@ -78,8 +85,8 @@ EXERCISE = Exercise(
         Wrong(
             "weights @ vectors",
             "weights @ vectors / weights.shape[-1]",
-            "the sum is "
-            "divided by the number of vectors, although the weights sum to one",
+            "the sum is divided by the number of vectors; the weights alone should "
+            "say how much of each comes in",
         ),
         Wrong(
             "weights @ vectors",
@@ -89,7 +96,7 @@ EXERCISE = Exercise(
         Wrong(
             "weights @ vectors",
             "torch.softmax(weights, dim=-1) @ vectors",
-            "the softmax is taken once more, of weights",
+            "the softmax is taken of the weights; they are weights already",
         ),
         Wrong(
             "weights @ vectors",
@@ -119,7 +126,8 @@ EXERCISE = Exercise(
         Wrong(
             "weights @ vectors",
             "weights * vectors",
-            "numbers are multiplied position by position, and not row by column",
+            "numbers are multiplied position by position; rows should be multiplied by "
+            "columns, as @ does",
         ),
         Wrong(
             "weights @ vectors",
@@ -130,7 +138,7 @@ EXERCISE = Exercise(
         Wrong(
             "return weights @ vectors",
             "B, T, S = weights.shape\n    return weights @ vectors",
-            "weights is taken to have three axes, and may have more",
+            "weights are taken to have three axes; they may have more",
             hint="weights.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
@@ -161,9 +169,89 @@ EXERCISE = Exercise(
             hint="Weights with a new last axis have shape (..., T, S, 1). Which axis "
             "of size one must the vectors get, and which axis is then added up?",
         ),
+        Wrong(
+            "weights @ vectors",
+            "weights / weights.sum(dim=-1, keepdim=True) @ vectors",
+            "each row of weights is made to sum to one first; weights "
+            "should be taken as they are",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights @ vectors.mT",
+            "the vectors are transposed",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights[..., None] * vectors[..., None, :, :]).sum(dim=-1)",
+            "the numbers of each vector are added up; the vectors should be",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights[..., None] * vectors[..., None, :, :]).sum(dim=-3)",
+            "it is added up over the words that ask; it should be over the vectors",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights[..., None] * vectors[..., None, :, :]",
+            "the products are not added up, so that each vector stays by itself",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights[0] @ vectors",
+            "all texts are mixed by the weights of the first",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights @ vectors[0]",
+            "the vectors of the first text are taken for all texts",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "torch.einsum('ts,se->te', weights, vectors)",
+            "einsum names two axes each, so that texts in front are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights @ vectors).softmax(dim=-1)",
+            "the softmax is taken of the result",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights[0] @ vectors[0]",
+            "only the first text is mixed",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights.transpose(0, 1) @ vectors",
+            "the first two axes of the weights are swapped",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights.reshape(*weights.shape[:-2], weights.shape[-1], -1) @ vectors",
+            "the weights are reshaped to (S, T); they fit as they are",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights @ vectors / weights.sum()",
+            "the result is divided by the sum of all weights",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights @ vectors).sum(dim=-2)",
+            "the results of all words that ask are added up",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights @ vectors)[..., -1:, :]",
+            "only the last word that asks gets a result",
+        ),
     ],
+    minutes=4,
 )
 
 
-def torch_softmax(scores):  # type: ignore[no-untyped-def]
-    return torch.softmax(scores, dim=-1)
+def drawn_weights(d):  # type: ignore[no-untyped-def]
+    """Draw rows that do not sum to one, as after dropout."""
+    sums = (d.normal(*d.lead, d.T, 1) / d.loud).exp()
+    return sums * torch.softmax(d.normal(*d.lead, d.T, d.S), dim=-1)

@@ -48,8 +48,19 @@ EXERCISE = Exercise(
     "others more than they attract themselves. A word cannot say what it looks for, "
     "nor what it wants to be found by: it has one vector for both.",
     right=[
-        "return torch.softmax(x @ x.mT, dim=-1).argmax(dim=-1)",
-        "return torch.stack([(x * word).sum(dim=-1).argmax() for word in x])",
+        """
+        # The softmax keeps the order, so that the weights have the same largest place.
+        return torch.softmax(x @ x.mT, dim=-1).argmax(dim=-1)
+        """,
+        """
+        # Word by word: each word that asks can be watched alone.
+        return torch.stack([(x * word).sum(dim=-1).argmax() for word in x])
+        """,
+        """
+        # max(dim=...) gives both, the largest and where it stands.
+        largest, places = (x @ x.mT).max(dim=-1)
+        return places
+        """,
     ],
     wrong=[
         Wrong(
@@ -90,12 +101,13 @@ EXERCISE = Exercise(
         Wrong(
             "scores.argmax(dim=-1)",
             "scores.max(dim=-1)",
-            "both are given, the largest scores and their positions",
+            "both are given, the largest scores and their positions; the positions "
+            "alone are asked for",
         ),
         Wrong(
             "scores.argmax(dim=-1)",
             "scores.argmax(dim=-1, keepdim=True)",
-            "the axis of the keys is kept",
+            "the axis of the keys is kept: a table of one column comes out",
         ),
         Wrong(
             "x @ x.mT",
@@ -119,16 +131,123 @@ EXERCISE = Exercise(
         Wrong(
             "scores.argmax(dim=-1)",
             "torch.softmax(scores, dim=-1).max(dim=-1)",
-            "both are given, the largest weights and their positions",
+            "both are given, the largest weights and their positions; the positions "
+            "alone are asked for",
         ),
         Wrong(
             "scores.argmax(dim=-1)",
             "torch.softmax(scores, dim=-1).amax(dim=-1)",
             "the largest weight is given, and not its position",
         ),
+        Wrong(
+            "x @ x.mT",
+            "x @ torch.nn.functional.normalize(x, dim=-1).mT",
+            "each score is divided by the length of its key, so that no "
+            "word beats the one that asks",
+            same_as="each word is taken to look most at itself",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argsort(dim=-1, descending=True)",
+            "the order of all words is given; only the first of each row is asked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "x.argmax(dim=-1)",
+            "the largest number of each vector is looked for, and no words "
+            "are compared",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.cdist(x, x).argmax(dim=-1)",
+            "the farthest word is looked for; it should be the one with "
+            "the largest score",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.abs().argmax(dim=-1)",
+            "scores lose their sign, so that the most unlike may be taken "
+            "for the most alike",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.diagonal().argmax()",
+            "the longest word is looked for, one for all; each word should get its own",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmax(dim=-1).tolist()",
+            "a list is given; it should be a tensor",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmax(dim=-1).double()",
+            "the positions are not whole numbers",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "(x @ x.mT).fill_diagonal_(0)",
+            "a word's score with itself is set to zero",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "(x @ x.mT).tril()",
+            "scores with later words are set to zero",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "(x @ x.mT).masked_fill(torch.ones(len(x), "
+            "len(x)).triu(1).bool(), -torch.inf)",
+            "a word sees only itself and those before it",
+            same_as="scores with later words are set to zero",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "(scores.exp() / scores.exp().sum(dim=-1, keepdim=True)).argmax(dim=-1)",
+            "the largest score is not subtracted before the exponential, "
+            "so that large ones overflow",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.softmax(scores, dim=-1).argmax(dim=0)",
+            "the weights share out along rows, and the largest is looked "
+            "for down the columns",
+            same_as="a softmax over the queries comes first",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "x.mT @ x",
+            "numbers are compared with each other; words should be",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "x @ x",
+            "one side is not turned around by .mT, so that the product does not fit",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "x @ x[0]",
+            "only the first word is compared with all",
+        ),
+        Wrong(
+            "x @ x.mT",
+            "x * x",
+            "each number is multiplied by itself, and words are not compared",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.topk(2).indices[:, 1]",
+            "the second largest is looked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.topk(2).indices",
+            "the two largest are given; only the first is asked for",
+        ),
     ],
     survivors={
         "-1 -> 1": "the table has two axes, so that the last is axis 1",
         "1 -> 2": "the table equals its transpose, so that both axes give the same",
     },
+    minutes=6,
 )

@@ -40,16 +40,30 @@ EXERCISE = Exercise(
     draw=lambda d: (d.normal(d.E), d.normal(d.S, d.E)),
     law="Number s is the dot product of the query with word s.",
     right=[
-        "return (keys * query).sum(dim=-1)",
-        "return torch.einsum('e,se->s', query, keys)",
-        "return torch.stack([query @ key for key in keys])",
+        """
+        # Broadcasting: the query meets each row, and each row is added up.
+        return (keys * query).sum(dim=-1)
+        """,
+        """
+        # einsum names the axes: e is missing in the result, so that it is added up.
+        return torch.einsum('e,se->s', query, keys)
+        """,
+        """
+        # A loop: one dot product after the other, as in the exercise before.
+        return torch.stack([query @ key for key in keys])
+        """,
     ],
     wrong=[
-        Wrong("keys @ query", "keys * query", "products are not added up"),
+        Wrong(
+            "keys @ query",
+            "keys * query",
+            "products are not added up: a table of all products comes out",
+        ),
         Wrong(
             "keys @ query",
             "(keys * query).sum(dim=0)",
-            "products are added up over the words, and not over the numbers of a word",
+            "products are added up over the words; they should be added up over the "
+            "numbers of a word",
         ),
         Wrong("keys @ query", "(keys * query).sum()", "all products become one number"),
         Wrong(
@@ -60,7 +74,7 @@ EXERCISE = Exercise(
         Wrong(
             "keys @ query",
             "(keys @ query).unsqueeze(0)",
-            "a table of one row comes out, and not a row",
+            "a table of one row comes out; it should be a row",
         ),
         Wrong(
             "keys @ query",
@@ -110,5 +124,117 @@ EXERCISE = Exercise(
             "keys @ query / len(keys) ** 0.5",
             "scores are divided by the root of the number of words",
         ),
+        Wrong(
+            "keys @ query",
+            "keys.T @ query",
+            "the keys are transposed, so that a column would meet the "
+            "query; a word is a row",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys - query).norm(dim=-1)",
+            "distances are measured; scores are products",
+        ),
+        Wrong(
+            "keys @ query",
+            "-(keys - query).norm(dim=-1)",
+            "distances are measured, with a minus; scores are products",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys - query).square().sum(dim=-1)",
+            "squared distances are measured; scores are products",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys[0] @ query",
+            "only the first word is scored",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys[-1] @ query",
+            "only the last word is scored",
+        ),
+        Wrong(
+            "keys @ query",
+            "torch.dot(keys, query)",
+            "torch.dot takes two vectors; keys are a table",
+        ),
+        Wrong(
+            "keys @ query",
+            "torch.dot(query, keys)",
+            "torch.dot takes two vectors, and the second is a table",
+        ),
+        Wrong(
+            "keys @ query",
+            "torch.mm(keys, query)",
+            "torch.mm takes two tables; a query is a vector",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ query[:, None]",
+            "a table of one column comes out; it should be a row",
+        ),
+        Wrong(
+            "keys @ query",
+            "[key @ query for key in keys]",
+            "a list is given; it should be one tensor, as torch.stack makes one",
+        ),
+        Wrong(
+            "keys @ query",
+            "[float(key @ query) for key in keys]",
+            "a list of numbers is given; it should be a tensor",
+            same_as="a list is given; it should be one tensor, as torch.stack "
+            "makes one",
+        ),
+        Wrong(
+            "keys @ query",
+            "-(keys @ query)",
+            "the sign is turned",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys @ query).abs()",
+            "scores have lost their sign",
+        ),
+        Wrong(
+            "keys @ query",
+            "keys @ query / len(query)",
+            "scores are divided by the width",
+            same_as="the mean of the products is taken, and not their sum",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys @ query).sum()",
+            "all scores are added up",
+            same_as="all products become one number",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys @ query).sort().values",
+            "the scores are sorted",
+        ),
+        Wrong(
+            "keys @ query",
+            "query * query @ keys.T",
+            "the query is multiplied by itself first",
+        ),
+        Wrong(
+            "keys @ query",
+            "torch.outer(query, keys)",
+            "torch.outer takes two vectors, and multiplies each number by each",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys * query).amax(dim=-1)",
+            "the largest product of each word is taken; the products "
+            "should be added up",
+        ),
+        Wrong(
+            "keys @ query",
+            "(keys * query).prod(dim=-1)",
+            "the products of each word are multiplied; they should be added up",
+        ),
     ],
+    minutes=3,
 )

@@ -4,7 +4,7 @@ Write `simple_attention(x)`: the context vectors of all words of a text, where w
 are compared and mixed as they are.
 
 Scores are dot products, they are not scaled, and the weights of each row are their
-softmax. Texts have shape (..., T, E), and so has the result.
+softmax. Scores may be large. Texts have shape (..., T, E), and so has the result.
 """
 
 from headway.practice import Exercise, Wrong
@@ -52,6 +52,7 @@ EXERCISE = Exercise(
     covers=("score", "scores_of_one", "softmax", "context"),
     right=[
         """
+        # Query by query: slow, but each step of the section can be seen.
         texts = x.reshape(-1, *x.shape[-2:])
         rows = []
         for text in texts:
@@ -59,6 +60,16 @@ EXERCISE = Exercise(
                 e = torch.exp(text @ query - (text @ query).max())
                 rows.append((e / e.sum()) @ text)
         return torch.stack(rows).reshape(x.shape)
+        """,
+        """
+        # einsum names the axes: t asks, s is asked, e is the width.
+        scores = torch.einsum("...te,...se->...ts", x, x)
+        return torch.einsum("...ts,...se->...te", scores.softmax(dim=-1), x)
+        """,
+        """
+        # PyTorch's function, told not to scale: the same three steps in one call.
+        attention = torch.nn.functional.scaled_dot_product_attention
+        return attention(x, x, x, scale=1.0)
         """,
     ],
     wrong=[
@@ -144,8 +155,8 @@ EXERCISE = Exercise(
         Wrong(
             "return weights @ x",
             "return weights @ x / x.shape[-2]",
-            "the result is divided by the number of words, although the weights "
-            "sum to one",
+            "the result is divided by the number of words; the weights sum to one "
+            "already",
         ),
         Wrong(
             "scores = x @ x.mT",
@@ -171,7 +182,7 @@ EXERCISE = Exercise(
         Wrong(
             "scores = x @ x.mT",
             "B, T, E = x.shape\n    scores = x @ x.mT",
-            "x is taken to have three axes, and may have more",
+            "x is taken to have three axes; it may have more",
             hint="x.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
@@ -186,6 +197,115 @@ EXERCISE = Exercise(
             "axes 1 and 2 are swapped, which are the last two of three only",
             hint="The last two axes are -2 and -1, however many there are.",
         ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x",
+            "one side is not turned around by .mT, so that the product does not fit",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x.mT @ x",
+            "numbers are compared with each other; words should be",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x.flatten(0, -2) @ x.flatten(0, -2).mT",
+            "all texts are joined to one before they are compared",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = torch.nn.functional.normalize(x, dim=-1) @ "
+            "torch.nn.functional.normalize(x, dim=-1).mT",
+            "scores are cosines: vectors are made equally long first",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = -torch.cdist(x, x)",
+            "distances are taken for scores; scores are dot products",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights @ scores",
+            "scores are mixed; the words should be",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return scores @ x",
+            "the words are mixed by their scores, and the softmax is lost",
+            same_as="there is no softmax",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights @ x[0]",
+            "the words of the first text are mixed for all texts",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights[0] @ x[0]",
+            "only the first text is handled",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights * x",
+            "weights and words are multiplied number by number; @ mixes",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return x @ weights",
+            "words and weights stand in the wrong order",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return (weights @ x).sum(dim=-2)",
+            "the context vectors of a text are added up",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return (weights @ x).mean(dim=-2)",
+            "the mean of the context vectors of a text is given",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights @ x, weights",
+            "the weights are given besides the context; the context alone is asked for",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.sigmoid(scores)",
+            "a sigmoid of each score is taken, so that the weights of a "
+            "row do not share one",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.nn.functional.one_hot(scores.argmax(dim=-1), "
+            "scores.shape[-1]).to(x.dtype)",
+            "only the word with the largest score is taken",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.full_like(scores, 1 / scores.shape[-1])",
+            "the plain mean of all words is taken, and no score counts",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)",
+            "one softmax runs over the whole table; each row should have its own",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = x @ x.mT * x.shape[-1] ** 0.5",
+            "scores are multiplied by the root of the width",
+        ),
+        Wrong(
+            "    scores = x @ x.mT\n"
+            "    weights = torch.softmax(scores, dim=-1)\n"
+            "    return weights @ x",
+            "    return torch.nn.functional.scaled_dot_product_attention(x, x, x)",
+            "PyTorch's function divides scores by the root of the width, "
+            "which comes later",
+            same_as="scores are divided by the root of the width, which comes later",
+        ),
     ],
     stars=2,
+    minutes=6,
 )

@@ -6,7 +6,7 @@ The weights of one row, along the last axis, are positive and sum to one. Scores
 large: a score of 1,000 must not overflow.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Forbidden, Property, Wrong
 from headway.practice.task.definition import EQUAL
 
 # --- your file ---
@@ -54,6 +54,14 @@ def sums(softmax, scores):  # type: ignore[no-untyped-def]
 
 EXERCISE = Exercise(
     answer="softmax",
+    forbids=[
+        Forbidden(
+            "The task says: by exponentials and sums. torch.softmax takes both for "
+            "you.",
+            "return torch.softmax(scores, dim=-1)",
+            names=("softmax", "log_softmax", "softmin"),
+        )
+    ],
     read=("basics/simple_attention/#from-scores-to-weights", "From scores to weights"),
     hints=(
         "Which function makes any number positive and keeps the order?",
@@ -72,6 +80,12 @@ EXERCISE = Exercise(
     ],
     right=[
         """
+        # max(dim=...) gives numbers and places; keepdim lets each row keep its own.
+        e = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
+        return e / e.sum(dim=-1, keepdim=True)
+        """,
+        """
+        # Row by row: slow, but it can be read like the equation.
         rows = scores.reshape(-1, scores.shape[-1])
         weights = []
         for row in rows:
@@ -79,7 +93,12 @@ EXERCISE = Exercise(
             weights.append(e / e.sum())
         return torch.stack(weights).reshape(scores.shape)
         """,
-        "return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()",
+        """
+        # By the logarithm of the sum: the one number of a row that kernels keep.
+        largest = scores.amax(dim=-1, keepdim=True)
+        total = torch.exp(scores - largest).sum(dim=-1, keepdim=True)
+        return torch.exp(scores - (largest + total.log()))
+        """,
     ],
     wrong=[
         Wrong(
@@ -115,7 +134,7 @@ EXERCISE = Exercise(
         Wrong(
             "scores - largest",
             "scores + largest",
-            "the maximum is added, not subtracted",
+            "the largest score is added; it should be subtracted",
         ),
         Wrong(
             "grown / grown.sum(dim=-1, keepdim=True)",
@@ -196,14 +215,14 @@ EXERCISE = Exercise(
         Wrong(
             "largest = scores.amax",
             "B, T, S = scores.shape\n    largest = scores.amax",
-            "scores is taken to have three axes, and may have more",
+            "scores is taken to have three axes; it may have more",
             hint="scores.shape[-1] is the last size, however many axes there are.",
         ),
         Wrong(
             "scores.amax(dim=-1, keepdim=True)",
             "scores.max(dim=-1, keepdim=True)",
-            "max(dim=...) gives a pair, the largest numbers and their places, and the "
-            "pair is subtracted",
+            "max(dim=...) gives a pair, the largest numbers and their places; the "
+            "pair is subtracted, where the numbers alone should be",
             hint="Of the pair that max(dim=...) gives, .values are the largest "
             "numbers. amax gives these alone.",
         ),
@@ -242,6 +261,196 @@ EXERCISE = Exercise(
             hint="The last axis is -1, however many there are; with keepdim=True it "
             "stays, of size one.",
         ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=50))",
+            "large scores are cut off at 50, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=80))",
+            "large scores are cut off at 80, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=88))",
+            "large scores are cut off at 88, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=100))",
+            "large scores are cut off at 100, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=500))",
+            "large scores are cut off at 500, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.clamp(max=709))",
+            "large scores are cut off at 709, so that they become equal",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - scores.amax(dim=-2, keepdim=True))",
+            "the largest of each column is subtracted; it should be that of the row",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - scores.amax(dim=0, keepdim=True))",
+            "the largest over the texts is subtracted; it should be that of the row",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - scores.amax(dim=1, keepdim=True))",
+            "the largest along axis 1 is subtracted; it should be that along the last",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - scores.amax(dim=-1))",
+            "the largest of the rows are laid along the wrong axis: "
+            "keepdim is missing where they are taken",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores) - largest",
+            "the largest score is subtracted after the exponential; it "
+            "should be before",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores) / torch.exp(largest)",
+            "it is divided by the exponential of the largest, and both "
+            "overflow; the largest should be subtracted before",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores / scores.sum(dim=-1, keepdim=True))",
+            "scores are divided by their sum before the exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "scores - largest",
+            "the largest score is subtracted and no exponential taken",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "(scores - largest).abs()",
+            "distances from the largest are shared out, and no exponential is taken",
+            same_as="the largest score is subtracted and no exponential taken",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.relu(scores)",
+            "scores below zero are set to zero, and no exponential is taken",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "scores.abs()",
+            "scores lose their sign and are divided by their sum, without "
+            "the exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.sigmoid(scores)",
+            "a sigmoid is taken in place of the exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - largest) - 1",
+            "expm1 is taken, or one is subtracted, so that the largest gets nothing",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "2.718 ** (scores - largest)",
+            "e is rounded to 2.718",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "2.71828 ** (scores - largest)",
+            "e is rounded to 2.71828",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "10 ** (scores - largest)",
+            "powers of ten are taken, and not of e",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / torch.exp(scores).sum(dim=-1, keepdim=True)",
+            "the largest is subtracted above the line, and not in the sum below it",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.exp(scores) / grown.sum(dim=-1, keepdim=True)",
+            "the largest is subtracted in the sum, and not in what it divides",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.sigmoid(scores)",
+            "a sigmoid of each score is taken, so that the weights of a "
+            "row do not share one",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / grown.amax(dim=-1, keepdim=True)",
+            "each row is divided by its largest; it should be by its sum",
+            same_as="it is not divided by the sum",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / grown.mean(dim=-1, keepdim=True)",
+            "each row is divided by its mean; it should be by its sum",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / scores.shape[-1]",
+            "each row is divided by the number of scores; it should be by its sum",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / scores.sum(dim=-1, keepdim=True)",
+            "it is divided by the sum of the scores; it should be by that "
+            "of their exponentials",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "(torch.exp(scores) / torch.exp(scores).sum(dim=-1, "
+            "keepdim=True)).nan_to_num()",
+            "the largest score is not subtracted, and the nan that comes "
+            "of it is replaced by zero",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / (grown.sum(dim=-1, keepdim=True) + 1e-6)",
+            "a small number is added to the sum, which is never zero",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / (grown.sum(dim=-1, keepdim=True) + 1e-8)",
+            "1e-8 is added to the sum, which is never zero",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "grown.sum(dim=-1, keepdim=True)",
+            "grown.cumsum(dim=-1)",
+            "each number is divided by the sum up to it; it should be by "
+            "that of the whole row",
+        ),
+        Wrong(
+            "    largest = scores.amax(dim=-1, keepdim=True)\n"
+            "    grown = torch.exp(scores - largest)\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "    grown = torch.exp(scores)\n    return grown / grown.sum()",
+            "the largest score is not subtracted, and it is divided by the "
+            "sum of all numbers",
+        ),
     ],
     stars=2,
+    minutes=10,
 )

@@ -6,9 +6,10 @@ Write `loss_by_hand(logits, right)`: the loss of one text, and its gradient, wit
 `logits` has shape (S,), and `right` is the place of the right answer. The softmax of
 the logits gives each place a share. The loss is minus the natural logarithm of the
 right one's. The gradient has shape (S,): how fast the loss grows with each logit.
+No logit is so large that its exponential overflows.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -34,11 +35,25 @@ if __name__ == "__main__":
 
 def run(loss_by_hand, logits, right):  # type: ignore[no-untyped-def]
     loss, gradient = loss_by_hand(logits, right)
-    return loss.item() if isinstance(loss, Tensor) else loss, gradient
+    one_number = isinstance(loss, Tensor) and loss.numel() == 1
+    return loss.item() if one_number else loss, gradient
 
 
 EXERCISE = Exercise(
     answer="loss_by_hand",
+    forbids=[
+        Forbidden(
+            "The task says: without backward and without cross_entropy. Here autograd "
+            "gives the gradient, or cross_entropy the loss.",
+            """
+            logits = logits.clone().requires_grad_()
+            loss = torch.nn.functional.cross_entropy(logits, torch.tensor(right))
+            loss.backward()
+            return loss, logits.grad
+            """,
+            names=("cross_entropy", "nll_loss", "backward", "grad", "requires_grad"),
+        )
+    ],
     read=("basics/training/#a-loss-and-a-step-by-hand", "A loss and a step, by hand"),
     hints=(
         "If a wrong logit grows a little, does the loss grow or shrink? And the right "
@@ -53,12 +68,13 @@ EXERCISE = Exercise(
     law="The slopes sum to zero: what the right logit gains, the others lose.",
     right=[
         """
-        logits = logits.clone().requires_grad_()
-        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(right))
-        loss.backward()
-        return loss, logits.grad
+        # By a product: a one-hot row stands for the right answer, as in training.
+        share = torch.softmax(logits, dim=-1)
+        one_hot = (torch.arange(len(logits)) == right).to(logits.dtype)
+        return -(one_hot * share.log()).sum(), share - one_hot
         """,
         """
+        # Place by place: each slope stands for itself, and logsumexp overflows nowhere.
         gradient = [
             logits.softmax(-1)[place] - (1 if place == right else 0)
             for place in range(len(logits))
@@ -70,12 +86,13 @@ EXERCISE = Exercise(
         Wrong(
             "gradient[right] -= 1.0",
             "gradient[right] += 1.0",
-            "one is added to the right one's share, and not taken away",
+            "one is added to the right one's share; it should be taken away",
         ),
         Wrong(
             "gradient[right] -= 1.0",
             "gradient -= 1.0",
-            "one is taken away from every share, and not from the right one's alone",
+            "one is taken away from every share; it should be from the right one's "
+            "alone",
         ),
         Wrong(
             "    gradient[right] -= 1.0\n",
@@ -85,7 +102,7 @@ EXERCISE = Exercise(
         Wrong(
             "share[right]), gradient",
             "share[right]), -gradient",
-            "the gradient points the other way: it is the step, and not the slope",
+            "the gradient points the other way: it is the step; it should be the slope",
         ),
         Wrong(
             "-torch.log(share[right])",
@@ -124,6 +141,168 @@ EXERCISE = Exercise(
             "gradient = logits.clone()",
             "the gradient is made of logits, and not of shares",
         ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] -= 1.0\n    gradient *= share[right]",
+            "the gradient is that of minus the share; the loss is minus its logarithm",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] -= 1.0\n    gradient /= len(logits)",
+            "the gradient is divided by the number of places",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = torch.zeros_like(share)\n"
+            "    gradient[right] = share[right] - 1.0",
+            "the right logit alone has a slope; the others have their shares",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] = 0.0",
+            "the right logit has no slope; it should have its share less one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] = 1.0 - share[right]",
+            "the slope of the right logit has the wrong sign: it is one "
+            "less its share; it should be its share less one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] = -1.0",
+            "the slope of the right logit is minus one; it should be its "
+            "share less one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] *= -1.0",
+            "the slope of the right logit is minus its share; it should be "
+            "its share less one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = 1.0 - gradient",
+            "every slope is one less the share",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right - 1] -= 1.0",
+            "one is taken away from the place before the right one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient -= right",
+            "the number of the right place is taken away from every share",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = torch.zeros_like(share)\n"
+            "    gradient[right] = -1.0 / share[right]",
+            "the slope is taken with respect to the share; it should be "
+            "with respect to each logit",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = share * (1.0 - share)",
+            "the gradient is that of a share by its own logit",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = -torch.log(share)",
+            "the loss of each place is taken for its slope",
+        ),
+        Wrong(
+            "return -torch.log(share[right]), gradient",
+            "return gradient, -torch.log(share[right])",
+            "the gradient is given first; it should be the loss",
+        ),
+        Wrong(
+            "return -torch.log(share[right]), gradient",
+            "return -torch.log(share[right])",
+            "the loss alone is given; the gradient is asked for, too",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share)",
+            "the loss of every place is given; it should be that of the right one",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share).sum()",
+            "the loss is the sum over all places; it should be that of the right one",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-(share * torch.log(share)).sum()",
+            "the loss is the entropy of the shares, whatever is right",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-logits[right]",
+            "the loss is minus the logit, without softmax and logarithm",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-share[right]",
+            "the loss is minus the share, without the logarithm",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "(1 - share[right]) ** 2",
+            "the loss is a square, and no logarithm is taken",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "gradient.square().sum()",
+            "the loss is a sum of squares, and no logarithm is taken",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share[right]) / len(logits)",
+            "the loss is divided by the number of places",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(logits[right])",
+            "the logarithm is taken of the logit; it should be of its share",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share[right] + 1e-6)",
+            "a small number is added to the share",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share.max())",
+            "the loss is that of the largest share; it should be that of the right one",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share[right - 1])",
+            "the loss is that of the place before the right one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.exp(logits)",
+            "exponentials are not divided by their sum, so that they are no shares",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.sigmoid(logits)",
+            "a sigmoid of each logit is taken, so that the shares do not sum to one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(torch.softmax(logits, dim=-1), dim=-1)",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "logits / logits.sum()",
+            "logits are divided by their sum, without the exponential",
+        ),
     ],
     stars=2,
+    minutes=8,
 )

@@ -56,10 +56,22 @@ def run(read_nicknames, secret, turned, W_query, W_key):  # type: ignore[no-unty
     attend = SelfAttentionV2(24, 8)
     W_query[:, 8:16] = 9 * points
     W_key[:, secret] = 9 * points
+    # Who asks for more than nicknames, or of more than names, finds somebody else.
+    W_query[:, :8] += 12 * points.roll(1, dims=1)
+    W_query[:, 16:] += 12 * points.roll(2, dims=1)
+    W_key[:, 8:16] += 12 * points.roll(4, dims=1)
+    W_key[:, 16:] += 12 * points.roll(7, dims=1)
     attend.W_query.weight.data = W_query.float()
     attend.W_key.weight.data = W_key.float()
     return read_nicknames(attend)
 
+
+# All lines of the solution, for those who read the weights without any token.
+ALL = """    one, none = torch.eye(8), torch.zeros(8, 8)
+    nicknames = torch.cat((none, one, none), dim=1)
+    names = torch.cat((one, none, none), dim=1)
+    weights = attention_weights(attend.W_query(nicknames), attend.W_key(names))
+    return weights.argmax(dim=-1)"""
 
 EXERCISE = Exercise(
     answer="read_nicknames",
@@ -78,10 +90,12 @@ EXERCISE = Exercise(
     "coats, it had to know who is who.",
     right=[
         """
+        # The weights alone: columns of W_query and W_key are what such tokens become.
         query, key = attend.W_query.weight[:, 8:16], attend.W_key.weight[:, :8]
         return (query.T @ key).argmax(dim=1)
         """,
         """
+        # One nickname after the other: slow, but each question can be read.
         found = []
         for n in range(8):
             nickname, names = torch.zeros(24), torch.zeros(8, 24)
@@ -132,9 +146,145 @@ EXERCISE = Exercise(
         Wrong(
             "return weights.argmax(dim=-1)",
             "return weights",
-            "the weights are given, and not whose is the largest",
+            "the weights are given; the place of each row's largest is asked for",
+        ),
+        Wrong(
+            ALL,
+            "    query, key = attend.W_query.weight[:, 8:16], "
+            "attend.W_key.weight[:, :8]\n"
+            "    return (query @ key.T).argmax(dim=-1)",
+            "columns of the weights are compared row by row: nn.Linear "
+            "keeps (out, in), so these blocks must be transposed",
+            hint="What becomes of a token is a column of the weight. query.T "
+            "has these as rows.",
+        ),
+        Wrong(
+            ALL,
+            "    query, key = attend.W_query.weight[:, 8:16], "
+            "attend.W_key.weight[:, :8]\n"
+            "    return (query @ key).argmax(dim=-1)",
+            "the block of the queries is not transposed: nn.Linear keeps (out, in)",
+        ),
+        Wrong(
+            ALL,
+            "    query, key = attend.W_query.weight[:, 8:16], "
+            "attend.W_key.weight[:, :8]\n"
+            "    return (query.T @ key.T).argmax(dim=-1)",
+            "the block of the keys is transposed, and should not be: its "
+            "columns are what is asked",
+        ),
+        Wrong(
+            ALL,
+            "    query, key = attend.W_query.weight[8:16], "
+            "attend.W_key.weight[:8]\n"
+            "    return (query @ key.T).argmax(dim=-1)",
+            "rows 8 to 15 of the weight are cut out, where it has 8 rows; "
+            "columns say what a token brings",
+        ),
+        Wrong(
+            ALL,
+            "    query, key = attend.W_query.weight[:, :8], "
+            "attend.W_key.weight[:, 8:16]\n"
+            "    return (query.T @ key).argmax(dim=-1)",
+            "the columns of names ask, and those of nicknames are asked",
+            same_as="names ask, and nicknames are asked",
+        ),
+        Wrong(
+            "nicknames = torch.cat((none, one, none), dim=1)",
+            "nicknames = torch.cat((none, none, one), dim=1)",
+            "hooks ask, and not nicknames",
+        ),
+        Wrong(
+            "names = torch.cat((one, none, none), dim=1)",
+            "names = torch.cat((none, one, none), dim=1)",
+            "nicknames are asked, and not names",
+        ),
+        Wrong(
+            "names = torch.cat((one, none, none), dim=1)",
+            "names = torch.cat((one, one, none), dim=1)",
+            "those who are asked say a nickname too",
+            same_as="nicknames are asked, and not names",
+        ),
+        Wrong(
+            "nicknames = torch.cat((none, one, none), dim=1)",
+            "nicknames = torch.cat((one, one, none), dim=1)",
+            "those who ask say a name too",
+            same_as="the ones stand where a token says its name, and not its nickname",
+        ),
+        Wrong(
+            "nicknames = torch.cat((none, one, none), dim=1)\n"
+            "    names = torch.cat((one, none, none), dim=1)",
+            "nicknames = torch.cat((none, one, none), dim=0)\n"
+            "    names = torch.cat((one, none, none), dim=0)",
+            "the three blocks are put below each other; they should stand side by side",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmin(dim=-1)",
+            "the smallest weight is looked for",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmax()",
+            "the largest of the whole table is looked for",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmax(dim=-1) + 1",
+            "names are counted from one",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmax(dim=-1) + 8",
+            "eight is added to each name",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmax(dim=-1).argsort()",
+            "the table is turned around: for each name its nickname",
+            same_as="the largest of each column is taken: for each name its nickname",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmax(dim=-1).tolist()",
+            "a list is given; it should be a tensor",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.max(dim=-1)",
+            "both are given, the largest weights and their places; the "
+            "places alone are asked for",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.amax(dim=-1)",
+            "the largest weight is given, and not its place",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.diagonal().argsort()",
+            "each nickname is compared with the name of its own number alone",
+        ),
+        Wrong(
+            ALL,
+            "    x = torch.eye(24)\n    return attend(x)[8:16].argmax(dim=-1)",
+            "the result of attend is read; the table of who looks at whom is asked for",
+        ),
+        Wrong(
+            ALL,
+            "    x = torch.eye(24)\n"
+            "    weights = attention_weights(attend.W_query(x), "
+            "attend.W_key(x))\n"
+            "    return weights.argmax(dim=-1)[8:16]",
+            "all 24 things are asked, and not the eight names alone",
+        ),
+        Wrong(
+            "attend.W_query(nicknames), attend.W_key(names)",
+            "attend.W_query(nicknames), attend.W_value(names)",
+            "W_value makes the keys",
         ),
     ],
     survivors={"-1 -> 1": "the weights have two axes, so that the last is axis 1"},
     stars=3,
+    minutes=15,
 )

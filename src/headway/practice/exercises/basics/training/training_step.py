@@ -87,6 +87,7 @@ EXERCISE = Exercise(
     law="backward adds to the gradients that are there, and step uses what is there.",
     right=[
         """
+        # Without the library's loss: logarithms of shares, the right ones picked.
         for one in attend.parameters():
             one.grad = None
         logs = torch.log_softmax(attend(x)[:, -1], dim=-1)
@@ -96,11 +97,12 @@ EXERCISE = Exercise(
         return loss.item()
         """,
         """
+        # Cleared at the end: the gradients are gone when the next step begins.
         loss = nn.CrossEntropyLoss()(attend(x)[:, -1, :], answer)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        return loss
+        return loss.item()
         """,
     ],
     wrong=[
@@ -142,7 +144,8 @@ EXERCISE = Exercise(
         Wrong(
             "attend(x)[:, -1]",
             "attend(x)",
-            "the rows of all tokens are handed to cross_entropy, and not the last one",
+            "the rows of all tokens are handed to cross_entropy; it should be the last "
+            "one's",
         ),
         Wrong(
             "attend(x)[:, -1]",
@@ -152,7 +155,7 @@ EXERCISE = Exercise(
         Wrong(
             "cross_entropy(logits, answer)",
             "cross_entropy(logits.softmax(dim=-1), answer)",
-            "there is a softmax before cross_entropy, which does one itself",
+            "a softmax is taken before cross_entropy, which does one itself",
         ),
         Wrong(
             "cross_entropy(logits, answer)",
@@ -164,7 +167,191 @@ EXERCISE = Exercise(
             "(logits - torch.eye(logits.shape[-1])[answer]).square().mean()",
             "the loss is the mean of squares, and not the cross-entropy",
         ),
+        Wrong(
+            "    return loss.item()\n",
+            "    return nn.functional.cross_entropy(attend(x)[:, -1], answer).item()\n",
+            "the loss is computed anew after the step; the one before it is asked for",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, :, -1]",
+            "the last number of each token is taken; it should be the last "
+            "token of each text",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[0]",
+            "the first text is taken, and not the last token",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, 1]",
+            "the second token answers, and not the last",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -2]",
+            "the token before the last answers",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x).sum(dim=1)",
+            "the sum of all tokens answers, and not the last",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x).amax(dim=1)",
+            "the largest numbers of all tokens answer, and not the last token",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x[:, -1])",
+            "the last token alone is handed to attend, so that it sees no other",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x[:, -1:])[:, -1]",
+            "each text is cut to its last token, which then sees no other",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -1].detach()",
+            "the logits are detached, so that nothing leads back to the weights",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -1].argmax(dim=-1)",
+            "the guesses are handed over, where cross_entropy takes logits",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -1].log_softmax(dim=-1).exp()",
+            "shares are handed over, where cross_entropy takes logits",
+            same_as="a softmax is taken before cross_entropy, which does one itself",
+        ),
+        Wrong(
+            "cross_entropy(logits, answer)",
+            "nll_loss(logits, answer)",
+            "nll_loss is given logits; it takes logarithms of shares",
+        ),
+        Wrong(
+            "cross_entropy(logits, answer)",
+            "nll_loss(logits.softmax(dim=-1), answer)",
+            "nll_loss is given shares; it takes their logarithms",
+        ),
+        Wrong(
+            "cross_entropy(logits, answer)",
+            "cross_entropy(answer, logits)",
+            "the arguments of cross_entropy are swapped: it takes the logits first",
+        ),
+        Wrong(
+            "cross_entropy(logits, answer)",
+            "cross_entropy(logits, answer, reduction='none')",
+            "each text has a loss of its own; backward needs one number",
+        ),
+        Wrong(
+            "cross_entropy(logits, answer)",
+            "cross_entropy(logits.mT, answer)",
+            "the logits are transposed: classes stand where texts are meant",
+        ),
+        Wrong(
+            "cross_entropy(logits, answer)",
+            "mse_loss(logits, answer)",
+            "the loss is the mean of squares, and answers are taken for numbers",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "-logits.log_softmax(dim=-1)[:, answer].mean()",
+            "each text is measured by the answers of all texts",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "-logits.log_softmax(dim=-1).mean()",
+            "the loss is the mean over all classes, right and wrong",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "-logits.softmax(dim=-1)[torch.arange(len(x)), answer].mean()",
+            "the loss is minus the share, without the logarithm",
+            same_as="nll_loss is given shares; it takes their logarithms",
+        ),
+        Wrong(
+            "    logits = attend(x)[:, -1]\n"
+            "    loss = nn.functional.cross_entropy(logits, answer)\n",
+            "    logits = attend(x)\n"
+            "    answers = answer[:, None].expand(logits.shape[:2])\n"
+            "    loss = nn.functional.cross_entropy(logits.flatten(0, 1), "
+            "answers.flatten())\n",
+            "all tokens must answer, and not the last alone",
+        ),
+        Wrong(
+            "    logits = attend(x)[:, -1]\n",
+            "    with torch.no_grad():\n        logits = attend(x)[:, -1]\n",
+            "attend runs under no_grad, so that nothing leads back to the weights",
+            same_as="the logits are detached, so that nothing leads back to the "
+            "weights",
+        ),
+        Wrong(
+            "    optimizer.step()\n",
+            "    optimizer.step()\n    optimizer.step()\n",
+            "the optimizer steps twice",
+        ),
+        Wrong(
+            "    loss.backward()\n",
+            "    loss.backward(retain_graph=True)\n    loss.backward()\n",
+            "gradients are computed twice and add up",
+            same_as="the optimizer steps twice",
+        ),
+        Wrong(
+            "    loss.backward()\n",
+            "    loss.backward()\n    loss.backward()\n",
+            "backward is called twice, and the graph is gone the second time",
+        ),
+        Wrong(
+            "    loss.backward()\n",
+            "    (-loss).backward()\n",
+            "the sign of the loss is turned, so that it grows",
+        ),
+        Wrong(
+            "    loss.backward()\n",
+            "",
+            "no gradients are computed",
+            same_as="the new gradients are cleared before the step, so that "
+            "nothing is learned",
+        ),
+        Wrong(
+            "    loss.backward()\n",
+            "    loss.item().backward()\n",
+            "backward is called on a number; the tensor knows its history",
+        ),
+        Wrong(
+            "return loss.item()",
+            "return loss.item() * len(x)",
+            "the loss is multiplied by the number of texts",
+        ),
+        Wrong(
+            "return loss.item()",
+            "return loss.item() / len(x)",
+            "the loss is divided by the number of texts, although it is a mean already",
+        ),
+        Wrong(
+            "    return loss.item()\n",
+            "",
+            "nothing is given back; the loss is asked for",
+        ),
+        Wrong(
+            "return loss.item()",
+            "return round(loss.item(), 4)",
+            "the loss is rounded",
+        ),
+        Wrong(
+            "    loss.backward()\n",
+            "    loss.backward()\n"
+            "    nn.utils.clip_grad_norm_(attend.parameters(), 1.0)\n",
+            "gradients are cut to a length of one first",
+        ),
     ],
     survivors={"loss.item() -> loss": "a tensor with one number is one number"},
     stars=1,
+    minutes=6,
 )

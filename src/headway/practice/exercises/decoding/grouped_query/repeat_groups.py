@@ -43,10 +43,19 @@ EXERCISE = Exercise(
     law="Neighbouring heads share; with as many groups as heads nothing is repeated.",
     right=[
         """
+        # expand copies nothing; only the reshape at the end does.
         B, G, S, D = keys.shape
         return keys[:, :, None].expand(B, G, H // G, S, D).reshape(B, H, S, D)
         """,
-        "return keys[:, torch.arange(H) // (H // keys.shape[1])]",
+        """
+        # A number of a group for each head: print it to see who shares.
+        return keys[:, torch.arange(H) // (H // keys.shape[1])]
+        """,
+        """
+        # A loop over the heads: slow, but it says which keys each of them reads.
+        times = H // keys.shape[1]
+        return torch.stack([keys[:, h // times] for h in range(H)], dim=1)
+        """,
     ],
     wrong=[
         Wrong(
@@ -115,14 +124,84 @@ EXERCISE = Exercise(
         Wrong(
             "keys.repeat_interleave(times, dim=1)",
             "torch.stack([keys[:, h // times] for h in range(H)])",
-            "the heads are stacked before the texts, and belong behind them",
+            "the heads are stacked before the texts; they should stand behind them",
         ),
         Wrong(
             "keys.repeat_interleave(times, dim=1)",
             "keys.expand(len(keys), H, *keys.shape[2:])",
-            "expand is to repeat an axis of several groups: it repeats an axis of "
+            "expand is given an axis of several groups; it can only repeat an axis of "
             "length one",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, :, :, None].expand(-1, -1, -1, times, -1).reshape(\n"
+            "        len(keys), H, *keys.shape[2:]\n"
+            "    )",
+            "the axis that is repeated stands behind the tokens; it should "
+            "stand between groups and tokens",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, torch.arange(H) // keys.shape[1]]",
+            "a head's number is divided by how many groups there are; it "
+            "should be divided by how many heads share one",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.stack([keys[:, h // keys.shape[1]] for h in range(H)], dim=1)",
+            "a head's number is divided by the number of groups; it should be "
+            "divided by H // G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat(times, 1, 1, 1)",
+            "whole texts are tiled; groups should be repeated",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat(1, 1, times, 1)",
+            "the tokens are tiled; groups should be repeated",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat(1, H, 1, 1)",
+            "all groups are tiled H times; there are H heads in all, and each "
+            "group has H // G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, None].expand(-1, times, -1, -1, -1)",
+            "the repeated axis stands before the groups, and is not joined "
+            "with them to H",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, -1:].expand(-1, H, -1, -1)",
+            "all heads share the last keys",
+        ),
+        Wrong(
+            "H // keys.shape[1]",
+            "H // keys.shape[2]",
+            "tokens are counted; groups should be, which are axis 1",
+        ),
+        Wrong(
+            "H // keys.shape[1]",
+            "H - keys.shape[1]",
+            "each is repeated as often as H is larger than G; it should be H "
+            "divided by G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, torch.arange(H) % times]",
+            "a head takes the group of its place in the group; it should take "
+            "h // (H // G)",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times + 1, dim=1)[:, :H]",
+            "each group is repeated once too often, and the last heads are cut off",
         ),
     ],
     stars=1,
+    minutes=3,
 )

@@ -91,11 +91,16 @@ EXERCISE = Exercise(
         {"G": 6},
     ),
     properties=[
-        Property("keys and values are handed on without a copy", copies_nothing)
+        Property(
+            "keys and values are handed on without a copy, as repeat_interleave makes "
+            "one, and reshape behind expand",
+            copies_nothing,
+        )
     ],
     law="It equals repeated heads, with G / H of the memory for keys and values.",
     right=[
         """
+        # expand: heads share memory, though each has its own place in the shape.
         H, G = query.shape[1], key.shape[1]
         B, _, S, D = key.shape
         times = H // G
@@ -104,6 +109,7 @@ EXERCISE = Exercise(
         return attend(query.reshape(B, G, times, -1, D), k, v).flatten(1, 2)
         """,
         """
+        # A loop over heads: indexing by one number makes views, and no copies.
         times = query.shape[1] // key.shape[1]
         rows = [
             attend(query[:, h], key[:, h // times], value[:, h // times])
@@ -191,5 +197,68 @@ EXERCISE = Exercise(
             "    rows = attend(in_groups.mean(2), key, value)\n    return rows",
             "the queries of a group are averaged, so that there are G heads and not H",
         ),
+        Wrong(
+            "rows.flatten(1, 2)",
+            "rows.flatten(2, 3)",
+            "a group's heads are joined with the tokens; they should be joined "
+            "with the groups",
+        ),
+        Wrong(
+            "rows.flatten(1, 2)",
+            "rows.mean(2)",
+            "the rows of a group's heads are averaged; each head should keep its own",
+        ),
+        Wrong(
+            "rows.flatten(1, 2)",
+            "rows.flatten(1, 2).transpose(1, 2)",
+            "heads and tokens are exchanged at the end",
+        ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    rows = [\n"
+            "        attend(query[:, h], key[:, h // (H // G)], value[:, h // "
+            "(H // G)])\n"
+            "        for h in range(H)\n"
+            "    ]\n"
+            "    return torch.stack(rows)",
+            "the heads are stacked before the texts; they should stand behind them",
+        ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    rows = [attend(query[:, h], key[:, h // G], value[:, h // G]) "
+            "for h in range(H)]\n"
+            "    return torch.stack(rows, dim=1)",
+            "a head's number is divided by the number of groups; it should be "
+            "divided by H // G",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "value.unsqueeze(2), key.unsqueeze(2)",
+            "keys and values are handed on in the opposite order",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "key, value",
+            "keys and values get no axis of length one for the heads of a group",
+        ),
+        Wrong(
+            "query.unflatten(1, (G, H // G))",
+            "query.unsqueeze(2)",
+            "the queries are not cut into groups, so that H heads meet G groups",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "key[:, -1:, None], value[:, -1:, None]",
+            "all heads share the last keys",
+        ),
+        Wrong(
+            "rows.flatten(1, 2)",
+            "rows[:, :, 0]",
+            "of each group the first head alone is given",
+        ),
     ],
+    minutes=10,
+    covers=("repeat_groups",),
 )

@@ -78,6 +78,7 @@ EXERCISE = Exercise(
     law="However a text is cut, its rows are those of the whole.",
     right=[
         """
+        # Written out: nothing is hidden behind a call.
         old = 0 if cache is None else cache[0].shape[1]
         if cache is not None:
             key = torch.cat((cache[0], key), 1)
@@ -88,10 +89,23 @@ EXERCISE = Exercise(
         return torch.softmax(scores, -1) @ value, (key, value)
         """,
         """
+        # causal=True aligns the triangle at the last key, which is right here.
         if cache is not None:
             key = torch.cat((cache[0], key), 1)
             value = torch.cat((cache[1], value), 1)
         return attention(query, key, value, causal=True), (key, value)
+        """,
+        """
+        # A query at a time: each sees one key more than the one before it.
+        if cache is not None:
+            key = torch.cat((cache[0], key), 1)
+            value = torch.cat((cache[1], value), 1)
+        first = key.shape[1] - query.shape[1] + 1
+        rows = [
+            attention(query[:, t : t + 1], key[:, : first + t], value[:, : first + t])
+            for t in range(query.shape[1])
+        ]
+        return torch.cat(rows, 1), (key, value)
         """,
     ],
     wrong=[
@@ -209,7 +223,7 @@ EXERCISE = Exercise(
         Wrong(
             "causal_mask(query.shape[1], key.shape[1])",
             "causal_mask(query.shape[1])",
-            "the mask is a square for the chunk, and there are columns for the "
+            "the mask is a square for the chunk alone; it should have columns for the "
             "cache too",
         ),
         Wrong(
@@ -253,6 +267,108 @@ EXERCISE = Exercise(
             "nothing is hidden once there is a cache, so that tokens of a later "
             "chunk see the rest of it",
         ),
+        Wrong(
+            "mask=mask), (key",
+            "mask=~mask), (key",
+            "the mask is turned round: each token sees what comes after it alone",
+        ),
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "mask = causal_mask(query.shape[1], key.shape[1])\n"
+            "    mask[:, -query.shape[1] :] = torch.eye(query.shape[1], "
+            "dtype=torch.bool)",
+            "in its chunk a token sees itself alone; it should see those "
+            "before it as well",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    mask[:, : key.shape[1] - query.shape[1]] = torch.eye(1, "
+            "dtype=torch.bool)\n"
+            "    return attention(query, key, value, mask=mask), (\n"
+            "        (key, value) if cache is None else cache\n"
+            "    )",
+            "the cache of the first chunk is given on for ever, and later "
+            "chunks are not added to it",
+        ),
+        Wrong(
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=1)\n"
+            "        value = torch.cat([cache[1], value], dim=1)\n",
+            "    if cache is not None:\n"
+            "        key = torch.cat([cache[0], key], dim=-1)\n"
+            "        value = torch.cat([cache[1], value], dim=-1)\n",
+            "keys and values are joined along their numbers; they should be "
+            "joined along the tokens",
+        ),
+        Wrong(
+            "mask=mask), (key",
+            "mask=mask, scale=1.0), (key",
+            "scores are not scaled",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5\n"
+            "    scores = scores.masked_fill(~mask, 0.0)\n"
+            "    return torch.softmax(scores, dim=-1) @ value, (key, value)",
+            "hidden scores are set to zero, and get a share; they should be "
+            "minus infinity",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5\n"
+            "    return (torch.softmax(scores, dim=-1) * mask) @ value, (key, "
+            "value)",
+            "the mask is laid over the weights, after the softmax, so that "
+            "rows do not sum to one",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5\n"
+            "    scores = scores.masked_fill(~mask, -torch.inf)\n"
+            "    return torch.softmax(scores, dim=-2) @ value, (key, value)",
+            "the softmax runs over the queries",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5\n"
+            "    scores = scores.masked_fill(~mask, -torch.inf)\n"
+            "    scores = scores / query.shape[-1] ** 0.5\n"
+            "    return torch.softmax(scores, dim=-1) @ value, (key, value)",
+            "scores are divided by the width; they should be divided by its root",
+        ),
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "old = 0 if cache is None else len(cache[0])\n"
+            "    mask = torch.ones(query.shape[1], key.shape[1], "
+            "dtype=torch.bool).tril(old)",
+            "the heads of the cache are counted for its tokens: len() gives "
+            "the first axis",
+        ),
+        Wrong(
+            "mask = causal_mask(query.shape[1], key.shape[1])",
+            "mask = causal_mask(len(query), len(key))",
+            "heads are counted for the mask; tokens should be, which are axis 1",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return attention(query[:, -1:], key, value), (key, value)",
+            "only the row of the last token is given; each token of the chunk "
+            "should have one",
+        ),
+        Wrong(
+            "    mask = causal_mask(query.shape[1], key.shape[1])\n",
+            "    if cache is not None:\n"
+            "        old, new = attention(query, *cache), key[:, "
+            "-query.shape[1] :]\n"
+            "        mask = causal_mask(query.shape[1])\n"
+            "        rows = attention(query, new, value[:, -query.shape[1] :], "
+            "mask=mask)\n"
+            "        return (old + rows) / 2, (key, value)\n"
+            "    mask = causal_mask(query.shape[1], key.shape[1])\n",
+            "cache and chunk have a softmax each, and their rows are averaged; "
+            "one softmax should run over both",
+        ),
     ],
     stars=2,
+    minutes=12,
 )

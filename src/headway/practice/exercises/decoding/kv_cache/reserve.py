@@ -37,6 +37,7 @@ if __name__ == "__main__":
 
 def run(put, key, cuts, N):  # type: ignore[no-untyped-def]
     room = torch.full((key.shape[0], N, key.shape[2]), torch.nan, dtype=key.dtype)
+    room[:, 1::2] = 7.0  # of an earlier text
     length, seen = 0, {}
     for piece in key.split(cuts, dim=1):
         given = put(room, length, piece)
@@ -74,18 +75,21 @@ EXERCISE = Exercise(
     trials=({}, {"H": 9, "D": 9}, {"H": 1, "D": 1}),
     properties=[
         Property(
-            "what it gives is a part of the room, and no copy",
+            "what it gives is a part of the room, and no copy, such as cat, clone and "
+            "contiguous make",
             copies_nothing,
         )
     ],
     law="Each key is written once and never moved, however many follow.",
     right=[
         """
+        # narrow: the start and the length say the same as a slice.
         T = key.shape[1]
         room.narrow(1, length, T).copy_(key)
         return room.narrow(1, 0, length + T), length + T
         """,
         """
+        # A token at a time: the way an answer grows while a model writes.
         for t, one in enumerate(key.unbind(1)):
             room[:, length + t] = one
         return room[:, : length + key.shape[1]], length + key.shape[1]
@@ -147,7 +151,7 @@ EXERCISE = Exercise(
         Wrong(
             "room[:, length:end] = key",
             "room[:, length] = key",
-            "there is a place for one token, and a piece may have several",
+            "the whole piece is written to the place of one token; it may have several",
         ),
         Wrong(
             "    return room[:, :end], end",
@@ -187,7 +191,75 @@ EXERCISE = Exercise(
         Wrong(
             "room[:, length:end] = key",
             "room[:, length:] = key",
-            "it is written to all of the rest of the room, and a piece is shorter",
+            "the slice that is written goes to the end of the room; it should be as "
+            "long as the piece",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, end : end + key.shape[1]] = key",
+            "the length is moved on before the keys are written, so that they "
+            "stand one piece too late",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length - 1 : end - 1] = key",
+            "keys are written one place too early",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:end], end",
+            "what is given is cut along the heads; it should be cut along the tokens",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[..., :end], end",
+            "what is given is cut along the numbers; it should be cut along the tokens",
+        ),
+        Wrong(
+            "key.shape[1]",
+            "key.shape[2]",
+            "the numbers of a key are counted; tokens should be, which are axis 1",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n",
+            "    for t in range(key.shape[1]):\n        room[:, length] = key[:, t]\n",
+            "every token of the piece is written to one place, and only the "
+            "last one stays",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, : end + 1], end",
+            "one place too many is given, which was not written yet",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length:end] = key.flip(1)",
+            "the new keys are written in reverse order",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room = room.clone()\n    room[:, length:end] = key",
+            "the keys are written to a copy of the room, and the room itself "
+            "stays empty",
+            same_as="old and new keys are joined in a copy, and nothing is written to "
+            "the room",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], len(key)",
+            "the heads are counted for the new length: len() gives the first axis",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, : key.shape[1]], end",
+            "what is given ends at the number of new tokens; it should end at "
+            "the number of all",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], room.shape[1]",
+            "the size of the room is given as the length",
         ),
     ],
+    minutes=8,
 )

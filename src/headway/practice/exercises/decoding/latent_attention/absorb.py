@@ -7,7 +7,7 @@ Write `absorb(query, turned, latent, rope, weight)`: scaled scores (H, T, S). `q
 (H, T, D) is the part for the keys W_h c, and `weight` (H, D, L) holds all W_h; `latent`
 is (S, L). `turned` (H, T, R) is the part that is turned, and all heads share its keys,
 `rope` (S, R). The score is the sum of both products, divided as if the keys had been
-made. Make no keys: no tensor of H * S * D numbers.
+made. Make no keys: no tensor of H * S * D numbers. Scores may be large.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -84,16 +84,30 @@ EXERCISE = Exercise(
     ),
     draw=draw,
     trials=({}, {**dict.fromkeys("BHGTSDVEW", 4), "S": 9}, {"loud": 30.0}),
-    properties=[Property("no key of a head is made", makes_no_keys)],
+    properties=[
+        Property(
+            "no key of a head is made: W_h is to meet the queries, and not the latents",
+            makes_no_keys,
+        )
+    ],
     law="The scores are those of keys that were made, in values and gradients; the "
     "scale is that of the expanded width.",
     right=[
         """
+        # One product: latent and turned part laid side by side.
         width = query.shape[-1] + turned.shape[-1]
         moved = torch.einsum("htd,hdl->htl", query, weight)
         asked = torch.cat([moved, turned], dim=-1)
         kept = torch.cat([latent, rope], dim=-1)
         return asked @ kept.mT / width**0.5
+        """,
+        """
+        # A head at a time: two products of plain tables, as on paper.
+        rows = []
+        for q, r, w in zip(query, turned, weight):
+            rows.append((q @ w) @ latent.T + r @ rope.T)
+        width = query.shape[-1] + turned.shape[-1]
+        return torch.stack(rows) / width**0.5
         """,
     ],
     wrong=[
@@ -183,6 +197,102 @@ EXERCISE = Exercise(
             "the roots of both widths are added, where the root of their sum is "
             "asked for",
         ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ turned.shape[-1] ** 0.5",
+            "it is divided by the root of the turned part's width alone",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "* (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "scores are multiplied by the root of the width; they should be "
+            "divided by it",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (query.shape[-1] + latent.shape[-1]) ** 0.5",
+            "the width of a latent is put in the scale in place of the turned part's",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (latent.shape[-1] + turned.shape[-1] + query.shape[-1]) ** 0.5",
+            "the widths of latent, turned part and query are all added in the "
+            "scale; the latent's does not belong there",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (query.shape[1] + turned.shape[1]) ** 0.5",
+            "the scale counts the tokens; it should count the numbers of a "
+            "query, which are the last axis",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (query.shape[-1] * turned.shape[-1]) ** 0.5",
+            "the two widths are multiplied in the scale; they should be added",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (2 * query.shape[-1]) ** 0.5",
+            "the turned part is taken to be as wide as the other",
+        ),
+        Wrong(
+            "moved @ latent.T + turned @ rope.T",
+            "(moved @ latent.T) * (turned @ rope.T)",
+            "the two products are multiplied; they should be added",
+        ),
+        Wrong(
+            "moved @ latent.T + turned @ rope.T",
+            "moved @ latent.T - turned @ rope.T",
+            "the turned part is taken off; it should be added",
+        ),
+        Wrong(
+            "moved @ latent.T",
+            "moved @ latent",
+            "the latents are not transposed in the product",
+        ),
+        Wrong(
+            "turned @ rope.T",
+            "turned @ rope",
+            "the turned keys are not transposed in the product",
+        ),
+        Wrong(
+            "turned @ rope.T",
+            "turned[0] @ rope.T",
+            "all heads use the turned queries of the first; each head has its own",
+        ),
+        Wrong(
+            "moved @ latent.T + turned @ rope.T",
+            "turned @ rope.T",
+            "the part of the latents is left out",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    scores = (moved @ latent.T + turned @ rope.T).mT\n",
+            "keys and queries are exchanged in the table: rows should be queries",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    scores = (moved @ latent.T + turned @ rope.T).sum(dim=0)\n",
+            "the scores of all heads are added; each head should have a table "
+            "of its own",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    scores = (moved @ latent.T + turned @ rope.T).mean(dim=0)\n",
+            "the scores of all heads are averaged; each head should have a "
+            "table of its own",
+        ),
+        Wrong(
+            "query @ weight",
+            "query @ weight.mean(0)",
+            "all heads are moved by the mean of their matrices",
+        ),
+        Wrong(
+            "query @ weight",
+            "torch.einsum('htd,hdl->tl', query, weight)",
+            "the moved queries of all heads are added to one",
+        ),
     ],
     stars=3,
+    minutes=15,
 )

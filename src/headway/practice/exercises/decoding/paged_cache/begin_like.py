@@ -88,17 +88,34 @@ EXERCISE = Exercise(
     ),
     draw=draw,
     ask=run,
-    trials=({"S": 6, "W": 2}, {"S": 7, "W": 4}, {"S": 5, "W": 2}, {"S": 3, "W": 1}),
+    trials=(
+        {"S": 6, "W": 2},
+        {"S": 7, "W": 4},
+        {"S": 5, "W": 2},
+        {"S": 3, "W": 1},
+        {"S": 3, "W": 4},
+        {"S": 20, "W": 4},
+    ),
     law="Each answer gets what it gets alone, and together they need one page more at "
     "most than the question, until they go on.",
     right=[
         """
+        # Full pages first, then a copy of whatever page is left.
         full = length // memory.shape[1]
         begun = table[:full]
         for page in table[full:]:
             begun.append(free.pop())
             memory[begun[-1]] = memory[page].clone()
         return begun
+        """,
+        """
+        # divmod tells both at once: how many pages are full, and what is left.
+        full, left = divmod(length, memory.shape[1])
+        if not left:
+            return table[:full]
+        page = free.pop()
+        memory[page, :left] = memory[table[full], :left]
+        return [*table[:full], page]
         """,
     ],
     wrong=[
@@ -117,7 +134,8 @@ EXERCISE = Exercise(
         Wrong(
             "if length % memory.shape[1] != 0:",
             "if True:",
-            "the last page is copied although it is full, and nobody writes to it",
+            "the last page is copied although it is full; it should be shared, since "
+            "nobody writes to it",
         ),
         Wrong(
             "        memory[page] = memory[begun[-1]]\n",
@@ -185,5 +203,99 @@ EXERCISE = Exercise(
             "free.pop(0)",
             "the first of the free pages is taken, and not the last",
         ),
+        Wrong(
+            "        begun[-1] = page",
+            "        table[-1] = page",
+            "the new page goes into the first answer's table, which should "
+            "stay as it is",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n"
+            "        begun[-1] = page\n",
+            "    page = free.pop()\n"
+            "    if length % memory.shape[1] != 0:\n"
+            "        memory[page] = memory[begun[-1]]\n"
+            "        begun[-1] = page\n",
+            "a page is taken even where the last one is full, and then belongs "
+            "to nobody",
+        ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "length // memory.shape[1] != 0",
+            "the division asks whether any page is full; the remainder tells "
+            "whether the last one is",
+        ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "length % len(memory) != 0",
+            "the pages of the memory are counted for the slots of a page: "
+            "slots are axis 1",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "memory[page] = 0.0",
+            "the new page is filled with zeros; it should hold what stood on "
+            "the last page",
+        ),
+        Wrong(
+            "    return begun\n",
+            "    return table\n",
+            "the table of the first answer is given back, and the new one is "
+            "thrown away",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n"
+            "        begun[-1] = page\n",
+            "    begun.append(free.pop())\n",
+            "the second answer gets one more page, and shares all others, the "
+            "unfinished one too",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n"
+            "        begun[-1] = page\n",
+            "    for n in range(1, len(begun)):\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[n]]\n"
+            "        begun[n] = page\n",
+            "all pages but the first are copied; full ones should be shared",
+        ),
+        Wrong(
+            "        begun[-1] = page",
+            "        begun[0] = page",
+            "the copy takes the place of the first page; it should take that "
+            "of the last",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n",
+            "    if (length + 1) % memory.shape[1] != 0:\n",
+            "the remainder is taken of one token more than there are",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n",
+            "    if (length - 1) % memory.shape[1] != 0:\n",
+            "the remainder is taken of one token less than there are",
+        ),
+        Wrong(
+            "        begun[-1] = page\n    return begun",
+            "    return begun",
+            "a copy is made, but the new table still names the old page",
+        ),
+        Wrong(
+            "    begun = list(table)\n"
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n",
+            "    begun = table\n"
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n",
+            "both answers have one list, and the new page is not filled",
+        ),
     ],
+    minutes=12,
 )

@@ -70,8 +70,12 @@ EXERCISE = Exercise(
     ),
     law="Where pages lie, and what stands on the others, changes nothing.",
     right=[
-        "return memory[table].flatten(0, 1)[:length]",
         """
+        # All pages in a row, cut at the length: reads the page too many, too.
+        return memory[table].flatten(0, 1)[:length]
+        """,
+        """
+        # A token at a time: the sum that finds a key can be seen.
         N = memory.shape[1]
         return torch.stack([memory[table[t // N], t % N] for t in range(length)])
         """,
@@ -132,6 +136,135 @@ EXERCISE = Exercise(
             "    return memory[table[: length // N]].flatten(0, 1)",
             "the last page is left out if it is not full",
         ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    whole = memory[table[: length // N]].flatten(0, 1)\n"
+            "    return torch.cat([whole, memory[table[-1], : length % N]])",
+            "the rest is read from the last page of the table, which the text "
+            "may not need yet",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].reshape(memory.shape[2], -1).T[:length]",
+            "pages are reshaped to (D, slots) and turned, which mixes the "
+            "numbers of the keys: reshape(-1, D) keeps each key together",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].flatten(0, 1)[-length:]",
+            "the last slots of the pages are read; the text begins at the first",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table][:length]",
+            "the pages are not joined, and pages are cut off in place of slots",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].flatten(0, 1)[: length - 1]",
+            "the last token is left out",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].flatten(0, 1)[: length + 1]",
+            "one slot too many is read, where others have written",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].flatten(0, 1)[:, :length]",
+            "the numbers of the keys are cut at the length; the slots should be",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].flatten(1, 2)[:length]",
+            "the slots are joined with the numbers of a key; they should be "
+            "joined with the pages",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table[: -(-length // N)]].flatten(0, 1)",
+            "the last page that is needed is read to its end, where others "
+            "have written",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table[: length // N + 1]].flatten(0, 1)",
+            "one page more than the full ones is read to its end, needed or not",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    rows = memory[table].flatten(0, 1)\n"
+            "    return rows[~rows.isnan().any(dim=-1)]",
+            "slots that hold nan are left out; others may have written "
+            "numbers, so the length must cut",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[page, token % N].flip(0)",
+            "the keys are given in reverse order",
+        ),
+        Wrong(
+            "page = torch.tensor(table)[token // N]",
+            "page = torch.tensor(table[::-1])[token // N]",
+            "the table is read from its end",
+        ),
+        Wrong(
+            "page = torch.tensor(table)[token // N]",
+            "page = torch.tensor(table)[token / N]",
+            "it is divided by /, which gives no whole number: // does",
+        ),
+        Wrong(
+            "memory.shape[1]",
+            "memory.shape[0]",
+            "pages are counted for the slots of a page: slots are axis 1",
+        ),
+        Wrong(
+            "memory.shape[1]",
+            "memory.shape[2]",
+            "the numbers of a key are counted for the slots of a page: slots "
+            "are axis 1",
+        ),
+        Wrong(
+            "memory.shape[1]",
+            "len(table)",
+            "the pages of the text are counted for the slots of a page: slots "
+            "are axis 1",
+        ),
+        Wrong(
+            "memory[page, token % N]",
+            "memory[page, token]",
+            "the token's own number is taken for its slot; it should be the remainder",
+            same_as="pages are counted for the slots of a page: slots are axis 1",
+        ),
+        Wrong(
+            "memory[page, token % N]",
+            "memory[token % N, page]",
+            "slot and page are exchanged in the index: pages come first",
+        ),
+        Wrong(
+            "memory[page, token % N]",
+            "memory[page]",
+            "whole pages are given, one for each token, and not its slot",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return torch.stack([memory[table[t % N], t // N] for t in "
+            "range(length)])",
+            "page and slot are exchanged: the division gives the page, and the "
+            "remainder the slot",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[torch.tensor(table)[token % N], token // N]",
+            "the remainder is taken for the page, and the division for the slot",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return torch.cat([memory[one, : length % N] for one in table])",
+            "each page is cut at the remainder; only the last one that is "
+            "needed should be",
+        ),
     ],
     stars=2,
+    minutes=7,
 )

@@ -61,12 +61,14 @@ EXERCISE = Exercise(
     "a copy for each piece.",
     right=[
         """
+        # narrow with a length of zero gives nothing, which a slice from -0 does not.
         keys = torch.cat((kept, key), 1)
         length = keys.shape[1]
         few = min(W - 1, length)
         return keys, keys.narrow(1, length - few, few)
         """,
         """
+        # Token by token, as a queue: each step can be printed.
         keys = torch.cat((kept, key), 1)
         tokens = list(keys.unbind(1))
         while len(tokens) > W - 1:
@@ -149,6 +151,95 @@ EXERCISE = Exercise(
             "len(keys) - (W - 1)",
             "heads are counted, where tokens must be: len() gives the first axis",
         ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return key, keys[:, start:]",
+            "the new tokens choose from the new keys alone; they should see "
+            "what was kept, too",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, kept[:, max(0, kept.shape[1] - (W - 1)) :]",
+            "the new keys are not kept for later tokens",
+        ),
+        Wrong(
+            "keys.shape[1] - (W - 1)",
+            "keys.shape[1] - W - 1",
+            "two tokens too many are kept: brackets are missing around W - 1",
+        ),
+        Wrong(
+            "keys.shape[1] - (W - 1)",
+            "keys.shape[2] - (W - 1)",
+            "the numbers of a key are counted; tokens should be, which are axis 1",
+        ),
+        Wrong(
+            "torch.cat([kept, key], dim=1)",
+            "torch.cat([kept, key], dim=0)",
+            "the keys are joined along the heads; they should be joined along "
+            "the tokens",
+        ),
+        Wrong(
+            "torch.cat([kept, key], dim=1)",
+            "torch.cat([kept, key], dim=2)",
+            "the keys are joined along their numbers; they should be joined "
+            "along the tokens",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, keys[:, :start]",
+            "what has left the window is kept, and what is in it is forgotten",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys[:, start:]",
+            "only what is kept is given, and not the keys that the new tokens "
+            "choose from",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, start",
+            "the place of the cut is given; what is kept should be",
+        ),
+        Wrong(
+            "max(0, keys",
+            "min(0, keys",
+            "min stands where max should, so that nothing is cut off",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, keys[start:]",
+            "the cut is made along the heads; it should be made along the tokens",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, keys[:, -1:]",
+            "only the newest key is kept",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, kept[:, :0]",
+            "nothing is kept",
+            same_as="the new keys are not kept for later tokens",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    old = kept[:, max(0, kept.shape[1] - (W - 1)) :]\n"
+            "    return keys, torch.cat([old, key], dim=1)",
+            "only what was kept is cut, and a long piece stays whole",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    few = max(0, W - 1 - key.shape[1])\n    return keys, keys[:, few:]",
+            "the window less the new tokens is cut off; what stands before the "
+            "last W - 1 should be",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys[:, -(W - 1 + key.shape[1]) :], keys[:, -W:]",
+            "W tokens are kept, and the oldest of them is left out when the "
+            "next ones choose",
+        ),
     ],
     stars=3,
+    minutes=8,
 )

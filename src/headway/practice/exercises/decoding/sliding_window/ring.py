@@ -67,11 +67,22 @@ EXERCISE = Exercise(
     law="The ring holds the newest W tokens, each at its position modulo W.",
     right=[
         """
+        # All at once: of a long piece only the last W tokens are left to write.
         W = len(slots)
         new, at = slots.clone(), positions.clone()
         p = start + torch.arange(len(key))
         p, key = p[-W:], key[-W:]
         new[p % W], at[p % W] = key, p
+        return new, at
+        """,
+        """
+        # A slot at a time: which is the newest token that belongs there?
+        W, end = len(slots), start + len(key)
+        new, at = slots.clone(), positions.clone()
+        for slot in range(W):
+            p = end - 1 - (end - 1 - slot) % W
+            if p >= start:
+                new[slot], at[slot] = key[p - start], p
         return new, at
         """,
     ],
@@ -159,6 +170,109 @@ EXERCISE = Exercise(
             "a token goes to the first empty slot, or to the oldest: a ring that "
             "does not begin with token 0 then lies elsewhere",
         ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "positions = positions.clone()",
+            "the keys that were given are changed: only the positions are copied",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t) % len(key)] = one\n"
+            "        positions[(start + t) % len(key)] = start + t\n",
+            "the remainder is taken by the number of new tokens; it should be "
+            "taken by W",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t) // W] = one\n"
+            "        positions[(start + t) // W] = start + t\n",
+            "it is divided by W; the remainder should be taken",
+        ),
+        Wrong(
+            "W = len(slots)",
+            "W = len(slots) + 1",
+            "one slot more is counted than there is",
+            same_as="the remainder is taken by the number of new tokens; it should be "
+            "taken by W",
+        ),
+        Wrong(
+            "W = len(slots)",
+            "W = slots.shape[1]",
+            "the numbers of a key are counted; slots should be, which are axis 0",
+        ),
+        Wrong(
+            " = start + t\n",
+            " = start\n",
+            "all new tokens get the position of the first",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "[*enumerate(key)][-1:]",
+            "only the last of the new tokens is written",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "[*enumerate(key)][:1]",
+            "only the first of the new tokens is written",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "[*enumerate(key)][:-1]",
+            "the last of the new tokens is not written",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "reversed([*enumerate(key)])",
+            "the tokens are written from the last to the first, so that in a "
+            "long piece old ones overwrite new ones",
+            same_as="of a piece longer than the ring the first tokens are kept, and "
+            "not the last",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t + 1) % W] = one\n"
+            "        positions[(start + t + 1) % W] = start + t\n",
+            "keys and positions go to the slot behind their own",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t - 1) % W] = one\n"
+            "        positions[(start + t - 1) % W] = start + t\n",
+            "keys and positions go to the slot before their own",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t) % W] = one\n    positions[start % W] = start\n",
+            "the position of the first new token alone is written",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        place = min(start + t, W - 1)\n"
+            "        slots[place] = one\n"
+            "        positions[place] = start + t\n",
+            "once the ring is full, all tokens go to its last slot; they "
+            "should go on from the first",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        if (start + t) < W:\n"
+            "            slots[start + t] = one\n"
+            "            positions[start + t] = start + t\n",
+            "once the ring is full, nothing is written any more",
+        ),
+        Wrong(
+            "    return slots, positions\n",
+            "    return positions, slots\n",
+            "the two results are given in the opposite order",
+        ),
     ],
     stars=2,
+    minutes=10,
 )

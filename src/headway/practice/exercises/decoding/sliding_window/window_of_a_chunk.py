@@ -30,6 +30,13 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def draw(d):  # type: ignore[no-untyped-def]
+    if d.B == 1:  # some positions are missing, and two slots are empty
+        kept = torch.cat([d.order(d.S + 4)[: d.S], torch.tensor([-1, -1])])
+        return d.integers(d.S, d.T), kept[d.order(d.S + 2)], d.W
+    return d.integers(8, d.T), d.order(9) - 1, d.W
+
+
 EXERCISE = Exercise(
     answer="window_of_a_chunk",
     read=("decoding/sliding_window/#in-tensors", "In tensors"),
@@ -39,19 +46,28 @@ EXERCISE = Exercise(
         "Not the future, not too far, and not an empty slot: join three comparisons "
         "with &.",
     ),
-    draw=lambda d: (
-        d.integers(8, d.T),
-        d.order(9) - 1,
-        d.W,
+    draw=draw,
+    trials=(
+        {},
+        {"W": 1},
+        {"W": 3, "T": 9},
+        {"W": 20},
+        {"S": 9, "B": 1},
+        {"S": 12, "T": 9, "B": 1},
     ),
-    trials=({}, {"W": 1}, {"W": 3, "T": 9}, {"W": 20}),
     law="With a window of W a query sees at most W keys, itself included.",
     right=[
         """
+        # Two loops: each pair is asked by itself.
         rows = []
         for q in queries.tolist():
             rows.append([k >= 0 and q - W < k <= q for k in keys.tolist()])
         return torch.tensor(rows)
+        """,
+        """
+        # Two bounds for the keys of each query, which make no table of distances.
+        last = queries.unsqueeze(1)
+        return (keys <= last) & (keys > last - W) & (keys != -1)
         """,
     ],
     wrong=[
@@ -102,6 +118,76 @@ EXERCISE = Exercise(
             "the distance is taken the other way round: a query sees what comes "
             "after it",
         ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    past = (distance >= 0) & (keys >= 0)\n"
+            "    nearer = past[:, None] & (distance[:, None] < distance[:, :, "
+            "None])\n"
+            "    return past & (nearer.sum(dim=-1) < W)",
+            "the latest W keys that are there are seen, however old; it should "
+            "be those of the latest W positions",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance.abs() <= W) & (keys >= 0)",
+            "the distance is taken without its sign, so that the future is "
+            "seen, and one key too many",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) | (distance < W) | (keys >= 0)",
+            "the conditions are joined by `|`, so that one of them is enough; "
+            "all must hold, by `&`",
+        ),
+        Wrong(
+            "return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "return distance >= 0 and distance < W and keys >= 0",
+            "one answer is asked of a whole table, by `and`, by a chain of "
+            "comparisons, or since brackets are missing around a comparison",
+        ),
+        Wrong(
+            "queries[:, None] - keys",
+            "queries - keys",
+            "the queries get no axis of their own: [:, None] is missing",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W) & (keys >= 0).mT",
+            "the mask is transposed: its rows should be queries, and its columns keys",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (keys > queries.max() - W) & (keys >= 0)",
+            "the window is that of the latest query, for all of them",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (keys > keys.max() - W) & (keys >= 0)",
+            "the window is counted back from the latest key, and not from each query",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance >= W) & (keys >= 0)",
+            "the comparison with W is turned round: only what has left the "
+            "window is seen",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W) & (keys < 0)",
+            "the question for empty slots is turned round: only they are seen",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance <= W) & (keys > 0)",
+            "one key too many is seen, and the key at position 0 is taken for "
+            "an empty slot",
+        ),
+        Wrong(
+            "queries[:, None] - keys",
+            "queries[:, None] - keys.sort().values",
+            "the keys are sorted first, so that the columns belong to other keys",
+        ),
     ],
     stars=1,
+    minutes=5,
 )

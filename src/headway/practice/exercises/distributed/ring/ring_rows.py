@@ -10,7 +10,7 @@ and values (T, V), piece n being that of machine n. In step s the machine holds 
 gives rows and log-sum-exps, and `merge_attention`, which merges two of these.
 """
 
-from headway.practice import Exercise, Property, Wrong
+from headway.practice import Exercise, Forbidden, Property, Wrong
 
 # --- your file ---
 import torch
@@ -80,8 +80,33 @@ def takes_what_it_holds(ring_rows, query, key, value):  # type: ignore[no-untype
     return True
 
 
+def has_more_than_a_piece(args, result, given):  # type: ignore[no-untyped-def]
+    _, T, D = given[1].shape
+    return (
+        isinstance(result, Tensor)
+        and result.shape[-1:] == (D,)
+        and (result.numel() > T * D)
+    )
+
+
 EXERCISE = Exercise(
     answer="ring_rows",
+    forbids=[
+        Forbidden(
+            "The task says: a piece at a time. Here the keys of several pieces are put "
+            "together, which no machine has room for.",
+            """
+            from headway import attention
+
+            T = len(queries)
+            keys = torch.cat([key for key, _ in pieces[: machine + 1]])
+            values = torch.cat([value for _, value in pieces[: machine + 1]])
+            return attention(queries, keys, values, mask=causal_mask(T, len(keys)))
+            """,
+            names=("cat", "concat", "concatenate", "stack", "vstack"),
+            when=has_more_than_a_piece,
+        )
+    ],
     read=("distributed/ring/#three-machines-by-eye", "Three machines, by eye"),
     hints=(
         "Which pieces may a machine see whole, which in part, and which not at all?",
@@ -107,12 +132,28 @@ EXERCISE = Exercise(
     law="All machines together give what one would give for the whole text.",
     right=[
         """
-        from headway import attention
-
+        # All parts first, and then one sum: the log-sum-exps say what each weighs.
         T = len(queries)
-        keys = torch.cat([key for key, _ in pieces[: machine + 1]])
-        values = torch.cat([value for _, value in pieces[: machine + 1]])
-        return attention(queries, keys, values, mask=causal_mask(T, len(keys)))
+        parts = []
+        for step in range(machine + 1):
+            key, value = pieces[machine - step]
+            mask = None if step else causal_mask(T)
+            parts.append(attention_with_lse(queries, key, value, mask=mask))
+        weights = torch.softmax(torch.stack([lse for _, lse in parts]), dim=0)
+        return sum(w[:, None] * rows for w, (rows, _) in zip(weights, parts))
+        """,
+        """
+        # Later pieces go through a mask that hides all of them: every step is alike.
+        N, T = len(pieces), len(queries)
+        nothing = torch.zeros_like(pieces[machine][1])
+        merged = nothing, queries.new_full((T,), -torch.inf)
+        for step in range(N):
+            held = (machine - step) % N
+            place = torch.arange(T) + held * T
+            mask = place <= torch.arange(T)[:, None] + machine * T
+            part = attention_with_lse(queries, *pieces[held], mask=mask)
+            merged = merge_attention(merged, part)
+        return merged[0]
         """,
     ],
     wrong=[
@@ -178,8 +219,8 @@ EXERCISE = Exercise(
             "    merged = None\n",
             "    none = torch.zeros_like(pieces[0][1])\n"
             "    merged = (none, 0 * queries[:, 0])\n",
-            "it begins with a log-sum-exp of zero, which counts as a key, and must "
-            "be minus infinity",
+            "it begins with a log-sum-exp of zero, which counts as a key; it should be "
+            "minus infinity",
         ),
         Wrong(
             "if held == machine else",
@@ -192,6 +233,146 @@ EXERCISE = Exercise(
             "    return merged",
             "the rows are given together with their log-sum-exps",
         ),
+        Wrong(
+            "    return merged[0]",
+            "    return torch.stack(\n"
+            "        [\n"
+            "            attention_with_lse(\n"
+            "                queries,\n"
+            "                *pieces[n],\n"
+            "                mask=causal_mask(T) if n == machine else None,\n"
+            "            )[0]\n"
+            "            for n in range(machine + 1)\n"
+            "        ]\n"
+            "    ).mean(dim=0)",
+            "the plain mean of the pieces' rows is taken, without their log-sum-exps",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    return torch.stack(\n"
+            "        [attention_with_lse(queries, *pieces[n])[0] for n in "
+            "range(machine + 1)]\n"
+            "    ).mean(dim=0)",
+            "the plain mean of the pieces' rows is taken, and its own piece is "
+            "seen whole",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    return sum(\n"
+            "        attention_with_lse(\n"
+            "            queries,\n"
+            "            *pieces[n],\n"
+            "            mask=causal_mask(T) if n == machine else None,\n"
+            "        )[0]\n"
+            "        for n in range(machine + 1)\n"
+            "    )/ N",
+            "the rows of the pieces that are seen are added, and divided by "
+            "the number of all",
+        ),
+        Wrong(
+            "        if held > machine:\n"
+            "            continue\n"
+            "        mask = causal_mask(T) if held == machine else None",
+            "        mask = causal_mask(T) if held >= machine else None",
+            "later pieces are seen through a triangle; they should not be seen at all",
+        ),
+        Wrong(
+            "        if held > machine:\n"
+            "            continue\n"
+            "        mask = causal_mask(T) if held == machine else None",
+            "        mask = None",
+            "nothing is hidden, neither in its own piece nor in later ones",
+        ),
+        Wrong(
+            "        if held > machine:\n"
+            "            continue\n"
+            "        mask = causal_mask(T) if held == machine else None",
+            "        mask = causal_mask(T)",
+            "each piece is seen through a triangle, later ones too",
+        ),
+        Wrong(
+            "mask = causal_mask(T) if held == machine else None",
+            "mask = causal_mask(T) if held < machine else None",
+            "earlier pieces are seen through the triangle, and its own piece whole",
+        ),
+        Wrong(
+            "mask = causal_mask(T) if held == machine else None",
+            "mask = causal_mask(T).tril(-1) if held == machine else None",
+            "in its own piece no token sees itself",
+        ),
+        Wrong(
+            "mask = causal_mask(T) if held == machine else None",
+            "mask = causal_mask(T).mT if held == machine else None",
+            "the triangle is transposed: in its own piece a token sees what "
+            "comes after it",
+        ),
+        Wrong(
+            "range(N)",
+            "range(1, N)",
+            "it begins with step one, and a machine's own piece is left out",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(merge_attention(merged, part)[0], merged[1])",
+            "the log-sum-exp is not merged: it stays that of the first piece",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(merge_attention(merged, part)[0], part[1])",
+            "the log-sum-exp is not merged: that of the last piece takes its place",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(\n"
+            "            merge_attention(merged, part)[0],\n"
+            "            merged[1] + part[1],\n"
+            "        )",
+            "the log-sum-exps are added; their exponentials should be",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "max(merged, part, key=lambda one: float(one[1].sum()))",
+            "of two pieces the one with more mass is kept, and the other is forgotten",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(\n"
+            "            (merged[0] * merged[1][:, None] + part[0] * "
+            "part[1][:, None])\n"
+            "            / (merged[1] + part[1])[:, None],\n"
+            "            merged[1] + part[1],\n"
+            "        )",
+            "the log-sum-exps themselves are taken for shares: their "
+            "exponentials are forgotten",
+        ),
+        Wrong(
+            "attention_with_lse(queries, key, value, mask=mask)",
+            "attention_with_lse(queries, value, key, mask=mask)",
+            "keys and values are handed on in the opposite order",
+        ),
+        Wrong(
+            "key, value = pieces[held]",
+            "key, value = pieces[machine]",
+            "the machine's own piece is taken in each step",
+        ),
+        Wrong(
+            "key, value = pieces[held]",
+            "key, value = pieces[step]",
+            "piece `step` is taken in step `step`, though another one is held",
+            same_as="the triangle is laid over the piece of step `machine`, "
+            "where the own piece comes in step zero",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    return merged[1]",
+            "the log-sum-exps are given; the rows should be",
+        ),
+        Wrong(
+            "(machine - step) % N",
+            "machine - step if step <= machine else machine",
+            "where the pieces of others run out, the own piece is seen again",
+        ),
     ],
     stars=2,
+    minutes=12,
 )

@@ -82,10 +82,10 @@ EXERCISE = Exercise(
         "machine's own positions with those that the guest brought.",
     ),
     draw=lambda d: (
-        d.normal(d.G * d.W, d.D),
-        d.normal(d.G * d.W, d.D),
-        d.normal(d.G * d.W, d.V),
-        [*d.order(d.G * d.W).split(d.W)],
+        d.normal((d.G + 1) * d.W, d.D),  # G + 1 machines
+        d.normal((d.G + 1) * d.W, d.D),
+        d.normal((d.G + 1) * d.W, d.V),
+        [*d.order((d.G + 1) * d.W).split(d.W)],
     ),
     trials=({}, dict.fromkeys("BHTSDVEW", 4) | {"G": 3}, {"loud": 2.0, "G": 3}),
     properties=[
@@ -98,6 +98,7 @@ EXERCISE = Exercise(
     "what they found, a row and a log-sum-exp; keys need only their positions.",
     right=[
         """
+        # As each query sees it: where it is in step s, without moving anything.
         found = []
         for n, own in enumerate(rows):
             so_far = None
@@ -110,6 +111,7 @@ EXERCISE = Exercise(
         return found
         """,
         """
+        # With one mask for the whole text, of which each machine takes a part.
         allowed = torch.ones(len(key), len(key), dtype=torch.bool).tril()
         found = [None] * len(rows)
         for step in range(len(rows)):
@@ -207,8 +209,8 @@ EXERCISE = Exercise(
             "guests = [\n"
             "        (query[own], own, (0 * value[own], 0.0 * query[own, 0]))\n"
             "        for own in rows\n    ]",
-            "queries set out with a log-sum-exp of zero, which counts as a key, and "
-            "must be minus infinity",
+            "queries set out with a log-sum-exp of zero, which counts as a key; it "
+            "should be minus infinity",
         ),
         Wrong(
             "mask = own <= where[:, None]",
@@ -235,6 +237,186 @@ EXERCISE = Exercise(
             "return [found[0] for _, _, found in guests[1:] + guests[:1]]",
             "what was found is given to the neighbours, and not to those who asked",
         ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "home = [r is where for r in rows].index(True)\n"
+            "            place = torch.arange(len(own))\n"
+            "            mask = machine * len(own) + place <= home * len(own) "
+            "+ place[:, None]",
+            "the mask is made of places on the ring, as if the pieces lay in "
+            "order; it should be made of positions",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "home = [r is where for r in rows].index(True)\n"
+            "            mask = torch.full((len(where), len(own)), machine <= "
+            "home)",
+            "whole machines are hidden by their numbers; single keys should "
+            "be, by their positions",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "(\n"
+            "                merge_attention(found, part)[0],\n"
+            "                found[1],\n"
+            "            )",
+            "the log-sum-exp is not merged: it stays that of the first machine",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "(\n"
+            "                merge_attention(found, part)[0],\n"
+            "                part[1],\n"
+            "            )",
+            "the log-sum-exp is not merged: that of the last machine takes its place",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "(\n"
+            "                merge_attention(found, part)[0],\n"
+            "                found[1] + part[1],\n"
+            "            )",
+            "the log-sum-exps are added; their exponentials should be",
+        ),
+        Wrong(
+            "for _ in rows:",
+            "for step in range(len(rows) + 1):",
+            "there is one step too many, so that a machine is counted twice, "
+            "and nobody is home",
+        ),
+        Wrong(
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] for _, _, found in guests]",
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    guests = [*guests[1:], guests[0]] if False else guests\n"
+            "    return [found for _, _, (found, _) in guests][::-1]",
+            "what was found is given in reverse order of the machines",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return [(found[0])[where.argsort()] for _, where, found in guests]",
+            "each machine's rows are sorted by position; they should stay in "
+            "its own order",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return torch.cat([found[0] for _, _, found in guests])",
+            "the results of all machines are joined to one tensor; a list of "
+            "them is asked for",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return torch.stack([found[0] for _, _, found in guests])",
+            "the results of all machines are stacked to one tensor; a list of "
+            "them is asked for",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "whole = torch.zeros_like(value)\n"
+            "    for _, where, found in guests:\n"
+            "        whole[where] = found[0]\n"
+            "    return [*whole.split(len(rows[0]))]",
+            "the rows are put in the order of the text, and cut into pieces; "
+            "each machine should have those of its own tokens",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return [found[1] for _, _, found in guests]",
+            "the log-sum-exps are given; the rows should be",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = own <= where",
+            "the positions of the queries get no axis of their own: [:, None] "
+            "is missing",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = (own <= where.max()).expand(len(where), -1)",
+            "the mask is that of the latest query of a guest, for all of them",
+        ),
+        Wrong(
+            "value[own], mask",
+            "value[where], mask",
+            "the values of the guest's home are used; they should be the machine's own",
+        ),
+        Wrong(
+            "key[own], value[own]",
+            "key[where], value[where]",
+            "the guests bring their own keys and values along; they should use "
+            "the machine's",
+        ),
+        Wrong(
+            "            guests[machine] = (asked, where, found)\n",
+            "            guests[machine] = (asked, own, found)\n",
+            "a guest takes the machine's positions along in place of its own",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "max(found, part, key=lambda one: float(one[1].sum()))",
+            "of two machines the one with more mass is kept, and the other is "
+            "forgotten",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = own <= where[:, None] + 1",
+            "each query sees one position of the future",
+        ),
+        Wrong(
+            "guests = [(query[own], own, None) for own in rows]",
+            "size = len(rows[0])\n"
+            "    guests = [\n"
+            "        (query[n * size : (n + 1) * size], own, None) for n, own "
+            "in enumerate(rows)\n"
+            "    ]",
+            "the queries are cut in the order of the text; each machine should "
+            "have those that `rows` names",
+        ),
+        Wrong(
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] for _, _, found in guests]",
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    for n, own in enumerate(rows):\n"
+            "        found = None\n"
+            "        for step in range(len(rows) - 1):\n"
+            "            there = rows[(n + step) % len(rows)]\n"
+            "            part = attention_with_lse(\n"
+            "                query[own], key[there], value[there], mask=there "
+            "<= own[:, None]\n"
+            "            )\n"
+            "            found = part if found is None else "
+            "merge_attention(found, part)\n"
+            "        guests[n] = (query[own], own, found)\n"
+            "    return [found[0] for _, _, found in guests]",
+            "there is one step too few: no query meets the keys of the machine "
+            "before its own",
+        ),
+        Wrong(
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    return [found[0] for _, _, found in guests]",
+            "        guests = [guests[-1], *guests[:-1]]\n"
+            "    for n, own in enumerate(rows):\n"
+            "        found = None\n"
+            "        for step in range(len(rows) - 1):\n"
+            "            there = rows[(n - step) % len(rows)]\n"
+            "            part = attention_with_lse(\n"
+            "                query[own], key[there], value[there], mask=there "
+            "<= own[:, None]\n"
+            "            )\n"
+            "            found = part if found is None else "
+            "merge_attention(found, part)\n"
+            "        guests[n] = (query[own], own, found)\n"
+            "    return [found[0] for _, _, found in guests]",
+            "there is one step too few: no query meets the keys of the machine "
+            "behind its own",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = own.sort().values <= where[:, None]",
+            "positions are sorted for the mask, and the keys are not",
+        ),
     ],
     stars=3,
+    minutes=20,
+    covers=("ring_rows",),
 )

@@ -104,10 +104,20 @@ EXERCISE = Exercise(
     "sum is left to do.",
     right=[
         """
+        # chunk cuts weights and biases alike; linear takes a bias or None.
         rows = first.weight.chunk(processes)[rank], first.bias.chunk(processes)[rank]
         hidden = nn.functional.gelu(nn.functional.linear(x, *rows))
         columns = second.weight.chunk(processes, dim=1)[rank]
         return nn.functional.linear(hidden, columns, None if rank else second.bias)
+        """,
+        """
+        # einsum, with weights seen as a table of processes: one index picks a part.
+        F, E = first.weight.shape
+        up = first.weight.view(processes, -1, E)[rank]
+        bias = first.bias.view(processes, -1)[rank]
+        down = second.weight.view(E, processes, -1)[:, rank]
+        hidden = nn.functional.gelu(torch.einsum("te,fe->tf", x, up) + bias)
+        return torch.einsum("tf,ef->te", hidden, down) + second.bias * (rank == 0)
         """,
     ],
     wrong=[
@@ -137,7 +147,8 @@ EXERCISE = Exercise(
         Wrong(
             "second.weight[:, own].T",
             "second.weight.chunk(processes)[rank].T",
-            "the second weight is cut into parts of its rows, which are its results",
+            "the second weight is cut into parts of its rows, which make the results; "
+            "it should be cut into parts of its columns",
         ),
         Wrong(
             "nn.functional.gelu(hidden)",
@@ -147,7 +158,7 @@ EXERCISE = Exercise(
         Wrong(
             "nn.functional.gelu(hidden)",
             'nn.functional.gelu(hidden, approximate="tanh")',
-            "GELU is approximated, and the two layers have the exact one between them",
+            "GELU is approximated by tanh; it should be the exact one",
             exhibit="models/#the-other-gelu",
         ),
         Wrong(
@@ -168,13 +179,14 @@ EXERCISE = Exercise(
         Wrong(
             "first.weight[own].T + first.bias[own]",
             "first.weight[own].T + (first.bias[own] if rank == 0 else 0.0)",
-            "the first bias is in the part of rank zero alone, and it is cut with its "
-            "rows",
+            "the first bias is in the part of rank zero alone; each process should add "
+            "the entries of its own rows",
         ),
         Wrong(
             "second.weight[:, own].T",
             "second.weight[own].T",
-            "the second weight is cut along its rows, which are its results",
+            "the second weight is cut along its rows, which make the results; it "
+            "should be cut along its columns",
         ),
         Wrong(
             "x @ first.weight[own].T",
@@ -184,8 +196,8 @@ EXERCISE = Exercise(
         Wrong(
             "slice(rank * width, (rank + 1) * width)",
             "slice(rank, None, processes)",
-            "numbers are dealt out like cards, and not in blocks: the sum is right, "
-            "and each part is different",
+            "the numbers in between are dealt out in turn, and not in blocks: the sum "
+            "is right, but each part is that of other numbers",
         ),
         Wrong(
             "nn.functional.gelu(hidden)",
@@ -195,7 +207,7 @@ EXERCISE = Exercise(
         Wrong(
             "part = nn.functional.gelu(hidden) @ second.weight[:, own].T",
             "part = nn.functional.gelu(hidden @ second.weight[:, own].T)",
-            "GELU comes behind the second product, and it must stand before the sum",
+            "GELU comes behind the second product; it should stand between the two",
         ),
         Wrong(
             "first.weight[own].T",
@@ -230,6 +242,122 @@ EXERCISE = Exercise(
             "    part = hidden @",
             "the first bias is added behind GELU, and not before it",
         ),
+        Wrong(
+            "(rank + 1) * width)",
+            "(rank + 1) * width - 1)",
+            "the last number of each part is left out: the end of a slice is not in it",
+        ),
+        Wrong(
+            "(rank + 1) * width)",
+            "(rank + 1) * width + 1)",
+            "each part has one number too many: the end of a slice is not in it",
+        ),
+        Wrong(
+            "x @ first.weight[own].T + first.bias[own]",
+            "x @ first.weight[own].T + first.bias",
+            "the whole first bias is added; it should be cut with its rows",
+        ),
+        Wrong(
+            "x @ first.weight[own].T + first.bias[own]",
+            "x @ first.weight[own].T + first.bias[own] / processes",
+            "the first bias is divided among the processes; each should add "
+            "the whole entries of its own rows",
+        ),
+        Wrong(
+            "x @ first.weight[own].T",
+            "x.chunk(processes)[rank] @ first.weight[own].T",
+            "the tokens are shared out, too: each process should read all of them",
+        ),
+        Wrong(
+            "rank == 0 else part",
+            "rank != 0 else part",
+            "all processes but rank zero add the second bias",
+        ),
+        Wrong(
+            "rank == 0 else part",
+            "rank == 1 else part",
+            "ranks are counted from one where the second bias is added; they "
+            "begin with zero",
+        ),
+        Wrong(
+            "nn.functional.gelu(hidden)",
+            "nn.functional.silu(hidden)",
+            "SiLU stands in the place of GELU",
+        ),
+        Wrong(
+            "nn.functional.gelu(hidden)",
+            "hidden.tanh()",
+            "tanh stands in the place of GELU",
+        ),
+        Wrong(
+            "second.weight[:, own].T",
+            "second.weight[:, own]",
+            "the second weight is not transposed: PyTorch keeps it as "
+            "(results, numbers in between)",
+        ),
+        Wrong(
+            "first.weight[own].T",
+            "first.weight[own]",
+            "the first weight is not transposed: PyTorch keeps it as (results, "
+            "numbers of a token)",
+        ),
+        Wrong(
+            "    hidden = x @ first.weight[own].T + first.bias[own]\n"
+            "    part = nn.functional.gelu(hidden) @ second.weight[:, own].T\n"
+            "    return part + second.bias if rank == 0 else part",
+            "    x = nn.functional.gelu(first(x)) @ second.weight.T\n"
+            "    return x / processes + second.bias if rank == 0 else x / "
+            "processes",
+            "each process computes the whole product, and divides it",
+        ),
+        Wrong(
+            "    hidden = x @ first.weight[own].T + first.bias[own]\n",
+            "    hidden = nn.functional.gelu(x @ first.weight[own].T + "
+            "first.bias[own])\n",
+            "GELU is taken twice",
+        ),
+        Wrong(
+            "    hidden = x @ first.weight[own].T + first.bias[own]\n"
+            "    part = nn.functional.gelu(hidden) @ second.weight[:, own].T\n",
+            "    hidden = x @ first.weight[own].T + first.bias[own]\n"
+            "    part = nn.functional.gelu(hidden) @ second.weight[:, own].T\n"
+            "    part = nn.functional.gelu(part)\n",
+            "GELU is taken once more behind the second product",
+        ),
+        Wrong(
+            "    return part + second.bias if rank == 0 else part",
+            "    return part + second.bias * processes if rank == 0 else part",
+            "the second bias is added once for each process, by rank zero alone",
+        ),
+        Wrong(
+            "    return part + second.bias if rank == 0 else part",
+            "    return part + second.bias if rank == 0 else part - second.bias",
+            "the other processes take the second bias off again",
+        ),
+        Wrong(
+            "    return part + second.bias if rank == 0 else part",
+            "    return part + second.bias[own] if rank == 0 else part",
+            "the second bias is cut with the numbers in between; it belongs to "
+            "the results",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(rank, rank + width)",
+            "a part begins at the rank itself; it should begin at the rank "
+            "times the width of a part",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(rank * width, rank * width + 1)",
+            "each process has one number of its part alone",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice((processes - 1 - rank) * width, (processes - rank) * width)",
+            "parts are counted from the end: the sum is right, but rank zero "
+            "has the last part",
+        ),
     ],
     stars=2,
+    minutes=12,
 )

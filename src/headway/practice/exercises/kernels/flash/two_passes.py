@@ -11,7 +11,7 @@ then no mixture has to shrink. Give the rows (T, V), and the log-sum-exps (T), i
 type of the query. Scores may be large, and a row may see nothing of a tile.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -51,8 +51,30 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def has_all_scores(args, result, given):  # type: ignore[no-untyped-def]
+    """Whether there is a number for each query and each key: a mask is none."""
+    table = (len(given[0]), len(given[1]))
+    return (
+        isinstance(result, Tensor)
+        and result.is_floating_point()
+        and tuple(result.shape) in (table, table[::-1])
+    )
+
+
 EXERCISE = Exercise(
     answer="two_passes",
+    forbids=[
+        Forbidden(
+            "The task says: tile by tile, without the table of all scores. Here one "
+            "table has a number for each query and each key.",
+            """
+            from headway import attention_with_lse
+
+            return attention_with_lse(query, key, value, causal=True)
+            """,
+            when=has_all_scores,
+        )
+    ],
     read=("kernels/flash/#in-tensors", "In tensors"),
     hints=(
         "Which number of a row must be known before a single weight of it can be "
@@ -72,6 +94,7 @@ EXERCISE = Exercise(
     "backward pass does that, too.",
     right=[
         """
+        # The tiles are kept: no score is computed twice, for more memory.
         place = torch.arange(S - T, S)[:, None]
         tables = []
         for start in range(0, S, size):
@@ -83,9 +106,23 @@ EXERCISE = Exercise(
         return sum(rows), lse
         """,
         """
-        from headway import attention_with_lse
-
-        return attention_with_lse(query, key, value, causal=True)
+        # Query by query: a row of numbers at a time, and the future is cut off.
+        rows, lses = [], []
+        for t, asked in enumerate(query):
+            seen = S - T + t + 1
+            lse = asked.new_tensor(-torch.inf)
+            for start in range(0, seen, size):
+                scores = key[start : min(start + size, seen)] @ asked
+                scores = scores / query.shape[-1] ** 0.5
+                lse = torch.logaddexp(lse, scores.logsumexp(0))
+            row = torch.zeros_like(value[0])
+            for start in range(0, seen, size):
+                own = slice(start, min(start + size, seen))
+                scores = key[own] @ asked / query.shape[-1] ** 0.5
+                row = row + (scores - lse).exp() @ value[own]
+            rows.append(row)
+            lses.append(lse)
+        return torch.stack(rows), torch.stack(lses)
         """,
     ],
     wrong=[
@@ -158,7 +195,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
             "lse + scores_of(tile).logsumexp(dim=-1)",
-            "log-sum-exps are added as they are, and minus infinity stays",
+            "log-sum-exps are added as they are; logaddexp should join them",
         ),
         Wrong(
             " / query.shape[-1] ** 0.5",
@@ -202,7 +239,178 @@ EXERCISE = Exercise(
             "tile > place, 0.0",
             "hidden scores are set to zero, and get a share",
         ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(\n"
+            "            lse,\n"
+            "            scores_of(tile).amax(dim=-1)\n"
+            "            + (scores_of(tile) - scores_of(tile).amax(dim=-1, "
+            "keepdim=True))\n"
+            "            .exp().sum(dim=-1).log()\n"
+            "        )",
+            "minus infinity is taken off minus infinity where a row sees "
+            "nothing of a tile, which gives nan",
+        ),
+        Wrong(
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n",
+            "    lse = torch.zeros(T, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = lse + scores_of(tile).exp().sum(dim=-1)\n"
+            "    lse = lse.log()\n",
+            "bare exponentials are added up in the first pass, and overflow",
+            same_as="exponentials are taken without their largest, and overflow",
+        ),
+        Wrong(
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n",
+            "    total = torch.zeros(T, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        scores = query @ key[tile].T / query.shape[-1] ** 0.5\n"
+            "        total += (scores.exp() * (tile <= place)).sum(dim=-1)\n"
+            "    lse = total.log()\n",
+            "exponentials are taken without their largest and multiplied by "
+            "the mask: they overflow, and infinity times zero is nan",
+        ),
+        Wrong(
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        rows += torch.exp(scores_of(tile) - lse[:, None]) @ "
+            "value[tile]\n",
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        rows += torch.exp(scores_of(tile)) @ value[tile]\n"
+            "    rows = rows / lse.exp()[:, None]\n",
+            "the mixture is made of bare exponentials, which overflow, and "
+            "divided at the end",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows / lse.exp()[:, None], lse",
+            "rows are divided by their sum once more",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "value.shape[-1] ** 0.5\n",
+            "the width of the values is taken for that of the keys",
+        ),
+        Wrong(
+            " / query.shape[-1] ** 0.5",
+            " * query.shape[-1] ** 0.5",
+            "scores are multiplied by the root of the width; they should be "
+            "divided by it",
+        ),
+        Wrong(
+            "tile > place",
+            "tile > place + 1",
+            "each query sees one key of the future",
+        ),
+        Wrong(
+            "tile > place",
+            "tile < place",
+            "the past is hidden, and the future is seen",
+        ),
+        Wrong(
+            "torch.arange(S).split(size)",
+            "torch.arange(S).split(size)[1:]",
+            "the first tile is left out",
+        ),
+        Wrong(
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n"
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        rows += torch.exp(scores_of(tile) - lse[:, None]) @ "
+            "value[tile]\n",
+            "    lse = torch.full((T,), -torch.inf, dtype=query.dtype)\n"
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)\n"
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, "
+            "scores_of(tile).logsumexp(dim=-1))\n"
+            "        finite = lse.masked_fill(lse == -torch.inf, 0.0)[:, None]\n"
+            "        rows += torch.exp(scores_of(tile) - finite) @ value[tile]\n",
+            "the mixture is begun before the log-sum-exp of the row is known, "
+            "and never shrinks",
+        ),
+        Wrong(
+            "@ value[tile]",
+            "@ value[: len(tile)]",
+            "each tile mixes the first values of the text; it should mix its own",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse.exp()",
+            "the sums of exponentials are given; their logarithms are asked for",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse[:, None]",
+            "the log-sum-exps keep an axis of length one",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return lse, rows",
+            "the two results are given in the opposite order",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows",
+            "the log-sum-exps are not given",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(\n"
+            "            lse, (scores_of(tile) * query.shape[-1] ** "
+            "0.5).logsumexp(dim=-1)\n"
+            "        )",
+            "scores are scaled in the second pass, and not in the first",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=0))",
+            "the log-sum-exp runs over the queries",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "lse.logaddexp(scores_of(tile).logsumexp(dim=-1)) if tile[0] else lse",
+            "the first tile is left out of the log-sum-exp",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, scores_of(tile).exp().sum(dim=-1))",
+            "the sum of a tile is joined with a logarithm: its own logarithm "
+            "is missing",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile)) / lse[:, None]",
+            "exponentials are divided by the log-sum-exp; they should be "
+            "divided by its exponential",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "(scores_of(tile) - lse[:, None]).nan_to_num(neginf=0.0)",
+            "the exponential is forgotten in the second pass",
+        ),
+        Wrong(
+            "@ value[tile]",
+            "@ value[tile] / len(tiles)",
+            "the rows of the tiles are averaged; they should be added",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) - scores_of(torch.arange(S)).amax(1, True))",
+            "the largest score is taken off in the second pass, and nothing "
+            "divides by the sum",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
     stars=2,
+    minutes=20,
 )

@@ -10,7 +10,7 @@ With the weights P and the scale c = 1 / sqrt(D):
     dQ = c dS K,     dK = c dS^T Q
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -46,6 +46,20 @@ if __name__ == "__main__":
 
 EXERCISE = Exercise(
     answer="backward",
+    forbids=[
+        Forbidden(
+            "The task says: without autograd. Here autograd gives the gradients.",
+            """
+            inputs = [one.clone().requires_grad_() for one in (query, key, value)]
+            with torch.enable_grad():
+                scores = inputs[0] @ inputs[1].T / query.shape[-1] ** 0.5
+                rows = torch.softmax(scores, dim=-1) @ inputs[2]
+            dq, dk, dv = torch.autograd.grad(rows, inputs, grad)
+            return dq, dk, dv
+            """,
+            names=("backward", "grad", "requires_grad"),
+        )
+    ],
     read=("kernels/flash_backward/#any-number-of-keys", "Any number of keys"),
     hints=(
         "What does a weight change when its score grows: itself alone?",
@@ -65,12 +79,20 @@ EXERCISE = Exercise(
     "of them changes nothing.",
     right=[
         """
-        inputs = [one.clone().requires_grad_() for one in (query, key, value)]
-        with torch.enable_grad():
-            scores = inputs[0] @ inputs[1].T / query.shape[-1] ** 0.5
-            rows = torch.softmax(scores, dim=-1) @ inputs[2]
-        dq, dk, dv = torch.autograd.grad(rows, inputs, grad)
-        return dq, dk, dv
+        # By the table of slopes of the softmax: large, and each step can be seen.
+        weights = torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1)
+        slopes = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None]
+        grad_scores = torch.einsum("tsr,tr->ts", slopes, grad @ value.T)
+        grad_scores = grad_scores / query.shape[-1] ** 0.5
+        return grad_scores @ key, grad_scores.T @ query, weights.T @ grad
+        """,
+        """
+        # By the rows themselves: grad times row is the mean, as FlashAttention has it.
+        scale = query.shape[-1] ** -0.5
+        weights = torch.softmax(scale * query @ key.T, dim=-1)
+        mean = ((weights @ value) * grad).sum(dim=-1, keepdim=True)
+        grad_scores = scale * weights * (grad @ value.T - mean)
+        return grad_scores @ key, grad_scores.T @ query, weights.T @ grad
         """,
     ],
     wrong=[
@@ -169,7 +191,138 @@ EXERCISE = Exercise(
             "grad_scores.reshape(len(key), -1)",
             "the table is reshaped, where it must be transposed",
         ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "(weights * grad_weights).sum(dim=-1)",
+            "the sums of the rows lie along the wrong axis: keepdim is missing",
+        ),
+        Wrong(
+            "weights.T @ grad",
+            "grad_scores.T @ grad",
+            "the gradient of the values is made of the scores' gradients; it "
+            "should be made of the weights",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return weights.T @ grad, grad_query, grad_key",
+            "the gradients are given in the order of the equations, dV, dQ, "
+            "dK; the order asked for is dQ, dK, dV",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return weights.T @ grad, grad_key, grad_query",
+            "the gradients are given in reverse order",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return grad_key, grad_query, weights.T @ grad",
+            "the gradients of queries and keys are given in each other's place",
+        ),
+        Wrong(
+            "weights.T @ grad",
+            "weights @ grad",
+            "the weights are not transposed in the gradient of the values",
+        ),
+        Wrong(
+            "grad @ value.T",
+            "grad @ value",
+            "the values are not transposed in the gradient of the weights",
+        ),
+        Wrong(
+            "scale * grad_scores.T @ query",
+            "scale * grad_scores @ query",
+            "the scores' gradients are not transposed in the gradient of the keys",
+        ),
+        Wrong(
+            "    grad_query = scale * grad_scores @ key\n"
+            "    grad_key = scale * grad_scores.T @ query\n",
+            "    grad_query = scale * grad_scores @ query\n"
+            "    grad_key = scale * grad_scores.T @ key\n",
+            "queries and keys are exchanged in the last two products",
+        ),
+        Wrong(
+            "    grad_query = scale * grad_scores @ key\n"
+            "    grad_key = scale * grad_scores.T @ query\n",
+            "    grad_query = grad_scores @ key\n"
+            "    grad_key = grad_scores.T @ query\n",
+            "the scale is lost in the gradients of queries and keys",
+        ),
+        Wrong(
+            "grad_scores = weights * (grad_weights - mean)",
+            "grad_scores = scale * weights * (grad_weights - mean)",
+            "the scale comes twice into the gradients of queries and keys",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = value.shape[-1] ** -0.5",
+            "the width of the values is taken for that of the keys",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = query.shape[0] ** -0.5",
+            "the queries are counted for the scale; the numbers of a query should be",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = key.shape[0] ** -0.5",
+            "the keys are counted for the scale; the numbers of a key should be",
+        ),
+        Wrong(
+            "(grad_weights - mean)",
+            "(grad_weights + mean)",
+            "the mean of the row is added; it should be taken off",
+        ),
+        Wrong(
+            "(grad_weights - mean)",
+            "(mean - grad_weights)",
+            "the difference is turned round, so that all scores get the opposite sign",
+        ),
+        Wrong(
+            "weights.T @ grad\n",
+            "scale * weights.T @ grad\n",
+            "the gradient of the values is scaled; only those of queries and "
+            "keys should be",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "weights.sum(dim=-1, keepdim=True)",
+            "the sum of the weights is taken off, which is one; it should be "
+            "the sum of weights times their gradients",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "(grad_weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "the gradients of the weights are multiplied by themselves; they "
+            "should be multiplied by the weights",
+        ),
+        Wrong(
+            "weights.T @ grad",
+            "weights.T @ (weights @ value)",
+            "the result is taken for its gradient",
+        ),
+        Wrong(
+            "grad_scores = weights * (grad_weights - mean)",
+            "grad_scores = weights * grad_weights * (1 - mean)",
+            "the mean is taken off one; it should be taken off each gradient",
+        ),
+        Wrong(
+            "grad_scores = weights * (grad_weights - mean)",
+            "grad_scores = grad_weights",
+            "the softmax is left out of the way back: the weights' gradients "
+            "go on as they are",
+        ),
+        Wrong(
+            "weights = torch.softmax(scale * query @ key.T, dim=-1)",
+            "weights = scale * query @ key.T",
+            "the softmax is left out, so that scores are taken for weights",
+        ),
+        Wrong(
+            "weights = torch.softmax(scale * query @ key.T, dim=-1)",
+            "weights = torch.exp(scale * query @ key.T)",
+            "exponentials are taken for weights: they are not divided by their sum",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
     stars=3,
+    minutes=15,
 )

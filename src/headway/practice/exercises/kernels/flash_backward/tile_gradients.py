@@ -84,17 +84,36 @@ EXERCISE = Exercise(
         "gradients. Two of the three are multiplied by the scale.",
     ),
     draw=draw,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=(
+        {},
+        dict.fromkeys("BHGTSDVEW", 4),
+        {"loud": 2.0},
+        {"T": 4, "S": 8},  # as many queries as keys of the tile
+    ),
     law="A tile needs of all the others two numbers a row: the log-sum-exp, and the "
     "sum of the gradient times the result.",
     right=[
         """
+        # einsum names the axes of each product, so that nothing is transposed.
         D = query.shape[-1]
         P = (query @ key.T / D**0.5).sub(lse.unsqueeze(1)).exp()
         of_values = torch.einsum("ts,tv->sv", P, grad)
         row = torch.einsum("tv,tv->t", grad, context)
         dS = P * (torch.einsum("tv,sv->ts", grad, value) - row[:, None]) / D**0.5
         return dS @ key, dS.mT @ query, of_values
+        """,
+        """
+        # A query at a time, added up: what each row gives to the tile can be seen.
+        c = query.shape[-1] ** -0.5
+        d_query, d_key = torch.zeros_like(query), torch.zeros_like(key)
+        d_value = torch.zeros_like(value)
+        for t, (q, row, g) in enumerate(zip(query, context, grad)):
+            weights = (c * key @ q - lse[t]).exp()
+            slope = c * weights * (value @ g - row @ g)
+            d_query[t] = slope @ key
+            d_key += torch.outer(slope, q)
+            d_value += torch.outer(weights, g)
+        return d_query, d_key, d_value
         """,
     ],
     wrong=[
@@ -135,7 +154,8 @@ EXERCISE = Exercise(
         Wrong(
             "scores - lse[:, None]",
             "scores - scores.amax(dim=-1, keepdim=True)",
-            "the largest score is subtracted, and nothing divides by the sum",
+            "the largest score is subtracted; the log-sum-exp should be, which divides "
+            "by the sum as well",
             exhibit="gradients/#weights-from-the-maximum",
         ),
         Wrong(
@@ -156,12 +176,12 @@ EXERCISE = Exercise(
         Wrong(
             "(grad * context).sum(dim=-1, keepdim=True)",
             "(grad * context).mean(dim=-1, keepdim=True)",
-            "grad times context is averaged over the width, and must be summed",
+            "grad times context is averaged over the width; it should be summed",
         ),
         Wrong(
             "(grad_weights - delta)",
             "(grad_weights + delta)",
-            "the mean of the row is added, and must be taken off",
+            "the mean of the row is added; it should be taken off",
         ),
         Wrong(
             "scale = query.shape[-1] ** -0.5",
@@ -201,6 +221,164 @@ EXERCISE = Exercise(
             "grad_scores.reshape(len(key), -1)",
             "the table is reshaped, where it must be transposed",
         ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = value.shape[-1] ** -0.5",
+            "the width of the values is taken for that of the keys",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = key.shape[0] ** -0.5",
+            "the keys of the tile are counted for the scale; the numbers of a "
+            "key should be",
+        ),
+        Wrong(
+            "scale = query.shape[-1] ** -0.5",
+            "scale = query.shape[-1] ** 0.5",
+            "it is multiplied by the root of the width, and not divided",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "(grad * context).sum(dim=-1)",
+            "the sums of the rows lie along the wrong axis: keepdim is missing",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "(grad * context).sum()",
+            "the sum runs over the whole table, and not over each row",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "(grad * context).sum(dim=0)",
+            "the sum runs over the queries; it should run over the numbers of each row",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "context.sum(dim=-1, keepdim=True)",
+            "the sum of the result is taken without the gradient",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "grad.sum(dim=-1, keepdim=True)",
+            "the sum of the gradient is taken without the result",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "grad_weights.mean(dim=-1, keepdim=True)",
+            "the plain mean over the tile is taken off; it should be grad "
+            "times context, summed",
+        ),
+        Wrong(
+            "scores - lse[:, None]",
+            "scores - lse",
+            "the log-sum-exps are laid along the keys: [:, None] is missing",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "(scores - lse[:, None])",
+            "the exponential is forgotten: logarithms are taken for weights",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.softmax(scores - lse[:, None], dim=-1)",
+            "a softmax makes the weights of the tile sum to one again, after "
+            "the log-sum-exp was taken off",
+            same_as="weights are shared out anew in the tile, as if there were no "
+            "other keys",
+        ),
+        Wrong(
+            "weights.T @ grad\n",
+            "scale * weights.T @ grad\n",
+            "the gradient of the values is scaled; only those of queries and "
+            "keys should be",
+        ),
+        Wrong(
+            "weights.T @ grad\n",
+            "grad_scores.T @ grad\n",
+            "the gradient of the values is made of the scores' gradients; it "
+            "should be made of the weights",
+        ),
+        Wrong(
+            "weights.T @ grad\n",
+            "weights @ grad\n",
+            "the weights are not transposed in the gradient of the values",
+        ),
+        Wrong(
+            "weights.T @ grad\n",
+            "weights.T @ context\n",
+            "the result is taken for its gradient",
+        ),
+        Wrong(
+            "grad @ value.T",
+            "grad @ value",
+            "the values are not transposed in the gradient of the weights",
+        ),
+        Wrong(
+            "grad @ value.T",
+            "context @ value.T",
+            "the result is taken for its gradient in the gradient of the weights",
+        ),
+        Wrong(
+            "    grad_query = scale * grad_scores @ key\n"
+            "    grad_key = scale * grad_scores.T @ query\n",
+            "    grad_query = grad_scores @ key\n"
+            "    grad_key = grad_scores.T @ query\n",
+            "the scale is lost in the gradients of queries and keys",
+        ),
+        Wrong(
+            "    grad_query = scale * grad_scores @ key\n"
+            "    grad_key = scale * grad_scores.T @ query\n",
+            "    grad_query = scale**2 * grad_scores @ key\n"
+            "    grad_key = scale**2 * grad_scores.T @ query\n",
+            "the scale comes twice into the gradients of queries and keys",
+        ),
+        Wrong(
+            "    grad_query = scale * grad_scores @ key\n"
+            "    grad_key = scale * grad_scores.T @ query\n",
+            "    grad_query = scale * grad_scores @ query\n"
+            "    grad_key = scale * grad_scores.T @ key\n",
+            "queries and keys are exchanged in the last two products",
+        ),
+        Wrong(
+            "grad_scores.T @ query",
+            "grad_scores @ query",
+            "the scores' gradients are not transposed in the gradient of the keys",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return weights.T @ grad, grad_query, grad_key",
+            "the gradients are given in the order dV, dQ, dK; the order asked "
+            "for is dQ, dK, dV",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return weights.T @ grad, grad_key, grad_query",
+            "the gradients are given in reverse order",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return grad_key, grad_query, weights.T @ grad",
+            "the gradients of queries and keys are given in each other's place",
+        ),
+        Wrong(
+            "(grad_weights - delta)",
+            "(delta - grad_weights)",
+            "the difference is turned round, so that all scores get the opposite sign",
+        ),
+        Wrong(
+            "grad_scores = weights * (grad_weights - delta)",
+            "grad_scores = grad_weights",
+            "the softmax is left out of the way back: the weights' gradients "
+            "go on as they are",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.exp(scores) / torch.exp(scores).sum(dim=-1, "
+            "keepdim=True).add(torch.exp(lse)[:, None])",
+            "the sum of the tile is added to that of all keys, which has it already",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
+    minutes=15,
+    covers=("backward",),
 )

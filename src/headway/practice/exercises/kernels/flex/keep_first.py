@@ -73,6 +73,7 @@ EXERCISE = Exercise(
     "hidden in any case.",
     right=[
         """
+        # Two masks of their own, joined like those of the chapter.
         def begins(b, h, q_idx, kv_idx):
             return (kv_idx < first) & (kv_idx <= q_idx)
 
@@ -82,6 +83,7 @@ EXERCISE = Exercise(
         return lambda *places: near(*places) | begins(*places)
         """,
         """
+        # By what is hidden: the future, and what is neither near nor first.
         return lambda b, h, q, k: (k <= q) & ~((q - k >= window) & (k >= first))
         """,
     ],
@@ -89,8 +91,8 @@ EXERCISE = Exercise(
         Wrong(
             "past & (near | (kv_idx < first))",
             "past & near | (kv_idx < first)",
-            "the first tokens are seen by those before them, too: `&` binds more "
-            "strongly than `|`",
+            "the first tokens are seen by those before them, too: the future is hidden "
+            "in the window alone; it should be hidden in both",
             hint="Who may look at the second token, if two are kept: the first, too?",
         ),
         Wrong(
@@ -147,8 +149,8 @@ EXERCISE = Exercise(
         Wrong(
             "past & (near | (kv_idx < first))",
             "past and (near or kv_idx < first)",
-            "`and`, `or` or `if` ask for one answer, where PyTorch asks for all pairs "
-            "at once",
+            "`and`, `or`, `not`, `if` or a chain such as a < b < c ask for one answer; "
+            "PyTorch asks for all pairs at once",
             hint="For tensors, `&` and `|` join pair by pair.",
         ),
         Wrong(
@@ -179,6 +181,89 @@ EXERCISE = Exercise(
             "the first tokens are counted back from the query, and not from the "
             "beginning of the text",
         ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "kv_idx <= q_idx & (near | (kv_idx < first))",
+            "a bracket is missing: `&` binds more strongly than `<=`, so that "
+            "the query's number is joined with the mask",
+        ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "q_idx >= kv_idx & (near | (kv_idx < first))",
+            "a bracket is missing: `&` binds more strongly than `>=`, so that "
+            "the key's number is joined with the mask",
+        ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "past | near | (kv_idx < first)",
+            "the three are joined by `|`, so that one of them is enough",
+        ),
+        Wrong(
+            "kv_idx < first",
+            "kv_idx >= first",
+            "the comparison is turned round: all but the first tokens are kept",
+        ),
+        Wrong(
+            "kv_idx < first",
+            "kv_idx < first - 1",
+            "one token too few is kept: keys are counted from zero",
+        ),
+        Wrong(
+            "kv_idx < first",
+            "kv_idx == first",
+            "only the token behind the first ones is kept",
+        ),
+        Wrong(
+            "kv_idx <= q_idx\n",
+            "kv_idx >= q_idx\n",
+            "the past is hidden, and the future is seen",
+        ),
+        Wrong(
+            "b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor",
+            "b: Tensor, h: Tensor, kv_idx: Tensor, q_idx: Tensor",
+            "query and key are taken in each other's order",
+            same_as="query and key are exchanged",
+        ),
+        Wrong(
+            "b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor",
+            "q_idx: Tensor, kv_idx: Tensor, b: Tensor, h: Tensor",
+            "query and key are taken for the first two of the four numbers; "
+            "they are the last two",
+            same_as="the three are joined by `|`, so that one of them is enough",
+        ),
+        Wrong(
+            "kv_idx > q_idx - window",
+            "kv_idx < q_idx - window",
+            "the window is turned round: only what has left it is seen",
+        ),
+        Wrong(
+            "kv_idx > q_idx - window",
+            "kv_idx < window",
+            "the first tokens are counted as a window; a window should move "
+            "with the query",
+        ),
+        Wrong(
+            "window: int, first: int",
+            "first: int, window: int",
+            "the two arguments are taken in each other's order",
+        ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "past & near & (kv_idx >= first)",
+            "the first tokens are hidden, and the window is all that is seen",
+        ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "(past & near) ^ (kv_idx < first)",
+            "`^` stands for `|`, so that what is near and among the first is "
+            "hidden, and the future is not",
+        ),
+        Wrong(
+            "    return mod\n",
+            "    return mod(0, 0, torch.arange(9)[:, None], torch.arange(9))\n",
+            "a table is returned; a function should be, which PyTorch can ask",
+        ),
     ],
     stars=1,
+    minutes=8,
 )

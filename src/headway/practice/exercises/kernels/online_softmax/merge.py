@@ -6,6 +6,7 @@ what attention to all keys gives.
 `a` and `b` are rows (T, V); `lse_a` and `lse_b` (T) are the log-sum-exp of the scores
 that went into them: a half without a key to see has minus infinity there, and zeros as
 its row. If both have none, the row is zero. Give the rows, and their log-sum-exp.
+Log-sum-exps may be large.
 """
 
 from headway.practice import Exercise, Wrong
@@ -64,10 +65,17 @@ EXERCISE = Exercise(
     "for nothing.",
     right=[
         """
+        # A softmax over two log-sum-exps: the halves are like two keys.
         both = torch.stack([lse_a, lse_b])
         shares = torch.softmax(both, dim=0).nan_to_num(0.0)
         rows = (shares[..., None] * torch.stack([a, b])).sum(dim=0)
         return rows, both.logsumexp(dim=0)
+        """,
+        """
+        # A sigmoid: how much one half counts, from one difference.
+        share = torch.sigmoid(lse_a - lse_b).nan_to_num(0.0)[:, None]
+        rows = torch.lerp(b, a, share)
+        return rows, torch.logaddexp(lse_a, lse_b)
         """,
     ],
     survivors={"0.0 -> 1.0": "minus infinity minus any number is minus infinity"},
@@ -87,7 +95,8 @@ EXERCISE = Exercise(
         Wrong(
             "lse.masked_fill(lse == -torch.inf, 0.0)",
             "lse",
-            "nothing is subtracted from nothing, so that such rows are nan",
+            "minus infinity is taken off minus infinity where nobody sees a key, so "
+            "that such rows are nan",
             exhibit="pieces/#two-empty-pieces",
         ),
         Wrong(
@@ -163,6 +172,118 @@ EXERCISE = Exercise(
             "the log-sum-exp of a row that sees no key is given as zero, and not as "
             "minus infinity",
         ),
+        Wrong(
+            "    share_a = torch.exp(lse_a - finite)[:, None]\n"
+            "    share_b = torch.exp(lse_b - finite)[:, None]\n",
+            "    share_a = torch.exp(lse_a - finite)\n"
+            "    share_b = torch.exp(lse_b - finite)\n",
+            "the shares get no axis for the numbers of a row: [:, None] is missing",
+        ),
+        Wrong(
+            "    share_a = torch.exp(lse_a - finite)[:, None]\n"
+            "    share_b = torch.exp(lse_b - finite)[:, None]\n"
+            "    return share_a * a + share_b * b, lse",
+            "    share_a = torch.exp(lse_a - finite)\n"
+            "    share_b = torch.exp(lse_b - finite)\n"
+            "    return a * share_a + b * share_b, lse",
+            "the shares are laid along the numbers of a row: [:, None] is missing",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    both = torch.stack([lse_a, lse_b])\n"
+            "    shares = torch.softmax(both, dim=-1).nan_to_num(0.0)\n"
+            "    return shares[0][:, None] * a + shares[1][:, None] * b, lse",
+            "the softmax runs over the rows; it should run over the two halves",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, (lse_a + lse_b) / 2",
+            "the rows are right; of their log-sum-exps the mean is given",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, lse.nan_to_num()",
+            "the log-sum-exp of a row that sees no key is given as the lowest "
+            "number, and not as minus infinity",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return torch.where((lse_a > lse_b)[:, None], a, b), lse",
+            "the row of the half with more mass is taken, and the other is forgotten",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b",
+            "the rows are given alone, without their log-sum-exps",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, lse.exp()",
+            "the sum of exponentials is given; its logarithm is asked for",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return lse, share_a * a + share_b * b",
+            "the two results are given in the opposite order",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + share_b * b, lse[:, None]",
+            "the log-sum-exps keep an axis of length one",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return (share_a * a + share_b * b) / 2, lse",
+            "the shared rows are halved, though the shares sum to one",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return (a * lse_a[:, None] + b * lse_b[:, None]) / lse[:, None], lse",
+            "rows are weighed by their log-sum-exps, divided by that of both: "
+            "the exponentials are forgotten",
+        ),
+        Wrong(
+            "torch.logaddexp(lse_a, lse_b)",
+            "torch.exp(lse_a) + torch.exp(lse_b)",
+            "the exponentials are added, and the logarithm is not taken again",
+        ),
+        Wrong(
+            "torch.logaddexp(lse_a, lse_b)",
+            "torch.log(lse_a + lse_b)",
+            "the logarithm of the sum is taken of the log-sum-exps; it should "
+            "be taken of their exponentials",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    shift = torch.maximum(lse_a, lse_b)\n"
+            "    share_a = torch.exp(lse_a - shift)[:, None]\n"
+            "    share_b = torch.exp(lse_b - shift)[:, None]\n"
+            "    return (share_a * a + share_b * b) / (share_a + share_b), lse",
+            "the largest is taken off by hand, and where it is minus infinity, "
+            "that gives nan for the row",
+            same_as="minus infinity is taken off minus infinity where nobody sees a "
+            "key, so that such rows are nan",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    shift = torch.maximum(lse_a, lse_b)\n"
+            "    share_a = torch.exp(lse_a - shift)[:, None]\n"
+            "    share_b = torch.exp(lse_b - shift)[:, None]\n"
+            "    total = share_a + share_b\n"
+            "    return (share_a * a + share_b * b) / total, shift + total[:, "
+            "0].log()",
+            "the largest is taken off by hand, and where it is minus infinity, "
+            "that gives nan for the row and the log-sum-exp",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    shift = torch.maximum(lse_a, lse_b)\n"
+            "    share_a = torch.exp(lse_a - shift)[:, None].nan_to_num()\n"
+            "    share_b = torch.exp(lse_b - shift)[:, None].nan_to_num()\n"
+            "    return share_a * a + share_b * b, lse",
+            "the largest is taken off, and nothing divides by the sum of both",
+        ),
     ],
     stars=1,
+    minutes=8,
 )

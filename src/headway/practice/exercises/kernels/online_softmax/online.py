@@ -9,7 +9,7 @@ the mixture. When the largest grows, shrink what you have. Scores may be large. 
 result has V numbers.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Forbidden, Wrong
 
 # --- your file ---
 import torch
@@ -45,13 +45,32 @@ def draw(d):  # type: ignore[no-untyped-def]
     sizes = [2, 1, 3, 2]
     shift = (15 if d.G == 0 else -15) * d.loud  # all far above zero, or far below
     blocks = [d.normal(n) + 3 * place + shift for place, n in enumerate(sizes)]
-    order = d.order(4).tolist()
-    blocks = [blocks[n] for n in order]
+    if d.V == 1 and d.loud > 1:  # each above the one before, its largest score first
+        blocks = [one.sort(descending=True).values for one in blocks]
+        blocks = [one + 10 * d.loud * place for place, one in enumerate(blocks)]
+    else:
+        blocks = [blocks[n] for n in d.order(4).tolist()]
     return blocks, [d.normal(len(one), d.V) / d.loud for one in blocks]
+
+
+def has_all_scores(args, result, given):  # type: ignore[no-untyped-def]
+    scores = sum(map(len, given[0]))
+    return isinstance(result, Tensor) and result.numel() == scores
 
 
 EXERCISE = Exercise(
     answer="online",
+    forbids=[
+        Forbidden(
+            "The task says: without ever having all scores at once. Here one tensor "
+            "has them all.",
+            """
+            weights = torch.softmax(torch.cat(blocks), dim=0)
+            return weights @ torch.cat(values)
+            """,
+            when=has_all_scores,
+        )
+    ],
     read=(
         "kernels/online_softmax/#one-key-at-a-time-in-loops",
         "One key at a time, in loops",
@@ -64,10 +83,18 @@ EXERCISE = Exercise(
         "block is summed with the new largest. Divide once, at the end.",
     ),
     draw=draw,
-    trials=({}, {"V": 1}, {"loud": 100.0}, {"loud": 2000.0}, {"loud": 2000.0, "G": 0}),
+    trials=(
+        {},
+        {"V": 1},
+        {"loud": 100.0},
+        {"loud": 2000.0},
+        {"loud": 2000.0, "G": 0},
+        {"loud": 2000.0, "V": 1},
+    ),
     law="Blocks of any size, in any order, give the same.",
     right=[
         """
+        # With the log-sum-exp: rows are always shares, and nothing is divided.
         lse = torch.tensor(-torch.inf, dtype=values[0].dtype)
         out = torch.zeros_like(values[0][0])
         for scores, rows in zip(blocks, values):
@@ -77,8 +104,16 @@ EXERCISE = Exercise(
         return out
         """,
         """
-        weights = torch.softmax(torch.cat(blocks), dim=0)
-        return weights @ torch.cat(values)
+        # Score by score: the three things that are kept are plain numbers and a row.
+        largest, total, mixture = -torch.inf, 0.0, torch.zeros_like(values[0][0])
+        for scores, rows in zip(blocks, values):
+            for score, row in zip(scores, rows):
+                new = max(largest, score.item())
+                shrink = torch.exp(score.new_tensor(largest - new))
+                total = total * shrink + torch.exp(score - new)
+                mixture = mixture * shrink + torch.exp(score - new) * row
+                largest = new
+        return mixture / total
         """,
     ],
     wrong=[
@@ -164,7 +199,126 @@ EXERCISE = Exercise(
             "    return mixture",
             "it is divided by the sum after each block, and not once at the end",
         ),
+        Wrong(
+            "torch.exp(scores - new)",
+            "torch.exp(scores - largest)",
+            "the exponentials of a block are taken with the largest before it; "
+            "it should be the largest with it",
+            same_as="what was summed grows, and does not shrink",
+        ),
+        Wrong(
+            "zip(blocks, values)",
+            "zip(blocks[1:], values[1:])",
+            "the first block is left out",
+        ),
+        Wrong(
+            "mixture = mixture * shrink + grown @ rows",
+            "mixture = grown @ rows",
+            "only the last block's mixture is left, and it is divided by the "
+            "sum of all",
+        ),
+        Wrong(
+            "total = total * shrink + grown.sum()",
+            "total = total * shrink + grown.mean()",
+            "the exponentials of a block are averaged; they should be summed",
+        ),
+        Wrong(
+            "total = total * shrink + grown.sum()",
+            "total = total * shrink + grown.max()",
+            "the largest exponential of a block is counted; all should be summed",
+        ),
+        Wrong(
+            "total = total * shrink + grown.sum()",
+            "total = total * shrink + 1",
+            "each block counts as one; its exponentials should be summed",
+        ),
+        Wrong(
+            "grown = torch.exp(scores - new)",
+            "grown = torch.softmax(scores, dim=0)",
+            "each block has a softmax of its own in the place of exponentials "
+            "less the largest",
+        ),
+        Wrong(
+            "grown = torch.exp(scores - new)",
+            "grown = torch.exp(scores - scores.max())",
+            "the exponentials of a block are taken with its own largest; it "
+            "should be the largest so far",
+        ),
+        Wrong(
+            "grown = torch.exp(scores - new)",
+            "grown = scores - new",
+            "the exponential of the scores is forgotten",
+        ),
+        Wrong(
+            "shrink = torch.exp(largest - new)",
+            "shrink = largest - new",
+            "the exponential is forgotten in the factor that shrinks",
+            same_as="what was summed grows, and does not shrink",
+        ),
+        Wrong(
+            "        mixture = mixture * shrink + grown @ rows\n",
+            "        mixture = (mixture + grown @ rows) * shrink\n",
+            "what is new is shrunk as well; only what was there should be",
+        ),
+        Wrong(
+            "        total = total * shrink + grown.sum()\n"
+            "        mixture = mixture * shrink + grown @ rows\n",
+            "        total = (total + grown.sum()) * shrink\n"
+            "        mixture = (mixture + grown @ rows) * shrink\n",
+            "what is new is shrunk with the old, in sum and mixture",
+        ),
+        Wrong(
+            "scores.max()",
+            "scores.min()",
+            "another score of a block than its largest is taken, such as its "
+            "last, its smallest or their mean, so that larger ones overflow",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    return mixture / total, total",
+            "the sum is given along with the mixture; the mixture alone is asked for",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    parts = [torch.softmax(a, dim=0) @ b * len(a) for a, b in "
+            "zip(blocks, values)]\n"
+            "    return sum(parts) / sum(map(len, blocks))",
+            "the blocks' own rows are averaged by how many keys they have; "
+            "they should count by their sums of exponentials",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    return mixture / sum(map(len, blocks))",
+            "it is divided by the number of keys; it should be divided by the "
+            "sum of exponentials",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    return sum(torch.exp(a) @ b for a, b in zip(blocks, values)) / total",
+            "the mixture is made of bare exponentials, and divided by a sum "
+            "less the largest",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    return torch.cat(values).mean(dim=0)",
+            "the plain mean of all values is given, whatever the scores are",
+        ),
+        Wrong(
+            "mixture = mixture * shrink + grown @ rows",
+            "mixture = mixture * shrink + rows.sum(dim=0)",
+            "the values are added without their weights",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    parts = torch.stack([torch.softmax(a, 0) @ b for a, b in "
+            "zip(blocks, values)])\n"
+            "    return torch.softmax(torch.stack([one.max() for one in "
+            "blocks]), 0) @ parts",
+            "the blocks' own rows are weighed by their largest scores; they "
+            "should count by their sums of exponentials",
+        ),
     ],
     survivors={"0 -> 1": "any row has the size and the type that zeros must have"},
     stars=2,
+    minutes=12,
 )

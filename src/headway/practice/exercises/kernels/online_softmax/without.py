@@ -71,10 +71,17 @@ EXERCISE = Exercise(
     "the rest is a small difference of large numbers, and its digits are gone.",
     right=[
         """
+        # By shares of the whole: what is left is divided by its own share.
         share = torch.exp(lse_note - lse)
         left = -torch.expm1(lse_note - lse)
         kept = (rows - share[:, None] * note) / left[:, None]
         return kept, lse + left.log()
+        """,
+        """
+        # By one ratio, the note's mass to that of the rest: one exponential.
+        rest = lse + (-torch.expm1(lse_note - lse)).log()
+        ratio = (lse_note - rest).exp().unsqueeze(1)
+        return rows + ratio * (rows - note), rest
         """,
     ],
     wrong=[
@@ -96,7 +103,7 @@ EXERCISE = Exercise(
         Wrong(
             "whole * rows - part * note",
             "whole * rows + part * note",
-            "the note is added once more, and must be taken off",
+            "the note is added once more; it should be taken off",
         ),
         Wrong(
             "lse + torch.log(-torch.expm1(lse_note - lse))",
@@ -172,8 +179,130 @@ EXERCISE = Exercise(
         Wrong(
             "-torch.expm1(lse_note - lse)",
             "1 - torch.exp(lse_note - lse)",
-            "1 - exp(x) is computed as it stands, which loses the digits of small x",
+            "1 - exp(x) is computed as it stands, which loses the digits of small x: "
+            "-torch.expm1(x) keeps them",
+        ),
+        Wrong(
+            "    whole = torch.exp(lse - rest)[:, None]\n"
+            "    part = torch.exp(lse_note - rest)[:, None]\n",
+            "    whole = torch.exp(lse - rest)\n"
+            "    part = torch.exp(lse_note - rest)\n",
+            "the factors get no axis for the numbers of a row: [:, None] is missing",
+        ),
+        Wrong(
+            "    whole = torch.exp(lse - rest)[:, None]\n"
+            "    part = torch.exp(lse_note - rest)[:, None]\n"
+            "    return whole * rows - part * note, rest",
+            "    whole = torch.exp(lse - rest)\n"
+            "    part = torch.exp(lse_note - rest)\n"
+            "    return rows * whole - note * part, rest",
+            "the factors are laid along the numbers of a row: [:, None] is missing",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    share = torch.exp(lse_note - lse)[:, None]\n"
+            "    return (rows - share * note) / (1 - share), rest",
+            "the log-sum-exps are right, but rows are divided by 1 - exp(x) as "
+            "it stands, which loses the digits of small x",
+        ),
+        Wrong(
+            "torch.exp(lse_note - rest)",
+            "torch.exp(lse_note - lse)",
+            "the note is taken off by its share of all; it should be its ratio "
+            "to the rest",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return rows - part * note, rest",
+            "the rows are not multiplied by their own factor",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note, lse",
+            "the rows are right; the log-sum-exp of all keys is given for theirs",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note",
+            "the rows are given alone, without their log-sum-exps",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return rest, whole * rows - part * note",
+            "the two results are given in the opposite order",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note, rest.exp()",
+            "the sum of exponentials is given; its logarithm is asked for",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note, rest[:, None]",
+            "the log-sum-exps keep an axis of length one",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    a, b = lse[:, None], lse_note[:, None]\n"
+            "    return (a * rows - b * note) / (a - b), rest",
+            "the log-sum-exps themselves are taken for shares: their "
+            "exponentials are forgotten",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note, lse - lse_note",
+            "the rows are right; the difference of the log-sum-exps is given "
+            "for theirs",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return part * note - whole * rows, rest",
+            "the difference is turned round: the rows get the opposite sign",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - whole * part * note, rest",
+            "the note is multiplied by both factors; its own is enough",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return (rows - torch.exp(lse_note - lse)[:, None] * note) * "
+            "whole.reciprocal(), rest",
+            "what is left is multiplied by its share; it should be divided by it",
+        ),
+        Wrong(
+            "-torch.expm1(lse_note - lse)",
+            "torch.exp(lse_note - lse)",
+            "the note's share is taken for that of the rest",
+        ),
+        Wrong(
+            "torch.log(-torch.expm1(lse_note - lse))",
+            "-torch.expm1(lse_note - lse)",
+            "the rest's share is added to a log-sum-exp; its logarithm should be",
+        ),
+        Wrong(
+            "lse + torch.log",
+            "lse - torch.log",
+            "the logarithm of the rest's share is taken off; it should be added",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "torch.log(lse - lse_note)",
+            "the logarithm is taken of a difference of log-sum-exps; it should "
+            "be taken of their exponentials'",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "lse.clone()",
+            "the log-sum-exp of all keys is taken for that of the rest",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "lse + torch.log(-torch.expm1(lse_note))",
+            "the note's log-sum-exp is taken without the difference to that of "
+            "all keys",
         ),
     ],
     stars=3,
+    minutes=12,
 )

@@ -60,11 +60,13 @@ EXERCISE = Exercise(
     "what layers make of them, is in none of the maps.",
     right=[
         """
+        # All steps first, then one product: multi_dot finds the cheapest order.
         eye = torch.eye(maps[0].shape[-1], dtype=maps[0].dtype)
         steps = [residual * eye + (1 - residual) * one.mean(0) for one in maps]
         return torch.linalg.multi_dot([*steps[::-1], eye])
         """,
         """
+        # Without an identity: lerp mixes what is there and what comes through.
         T = maps[0].shape[-1]
         result = torch.eye(T, dtype=maps[0].dtype)
         for layer in maps:
@@ -199,6 +201,177 @@ EXERCISE = Exercise(
             "for layer in maps[:-1]:",
             "the last layer is left out",
         ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        step = residual * same + (1 - residual) * "
+            "layer.amax(dim=0)\n"
+            "        step = step / step.sum(dim=-1, keepdim=True)\n",
+            "the largest of the heads is taken, and rows are made to sum to one again",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        largest = layer.amax(dim=0)\n"
+            "        largest = largest / largest.sum(dim=-1, keepdim=True)\n"
+            "        step = residual * same + (1 - residual) * largest\n",
+            "the largest of the heads is taken and made to sum to one, before "
+            "the residual is added",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.amin(dim=0)",
+            "the smallest of the heads is taken for each weight, and not their mean",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.median(dim=0).values",
+            "the median of the heads is taken, and not their mean",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.prod(dim=0)",
+            "the maps of the heads are multiplied; their mean should be taken",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer[-1]",
+            "only the last head is followed",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.mean(dim=1)",
+            "the mean is taken over the queries; it should be over the heads, "
+            "which are axis 0",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.mean(dim=-1)",
+            "the mean is taken over the keys; it should be over the heads, "
+            "which are axis 0",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.mean()",
+            "the mean of all numbers is taken; it should be over the heads alone",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.mean(dim=0, keepdim=True)",
+            "the heads leave an axis of length one",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer.sum(dim=0) / len(maps)",
+            "the sum of the heads is divided by the number of layers; it "
+            "should be divided by that of the heads",
+        ),
+        Wrong(
+            "layer.mean(dim=0)",
+            "layer",
+            "each head keeps a table of its own; their mean should be taken in "
+            "each layer",
+        ),
+        Wrong(
+            "for layer in maps:",
+            "for layer in maps[1:]:",
+            "the first layer is left out",
+        ),
+        Wrong(
+            "for layer in maps:",
+            "for layer in maps[:1]:",
+            "only the first layer is followed",
+        ),
+        Wrong(
+            "for layer in maps:",
+            "for layer in reversed(maps):",
+            "the layers are taken from the last one on",
+            same_as="the first layer stands at the left of the product, as if "
+            "it were last",
+        ),
+        Wrong(
+            "residual * same + (1 - residual)",
+            "same + (1 - residual)",
+            "the whole token stays in each layer; it should be the share `residual`",
+        ),
+        Wrong(
+            "residual * same + (1 - residual)",
+            "residual * same + residual",
+            "the maps are multiplied by the residual; they should be "
+            "multiplied by what is left of one",
+        ),
+        Wrong(
+            "residual * same + (1 - residual)",
+            "residual + (1 - residual)",
+            "the residual is added to all entries; it should be added on the diagonal",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        step = same + layer.mean(dim=0)\n"
+            "        step = step / step.sum(dim=-1, keepdim=True)\n",
+            "the identity is added and rows are made to sum to one",
+            same_as="half of a token stays, whatever `residual` says",
+        ),
+        Wrong(
+            "    return result\n",
+            "    return result[-1]\n",
+            "only the row of the last token is given",
+        ),
+        Wrong(
+            "    return result\n",
+            "    return result / len(maps)\n",
+            "the product is divided by the number of layers",
+        ),
+        Wrong(
+            "    return result\n",
+            "    return result / result.sum(dim=0)\n",
+            "the columns are made to sum to one",
+        ),
+        Wrong(
+            "    return result\n",
+            "    return residual * same + (1 - residual) * result\n",
+            "the residual is added once more at the end",
+        ),
+        Wrong(
+            "    result = same\n",
+            "    result = torch.zeros_like(same)\n",
+            "it begins with zeros, and a product with zero stays zero",
+        ),
+        Wrong(
+            "    result = same\n",
+            "    result = torch.ones_like(same)\n",
+            "it begins with a table of ones; it should be the identity",
+        ),
+        Wrong(
+            "result = step @ result",
+            "result = step @ step",
+            "each step is multiplied by itself, and only the last layer is left",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        step = residual * same + (1 - residual) * "
+            "layer.mean(dim=0)\n"
+            "        step = step.tril()\n",
+            "the future is cut off, though the maps have what they have",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        step = residual * same + (1 - residual) * "
+            "layer.mean(dim=0)\n"
+            "        step = torch.softmax(step, dim=-1)\n",
+            "a softmax is taken of each step, whose rows sum to one already",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "        step = residual * same + layer.mean(dim=0)\n"
+            "        step = step / step.sum(dim=-1, keepdim=True)\n",
+            "the residual is added to whole maps, and rows are made to sum to "
+            "one; the maps should give way by as much",
+        ),
+        Wrong(
+            "    result = same\n    for layer in maps:\n",
+            "    result = maps[0].mean(dim=0)\n    for layer in maps[1:]:\n",
+            "the first layer has no residual connection",
+        ),
     ],
     stars=1,
+    minutes=8,
 )

@@ -50,6 +50,7 @@ EXERCISE = Exercise(
     "before it; so a head in an earlier layer must have written that into s.",
     right=[
         """
+        # Loops over all pairs: the definition, word by word.
         table = []
         for text in ids.tolist():
             T = range(len(text))
@@ -58,6 +59,7 @@ EXERCISE = Exercise(
         return torch.tensor(table)
         """,
         """
+        # The tokens are moved, not the table: -1 stands before the first one.
         before = nn.functional.pad(ids[:, :-1], (1, 0), value=-1)
         return (ids.unsqueeze(-1) == before.unsqueeze(-2)).tril()
         """.replace("nn.functional", "torch.nn.functional"),
@@ -159,6 +161,95 @@ EXERCISE = Exercise(
             "return behind.tril().float()",
             "the mask is made of numbers, and not of True and False",
         ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n",
+            "    behind[:, 1:, 1:] = same[:, :-1, :-1]\n",
+            "the table is moved along queries and keys; it should be moved "
+            "along the keys alone",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril()[0]",
+            "the mask of the first text alone is given",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril()[:1].expand_as(behind)",
+            "the mask of the first text is given for all",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n",
+            "    behind[:, :, 2:] = same[:, :, :-2]\n",
+            "the table is moved by two keys; it should be moved by one",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, :, None] != ids[:, None, :]",
+            "tokens that differ are taken for copies",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.triu(1)",
+            "only the future is looked at",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril() | same.tril(-1)",
+            "the copy is looked at as well as what followed it",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril().any(dim=1)",
+            "the queries are joined: it is said of each key whether any query "
+            "looks at it",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril().nonzero()",
+            "places are listed; a table of True and False is asked for",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n",
+            "    behind[:, :, 1:] = same[:, :, 1:]\n",
+            "the table is cut and not moved, so that copies are looked at",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    same = same & (ids > 0)[:, :, None]\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "token 0 is taken for padding, and has no copies",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril(-2)",
+            "a token sees neither itself nor the one before it",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "    same = ids == ids.T\n",
+            "texts are compared with texts: the two axes of the tokens are missing",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return (same.roll(1, dims=-1) & same).tril()",
+            "a key must be a copy itself as well as stand behind one",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.tril(-1).roll(-1, dims=-1)",
+            "the table is turned to the left, so that the token before the "
+            "copy is looked at",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "    same = (ids[:, :, None] - ids[:, None, :]).abs() == 1\n",
+            "tokens whose numbers are neighbours are looked for; it should be "
+            "the same token",
+        ),
     ],
     stars=2,
+    minutes=8,
 )

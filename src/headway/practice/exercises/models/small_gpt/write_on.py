@@ -88,11 +88,30 @@ EXERCISE = Exercise(
     "changes nothing.",
     right=[
         """
+        # A list that grows, and shares by hand: exponentials over their sum.
         text = list(ids)
         while len(text) < len(ids) + count:
             warm = (model(torch.stack(text))[len(text) - 1] / temperature).exp()
             text += [*pick(warm / warm.sum())]
         return torch.stack(text)
+        """,
+        """
+        # A function that calls itself: one token, and then the rest.
+        if count == 0:
+            return ids
+        shares = torch.softmax(model(ids)[-1].div(temperature), dim=0)
+        longer = torch.cat((ids, pick(shares)))
+        return write_on(model, pick, longer, count - 1, temperature)
+        """,
+        """
+        # Room for the whole text first: nothing is joined, and places are written.
+        T = len(ids)
+        text = ids.new_empty(T + count)
+        text[:T] = ids
+        for t in range(T, T + count):
+            logits = model(text[:t])[t - 1]
+            text[t : t + 1] = pick((logits / temperature).softmax(-1))
+        return text
         """,
     ],
     wrong=[
@@ -206,6 +225,176 @@ EXERCISE = Exercise(
             "range(count - 1)",
             "one token too few is written",
         ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids[-1:])[-1]",
+            "the model reads the last token alone, and the temperature is not used",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids)[0]",
+            "the first row is taken, and the temperature is not used",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)[:, -1]",
+            "the last column of the logits is taken, which is that of one "
+            "token; it should be the last row",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)[len(ids)]",
+            "row len(ids) is asked for: rows are counted from zero, and the "
+            "last one is len(ids) - 1",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)",
+            "all rows are handed on; only the last one should be",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids).sum(dim=0)",
+            "the sum of all rows is taken; it should be the last one",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[:-1])[-1]",
+            "the model does not read the last token",
+            same_as="the row before the last is taken, which guesses the last "
+            "token again",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[1:])[-1]",
+            "the model does not read the first token",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(torch.softmax(logits, dim=-1), dim=-1)",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.exp(logits)",
+            "exponentials are handed to pick, which do not sum to one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.sigmoid(logits)",
+            "a sigmoid is taken of each logit; a softmax should share out one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "logits / logits.sum()",
+            "logits are divided by their sum: their exponentials are forgotten",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(-logits, dim=-1)",
+            "logits get a minus, so that the unlikeliest token is the likeliest",
+        ),
+        Wrong(
+            "[-1] / temperature",
+            "[-1] - temperature",
+            "the temperature is taken off, which changes nothing",
+            same_as="the temperature is not used",
+        ),
+        Wrong(
+            "[-1] / temperature",
+            "[-1] ** temperature",
+            "logits are raised to the power of the temperature",
+        ),
+        Wrong(
+            "[-1] / temperature",
+            "[-1] / temperature**0.5",
+            "logits are divided by the root of the temperature",
+        ),
+        Wrong(
+            "[-1] / temperature",
+            "[-1] / temperature**2",
+            "logits are divided by the square of the temperature",
+            same_as="the temperature is used twice",
+        ),
+        Wrong(
+            "        ids = torch.cat([ids, pick(shares)])\n    return ids",
+            "        pick(shares)\n    return ids",
+            "what was picked is not put behind the text",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        new = pick(shares)\n"
+            "    return torch.cat([ids, new])",
+            "only what was picked last is put behind the text, and the model "
+            "never reads it",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    start = ids\n"
+            "    for _ in range(count):\n"
+            "        logits = model(start)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "the model is asked about the given text in each turn, though the "
+            "new one grows",
+            same_as="the model is asked about the same text each time: what "
+            "was picked is not put behind it before the next turn",
+        ),
+        Wrong(
+            "range(count)",
+            "range(len(ids))",
+            "as many tokens are written as the text has; it should be `count`",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, pick(shares), pick(shares)]",
+            "two tokens are picked in each turn",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, pick(logits)]",
+            "logits are handed to pick, which are divided, but are no shares",
+            same_as="logits are handed to pick, and no shares are made of them",
+        ),
+        Wrong(
+            "pick(shares)",
+            "pick(shares[None])",
+            "shares are handed to pick with an axis of length one in front",
+            same_as="all rows are handed on; only the last one should be",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return pick(shares)\n",
+            "only the last new token is given back, drawn once more",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    text = ids\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        ids = pick(torch.softmax(logits, dim=-1))\n"
+            "        text = torch.cat([text, ids])\n"
+            "    return text",
+            "from the second turn on the model reads the new token alone, and "
+            "forgets the text",
+        ),
     ],
     stars=1,
+    minutes=10,
 )

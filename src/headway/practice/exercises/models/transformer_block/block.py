@@ -63,11 +63,13 @@ EXERCISE = Exercise(
     "begin close to doing nothing.",
     right=[
         """
+        # A loop: both parts are treated alike, however many there are.
         for part in (attend, feed_forward):
             x = part(x) + x
         return x
         """,
         """
+        # As one sum of three terms: what each part added to the stream.
         found = attend(x)
         return torch.stack([x, found, feed_forward(x + found)]).sum(dim=0)
         """,
@@ -136,8 +138,97 @@ EXERCISE = Exercise(
         Wrong(
             "return x + feed_forward(x)",
             "return x, x + feed_forward(x)",
-            "two results are given, and one is asked for",
+            "two results are given; one is asked for",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return feed_forward(attend(x))",
+            "both residuals are missing: each part's result takes the place of x",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return attend(x) + feed_forward(x)",
+            "both parts read the same x, and x itself is lost",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + attend(x) + feed_forward(attend(x)) + feed_forward(x)",
+            "feed_forward is asked twice, for x and for what attention found; "
+            "it should be asked once, for the sum",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = (x + attend(x)) / 2",
+            "the mean of x and what attention found is taken; it should be the sum",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    x = (x + attend(x)) / 2\n    return (x + feed_forward(x)) / 2",
+            "means are taken in place of sums",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = x * attend(x)",
+            "what attention found is multiplied with x; it should be added",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = x - attend(x)",
+            "what attention found is taken off; it should be added",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x - feed_forward(x)",
+            "what feed_forward gives is taken off; it should be added",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    normed = torch.nn.functional.layer_norm(x, x.shape[-1:])\n"
+            "    x = x + attend(normed)\n"
+            "    return x + feed_forward(torch.nn.functional.layer_norm(x, "
+            "x.shape[-1:]))",
+            "tokens are normalised before each part; this block has no norms",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    x = torch.nn.functional.layer_norm(x + attend(x), "
+            "x.shape[-1:])\n"
+            "    return torch.nn.functional.layer_norm(x + feed_forward(x), "
+            "x.shape[-1:])",
+            "the sums are normalised; this block has no norms",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x + attend(x)",
+            "attend works twice, and feed_forward never",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x + feed_forward(x) + attend(x)",
+            "attend works twice",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = x + feed_forward(x)",
+            "feed_forward works twice, and attend never",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x",
+            "only the first half works: feed_forward is left out",
+            same_as="feed_forward never works",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x + x + feed_forward(x)",
+            "the sum of the first half is added twice",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "x + feed_forward(x)",
+            "nothing is returned: the function ends without a return",
         ),
     ],
     stars=1,
+    minutes=4,
 )

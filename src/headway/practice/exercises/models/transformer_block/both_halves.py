@@ -46,6 +46,12 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def draw(d):  # type: ignore[no-untyped-def]
+    E = max(d.E, 3)  # a LayerNorm of two numbers knows only their order
+    weights = d.normal(E, E) / d.loud, d.normal(E, E) / d.loud
+    return d.normal(d.B, d.T, E), *weights, d.normal(E) / d.loud
+
+
 class Mean(nn.Module):
     """Stands for attention: the mean of all tokens so far."""
 
@@ -104,12 +110,7 @@ EXERCISE = Exercise(
         "Three terms make the sum: x as it was, what attention makes of the "
         "normalised tokens, and what the other half makes of the same tokens.",
     ),
-    draw=lambda d: (
-        d.normal(d.B, d.T, d.E),
-        d.normal(d.E, d.E) / d.loud,
-        d.normal(d.E, d.E) / d.loud,
-        d.normal(d.E) / d.loud,
-    ),
+    draw=draw,
     ask=run,
     properties=[
         Property(
@@ -122,11 +123,22 @@ EXERCISE = Exercise(
     "same time; and with zeros at the end of each the block is the identity.",
     right=[
         """
-        self.norm = nn.LayerNorm(width)
-        self.halves = nn.ModuleList([attention, feed_forward])
+            # A list of modules: a block of any number of parallel parts.
+            self.norm = nn.LayerNorm(width)
+            self.halves = nn.ModuleList([attention, feed_forward])
 
-    def forward(self, x: Tensor) -> Tensor:
-        return x + sum(half(self.norm(x)) for half in self.halves)
+        def forward(self, x: Tensor) -> Tensor:
+            return x + sum(half(self.norm(x)) for half in self.halves)
+        """,
+        """
+            # A sum over a stack: the stream is one of three equal terms.
+            self.norm = nn.LayerNorm(width)
+            self.attention, self.feed_forward = attention, feed_forward
+
+        def forward(self, x: Tensor) -> Tensor:
+            normed = self.norm(x)
+            parts = x, self.attention(normed), self.feed_forward(normed)
+            return torch.stack(parts).sum(dim=0)
         """,
     ],
     wrong=[
@@ -175,14 +187,15 @@ EXERCISE = Exercise(
         Wrong(
             "self.attention(normed) + self.feed_forward(normed)",
             "self.norm(self.attention(x)) + self.norm(self.feed_forward(x))",
-            "the norm comes behind each half, and should come before",
+            "the norm comes behind each half; it should come before",
         ),
         Wrong(
             "        self.attention = attention\n"
             "        self.feed_forward = feed_forward\n",
             "        halves = {'attention': attention, 'feed_forward': feed_forward}\n"
             "        self.__dict__.update(halves)\n",
-            "the halves are kept in a plain list, so that nothing finds their weights",
+            "the halves are kept in a plain list or a dict, so that nothing finds "
+            "their weights",
             hint="A module looks for weights in modules that it holds, and not in "
             "plain lists.",
         ),
@@ -231,6 +244,136 @@ EXERCISE = Exercise(
             "nn.LayerNorm(width, bias=False)",
             "the norm has no bias",
         ),
+        Wrong(
+            "        self.feed_forward = feed_forward\n"
+            "\n"
+            "    def forward(self, x: Tensor) -> Tensor:\n"
+            '        """Give (B, T, E) for tokens (B, T, E)."""\n'
+            "        normed = self.norm(x)\n"
+            "        return x + self.attention(normed) + "
+            "self.feed_forward(normed)",
+            "        self.feed_forward = feed_forward\n"
+            "        self.norm2 = nn.LayerNorm(width)\n"
+            "\n"
+            "    def forward(self, x: Tensor) -> Tensor:\n"
+            '        """Give (B, T, E) for tokens (B, T, E)."""\n'
+            "        normed = self.norm(x)\n"
+            "        return x + self.attention(normed) + "
+            "self.feed_forward(self.norm2(x))",
+            "each half has a norm of its own; one norm should serve both",
+        ),
+        Wrong(
+            "        self.feed_forward = feed_forward\n"
+            "\n"
+            "    def forward(self, x: Tensor) -> Tensor:\n"
+            '        """Give (B, T, E) for tokens (B, T, E)."""\n'
+            "        normed = self.norm(x)\n"
+            "        return x + self.attention(normed) + "
+            "self.feed_forward(normed)",
+            "        self.feed_forward = feed_forward\n"
+            "        self.norm2 = nn.LayerNorm(width)\n"
+            "\n"
+            "    def forward(self, x: Tensor) -> Tensor:\n"
+            '        """Give (B, T, E) for tokens (B, T, E)."""\n'
+            "        normed = self.norm(x)\n"
+            "        x = x + self.attention(normed)\n"
+            "        return x + self.feed_forward(self.norm2(x))",
+            "this is the usual block, with two norms, in which the second half "
+            "waits for the first",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        x = x + self.attention(normed)\n"
+            "        return x + self.feed_forward(x)",
+            "the second half reads the stream behind the first, and no norm "
+            "stands before it",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return self.norm(x + self.attention(normed) + "
+            "self.feed_forward(normed))",
+            "the sum is normalised once more at the end",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return self.norm(x + self.attention(x)) + self.feed_forward(x)",
+            "the norm stands behind attention, and the second half has none",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        x = self.norm(x + self.attention(x))\n"
+            "        return self.norm(x + self.feed_forward(x))",
+            "this is the block of 2017, with its norms behind each sum, one "
+            "half after the other",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return normed",
+            "the normalised tokens are given, and no half works",
+        ),
+        Wrong(
+            "        normed = self.norm(x)\n",
+            "        normed = x\n",
+            "nothing is normalised",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.LayerNorm(width, elementwise_affine=False)",
+            "the norm is made without weights, by elementwise_affine=False",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.LayerNorm(width, eps=1e-6)",
+            "the norm has another eps than a LayerNorm has by itself",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.attention(normed) * self.feed_forward(normed)",
+            "the two halves are multiplied; they should be added",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.attention(normed) - self.feed_forward(normed)",
+            "the second half is taken off; it should be added",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.attention(self.feed_forward(normed))",
+            "attention reads what the feed-forward part gave, and not the tokens",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.attention(normed + self.feed_forward(normed))",
+            "attention reads the sum of tokens and feed-forward part",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.attention(normed) + self.attention(normed)",
+            "attention works twice, and the feed-forward part never",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.feed_forward(normed) + self.feed_forward(normed)",
+            "the feed-forward part works twice, and attention never",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return self.attention(normed) + self.feed_forward(normed) "
+            "+ normed + x",
+            "the normalised tokens are added to the sum as well",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        x + self.attention(normed) + self.feed_forward(normed)",
+            "nothing is returned: forward ends without a return",
+        ),
+        Wrong(
+            "        self.norm = nn.LayerNorm(width)",
+            "        self.norm = nn.BatchNorm1d(width)",
+            "a norm over the texts is made; a LayerNorm works on each token alone",
+        ),
     ],
     stars=2,
+    minutes=10,
+    covers=("block",),
 )

@@ -51,16 +51,23 @@ EXERCISE = Exercise(
     "which are exact in any type.",
     right=[
         """
+        # Two loops in a list: slow, but each number can be seen.
         rows = [[-(2 ** (-8 * h / H)) * (S - 1 - s) for s in range(S)]
                 for h in range(1, H + 1)]
         return torch.tensor(rows, dtype=torch.float64)[:, None]
         """,
         """
+        # The book's slopes, and einsum for a table of all products.
         from headway import alibi_slopes
         slopes = alibi_slopes(H).double()
         return torch.einsum("h,s->hs", slopes, torch.arange(1 - S, 1.0).double())[
             :, None
         ]
+        """,
+        """
+        # Powers of one factor: slopes are a geometric row, which cumprod makes.
+        slopes = torch.full((H,), 2 ** (-8 / H), dtype=torch.float64).cumprod(0)
+        return torch.outer(slopes, torch.arange(1 - S, 1).double()).unsqueeze(1)
         """,
     ],
     wrong=[
@@ -99,7 +106,7 @@ EXERCISE = Exercise(
         Wrong(
             "-slopes[:, None, None]",
             "-slopes[:, None]",
-            "an axis is missing: the row of the one query",
+            "the axis of the one query is missing: it should be (H, 1, S)",
         ),
         Wrong(
             "-slopes[:, None, None] * behind",
@@ -119,7 +126,7 @@ EXERCISE = Exercise(
         Wrong(
             "2 ** (-8 * heads / H)",
             "2 ** (-8 * heads) / H",
-            "the power is divided by H, and not the exponent",
+            "the power is divided by H; it should be the exponent",
         ),
         Wrong(
             "2 ** (-8 * heads / H)",
@@ -139,7 +146,7 @@ EXERCISE = Exercise(
         Wrong(
             "2 ** (-8 * heads / H)",
             "2 ** (-8 * heads // H)",
-            "the exponent is rounded to a whole number",
+            "the exponent is rounded to a whole number; it should stay a fraction",
         ),
         Wrong(
             "torch.arange(1, H + 1, dtype=torch.float64)",
@@ -159,8 +166,93 @@ EXERCISE = Exercise(
         Wrong(
             "behind = (S - 1) - torch.arange(S)",
             "behind = (torch.arange(S)[:, None] - torch.arange(S)).abs()",
-            "there is a row for each of S queries, and the newest token alone asks",
+            "there is a row for each of S queries; the newest token alone should ask",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "(2 ** (-8 * heads / H)).float().double()",
+            "slopes are rounded to 32 bits, and turned into 64 afterwards",
+            same_as="slopes are computed in 32 bits",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "-slopes[0] * behind.expand(H, 1, S)",
+            "all heads have the slope of the first",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "(-slopes[:, None, None] * behind).mT",
+            "the axis of the one query stands last: (H, S, 1); it should be (H, 1, S)",
+        ),
+        Wrong(
+            "behind = (S - 1) - torch.arange(S)",
+            "behind = torch.arange(S)[:, None] - torch.arange(S)",
+            "there is a table of all queries and keys; it should be the row of the "
+            "newest token",
+        ),
+        Wrong(
+            "behind = (S - 1) - torch.arange(S)",
+            "behind = (torch.arange(S)[:, None] - torch.arange(S)).clamp(min=0)",
+            "there is a table of all queries and keys, with zeros for the future; "
+            "it should be its last row",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 * heads)",
+            "the exponent is not divided by H",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2.0 ** (-(8 // H) * heads)",
+            "8 / H is rounded to a whole number; it should stay a fraction",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 / heads)",
+            "the exponent is divided by the number of the head; it should be "
+            "multiplied by it and divided by H",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-H * heads / 8)",
+            "8 and H are exchanged in the exponent",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "-8 * heads / H",
+            "there is no power: the exponent is taken for the slope",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "-slopes[:, None, None] + behind",
+            "slope and distance are added; they should be multiplied",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "(-slopes[:, None, None] * behind).exp()",
+            "the exponential is taken, which the softmax does",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "-slopes[:, None, None] * (behind + 0.0).log1p()",
+            "logarithms of distances are taken; it should be the distances",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "(-slopes[:, None, None] * behind)[:1]",
+            "only the first head is given",
+        ),
+        Wrong(
+            "-slopes[:, None, None] * behind",
+            "(-slopes[:, None, None] * behind)[None]",
+            "there is an axis for the texts in front; it should be (H, 1, S)",
+        ),
+        Wrong(
+            "behind = (S - 1) - torch.arange(S)",
+            "behind = torch.full((S,), S - 1)",
+            "all keys lie equally far back",
         ),
     ],
     stars=1,
+    minutes=8,
 )

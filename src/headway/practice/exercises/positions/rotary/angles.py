@@ -51,18 +51,32 @@ EXERCISE = Exercise(
     "after it is slower by one factor.",
     right=[
         """
+        # outer of a flat row: for those who like products of two vectors.
         i = torch.arange(width // 2).double()
         exponent = -2 * i / width
         return torch.outer(
             positions.flatten().double(), torch.tensor(base).double() ** exponent
         ).reshape(*positions.shape, -1)
         """,
+        """
+        # A loop over the pairs: each factor can be seen, and each has its own angle.
+        factor = base ** (-2 / width)
+        columns = [positions.double() * factor**i for i in range(width // 2)]
+        return torch.stack(columns, dim=-1)
+        """,
+        """
+        # By logarithms, as most models write it: a sum in place of a power.
+        import math
+
+        twice = torch.arange(0, width, 2).double()
+        return positions.unsqueeze(-1) * torch.exp(twice * (-math.log(base) / width))
+        """,
     ],
     wrong=[
         Wrong(
             "torch.arange(0, width, 2,",
             "torch.arange(0, width // 2,",
-            "the exponent is i over the width, where 2 i is meant",
+            "the exponent is i over the width; it should be 2 i",
             exhibit="positions/#a-speed-for-each-channel",
         ),
         Wrong(
@@ -83,12 +97,12 @@ EXERCISE = Exercise(
         Wrong(
             "base ** (-twice / width)",
             "10_000.0 ** (-twice / width)",
-            "the base is 10,000, whatever is given",
+            "the base is 10,000 always; it should be the one that is given",
         ),
         Wrong(
             "-twice / width",
             "-twice / (width // 2)",
-            "it is divided by the number of pairs, where the width is meant",
+            "2 i is divided by the number of pairs; it should be by the width",
         ),
         Wrong(
             "positions[..., None] * speeds",
@@ -100,7 +114,7 @@ EXERCISE = Exercise(
         Wrong(
             "    return positions[..., None] * speeds",
             "    return torch.outer(positions, speeds)",
-            "outer takes two rows, and positions may have any shape",
+            "outer takes two rows; positions may have any shape",
         ),
         Wrong(
             "    return positions[..., None] * speeds",
@@ -140,7 +154,7 @@ EXERCISE = Exercise(
         Wrong(
             "    return positions[..., None] * speeds",
             "    return (positions[..., None] * speeds).remainder(2 * torch.pi)",
-            "whole turns are taken off, where the angle itself is asked for",
+            "whole turns are taken off; it should be the angle itself",
         ),
         Wrong(
             "    return positions[..., None] * speeds",
@@ -161,7 +175,8 @@ EXERCISE = Exercise(
             "    twice = torch.arange(0, width, 2)\n"
             "    speeds = base ** (-twice / width)\n"
             "    return (positions[..., None] * speeds).double()",
-            "it is computed in 32 bits, and turned into 64 afterwards",
+            "it is computed in 32 bits and turned into 64 afterwards; it should be "
+            "64 from the start",
         ),
         Wrong(
             "torch.arange(0, width, 2, dtype=torch.float64)",
@@ -169,6 +184,89 @@ EXERCISE = Exercise(
             "the exponents go up to one, so that the last pair has the speed 1 / "
             "base: they end before it",
         ),
+        Wrong(
+            "    twice = torch.arange(0, width, 2, dtype=torch.float64)\n"
+            "    speeds = base ** (-twice / width)\n"
+            "    return positions[..., None] * speeds",
+            "    twice = torch.arange(0, width, 2).float()\n"
+            "    speeds = 1.0 / (base ** (twice / width))\n"
+            "    return (positions[..., None] * speeds).double()",
+            "1 / base ** (2 i / width) is computed in 32 bits, and turned into 64 "
+            "afterwards",
+            same_as="it is computed in 32 bits and turned into 64 afterwards; it "
+            "should be 64 from the start",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "torch.exp(-twice / width)",
+            "the base is e always; it should be the one that is given",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base * (-twice / width)",
+            "the base is multiplied by the exponent; it should be raised to it",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice / width) * 2 * torch.pi",
+            "angles are multiplied by 2 pi; a position is one radian for the first "
+            "pair",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "(base ** (-twice / width)).flip(-1)",
+            "the slowest pair comes first",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] / speeds",
+            "positions are divided by the speeds; they should be multiplied",
+            same_as="the sign of the exponent is lost, so that later pairs are faster",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] - 1) * speeds",
+            "every position is one too small",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return -positions[..., None] * speeds",
+            "the angles are negative, and would turn backwards",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).movedim(-1, 0)",
+            "the pairs are the first axis; they should be the last",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.einsum('t,i->ti', positions.double(), speeds)",
+            "einsum is told of one axis of positions; they may have any shape",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions.double().flatten()[:, None] * speeds",
+            "positions are made one row, and their shape is lost",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return speeds.expand(*positions.shape, -1)",
+            "the speeds are given, and positions are not looked at",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-(twice + 1) / width)",
+            "the exponent is 2 i + 1 over the width; it should be 2 i",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice / (width - 2))",
+            "the exponent is divided by the width less two, so that the last pair "
+            "is too slow",
+            same_as="the exponents go up to one, so that the last pair has the "
+            "speed 1 / base: they end before it",
+        ),
     ],
     stars=1,
+    minutes=8,
 )

@@ -67,10 +67,25 @@ EXERCISE = Exercise(
     law="A text in pieces gets the same keys as the whole, however it is cut.",
     right=[
         """
+        # Token by token, as a model writes: each stands where the cache ends.
         for token in key.unbind(1):
             at = torch.tensor([cache.shape[1]])
             cache = torch.cat([cache, rotate(token[:, None], at)], dim=1)
         return cache
+        """,
+        """
+        # All positions are numbered, and the last T are taken: nothing need be added.
+        T = key.shape[1]
+        positions = torch.arange(cache.shape[1] + T)[-T:]
+        return torch.cat([cache, rotate(key, positions)], dim=1)
+        """,
+        """
+        # Room for all, filled by slices: as caches do that are made once.
+        H, S, D = cache.shape
+        longer = cache.new_empty(H, S + key.shape[1], D)
+        longer[:, :S] = cache
+        longer[:, S:] = rotate(key, torch.arange(key.shape[1]) + S)
+        return longer
         """,
     ],
     wrong=[
@@ -135,7 +150,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.arange(begin, begin + key.shape[1])",
             "torch.arange(begin, key.shape[1])",
-            "positions end at T, and should end at S + T",
+            "positions end at T; they should end at S + T",
         ),
         Wrong(
             "    positions = ",
@@ -157,5 +172,76 @@ EXERCISE = Exercise(
             "    return torch.cat([cache, key, rotate(key, positions)], dim=1)",
             "new keys stand there twice, as they were and turned",
         ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, begin + key.shape[0])",
+            "there is a position for each head; there should be one for each new token",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, begin + key.shape[-1])",
+            "there is a position for each number of a key; there should be one for "
+            "each new token",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin + key.shape[1] - 1, begin - 1, -1)",
+            "positions are counted backwards",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin + key.shape[1])",
+            "there are positions for the old keys, too; only the new ones should "
+            "be turned",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, begin + key.shape[1] - 1)",
+            "there is one position too few: arange ends before its end",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, begin + key.shape[1] + 1)",
+            "there is one position too many: arange ends before its end, and not at it",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "begin * torch.arange(1, key.shape[1] + 1)",
+            "positions are multiples of the length of the cache",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "-torch.arange(begin, begin + key.shape[1])",
+            "positions are negative, so that keys are turned backwards",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, rotate(rotate(key, positions), positions)], dim=1)",
+            "new keys are turned twice",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([rotate(cache, torch.full((begin,), "
+            "key.shape[1])), rotate(key, positions)], dim=1)",
+            "old keys are turned on by the length of the new piece; they should "
+            "stay as they are",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.stack([cache, rotate(key, positions)], dim=1)",
+            "stack takes pieces of one length; cat joins along an axis",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin + key.shape[1])[: key.shape[1]]",
+            "the first positions are taken; it should be the last",
+            same_as="each piece begins again at position zero",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "cache",
+            "the cache is given as it was, without the new keys",
+        ),
     ],
+    minutes=8,
 )

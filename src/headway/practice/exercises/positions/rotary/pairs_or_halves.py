@@ -2,11 +2,11 @@
 
 Write `pairs_or_halves(rotate)`: the text "pairs", "halves" or "neither".
 
-`rotate(x, positions)` turns x (T, D) by positions (T), for any even D; you do not see
-what is in it. "pairs": each number 2 i is mixed with 2 i + 1, and with nothing else.
-"halves": each number i of the first half is mixed with i + D / 2, and with nothing
-else. All others are "neither". Speeds and the direction of the turn do not matter, and
-the slowest pair turns very little.
+`rotate(x, positions)` turns x (T, D) by whole positions (T), for any even D; you do
+not see what is in it. "pairs": each number 2 i is mixed with 2 i + 1, and with nothing
+else. "halves": each number i of the first half is mixed with i + D / 2, and with
+nothing else. All others are "neither". Speeds and the direction of the turn do not
+matter, and the slowest pair turns very little.
 """
 
 from headway.practice import Exercise, Wrong
@@ -120,6 +120,25 @@ def two_apart(x, positions):  # type: ignore[no-untyped-def]
     return y
 
 
+def pairs_then_halves(x, positions):  # type: ignore[no-untyped-def]
+    """a rotation of neighbours, and then one of halves"""
+    return halves(pairs(x, positions), positions)
+
+
+def halves_in_part(x, positions):  # type: ignore[no-untyped-def]
+    """a rotation of halves, of which the later pairs stand still"""
+    half = x.shape[-1] // 2
+    kept = torch.arange(x.shape[-1]) % half >= max(half // 2, 1)
+    return torch.where(kept, x, halves(x, positions))
+
+
+def one_way(x, positions):  # type: ignore[no-untyped-def]
+    """a shear: each first of a pair is added to the second, and stays as it is"""
+    y = x.clone()
+    y[..., 1::2] += x[..., 0::2]
+    return y
+
+
 CASES = [
     pairs,
     halves,
@@ -132,6 +151,9 @@ CASES = [
     first_half_only,
     one_too_far,
     two_apart,
+    pairs_then_halves,
+    halves_in_part,
+    one_way,
 ]
 
 EXERCISE = Exercise(
@@ -150,6 +172,7 @@ EXERCISE = Exercise(
     law="Shapes do not tell layouts apart; a vector with a single one does.",
     right=[
         """
+        # By gradients: which numbers does each one depend on?
         torch.manual_seed(1)
         x = torch.randn(6, 12, dtype=torch.float64, requires_grad=True)
         y = rotate(x, torch.arange(1, 7))
@@ -162,6 +185,19 @@ EXERCISE = Exercise(
         if found == [sorted({j, (j + 6) % 12}) for j in range(12)]:
             return "halves"
         return "neither"
+        """,
+        """
+        # One number is changed after the other, on a vector as models have it.
+        x, place = torch.randn(1, 8, dtype=torch.float64), torch.tensor([3])
+        partners = []
+        for n in range(8):
+            changed = x.clone()
+            changed[0, n] += 1.0
+            moved = (rotate(changed, place) - rotate(x, place)).abs()[0] > 1e-9
+            partners.append([m for m in moved.nonzero().flatten().tolist() if m != n])
+        if partners == [[n ^ 1] for n in range(8)]:
+            return "pairs"
+        return "halves" if partners == [[(n + 4) % 8] for n in range(8)] else "neither"
         """,
     ],
     wrong=[
@@ -180,7 +216,7 @@ EXERCISE = Exercise(
         Wrong(
             "if torch.equal(mixed, must):",
             "if torch.equal(mixed[0], must[0]):",
-            "only the first number is looked at",
+            "only the first number is looked at; all should be",
         ),
         Wrong(
             "if torch.equal(mixed, must):",
@@ -191,7 +227,7 @@ EXERCISE = Exercise(
         Wrong(
             "if torch.equal(mixed, must):",
             "if bool((mixed | ~must).any()):",
-            "one number in its place is enough for a name",
+            "one number in its place is enough for a name; all should be",
         ),
         Wrong(
             "    mixed = turned.abs() > 1e-9\n",
@@ -232,6 +268,73 @@ EXERCISE = Exercise(
             '            return name.capitalize()\n    return "neither"',
             "the names begin with a capital letter",
         ),
+        Wrong(
+            "    mixed = turned.abs() > 1e-9\n",
+            "    mixed = turned.abs() > 1e-9\n"
+            "    if all(mixed[n, n + 1] for n in range(0, D, 2)):\n"
+            "        return 'pairs'\n"
+            "    if all(mixed[n, n + D // 2] for n in range(D // 2)):\n"
+            "        return 'halves'\n"
+            "    return 'neither'\n",
+            "it is asked whether partners are mixed, and not whether nothing else is",
+        ),
+        Wrong(
+            "if torch.equal(mixed, must):",
+            "if bool((mixed | ~must).all()):",
+            "what is mixed with its partner has a name, whatever else it is mixed with",
+        ),
+        Wrong(
+            "torch.full((D,), 3)",
+            "torch.full((D,), 3.0)",
+            "positions are handed over as floating-point numbers; they should be "
+            "whole numbers",
+        ),
+        Wrong(
+            "turned.abs() > 1e-9",
+            "turned.abs() > 1e-3",
+            "the tolerance is so wide that the slow pairs of a large base seem to "
+            "stand still",
+        ),
+        Wrong(
+            "if torch.equal(mixed, must):",
+            "if torch.equal(mixed[-1], must[-1]):",
+            "only the last number is looked at; all should be",
+        ),
+        Wrong(
+            '    return "neither"',
+            '    return "pairs"',
+            "what is not halves is taken for pairs, and what is neither, too",
+        ),
+        Wrong(
+            "    mixed = turned.abs() > 1e-9\n",
+            "    x, at = torch.randn(5, D, dtype=torch.float64), torch.arange(5)\n"
+            "    y = rotate(x, at)\n"
+            "    for name, axis in (('pairs', -1), ('halves', -2)):\n"
+            "        shape = (D // 2, 2) if axis == -1 else (2, D // 2)\n"
+            "        old, new = (one.unflatten(-1, shape).norm(dim=axis) "
+            "for one in (x, y))\n"
+            "        if torch.allclose(old, new):\n"
+            "            return name\n"
+            "    return 'neither'\n",
+            "it is asked whether the lengths of pairs stay, which they also do "
+            "where nothing is turned",
+        ),
+        Wrong(
+            "if torch.equal(mixed, must):",
+            "if torch.equal(mixed[: D // 2], must[: D // 2]):",
+            "only the numbers of the first half are looked at; all should be",
+        ),
+        Wrong(
+            "if torch.equal(mixed, must):",
+            "if torch.equal(mixed.sum(dim=-1), must.sum(dim=-1)):",
+            "it is counted how many numbers are mixed, and not looked which",
+        ),
+        Wrong(
+            "            return name\n",
+            "            return list('ph')[name == 'halves']\n",
+            "the names are not written as the task has them",
+            same_as="the names begin with a capital letter",
+        ),
     ],
     survivors={
         "turned.abs() > 1e-09 -> turned.abs() >= 1e-09": "no number is moved by that",
@@ -239,4 +342,5 @@ EXERCISE = Exercise(
         "one + D // 2 -> one - D // 2": "half a vector on is half a vector back",
     },
     stars=3,
+    minutes=15,
 )

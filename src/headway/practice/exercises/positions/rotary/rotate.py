@@ -68,9 +68,24 @@ EXERCISE = Exercise(
     "their distance.",
     right=[
         """
+        # Complex numbers: a turn is one product, and a pair is one number.
         pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
         turned = pairs * torch.polar(torch.ones_like(angles), angles)
         return torch.view_as_real(turned).flatten(-2)
+        """,
+        """
+        # Partners times the sine: no number is written twice, as many libraries do.
+        both = angles.repeat_interleave(2, dim=-1)
+        partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+        return x * both.cos() + partner * both.sin()
+        """,
+        """
+        # Written into places of a new tensor: nothing need be interleaved.
+        turned = torch.empty_like(x)
+        cos, sin = angles.cos(), angles.sin()
+        turned[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+        turned[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+        return turned
         """,
     ],
     wrong=[
@@ -84,6 +99,7 @@ EXERCISE = Exercise(
             "x[..., 0::2], x[..., 1::2]",
             "x.chunk(2, dim=-1)",
             "numbers half a vector apart are taken for a pair, and laid side by side",
+            alone=True,
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
@@ -105,12 +121,13 @@ EXERCISE = Exercise(
             "    return turned.flatten(-2)",
             "    return torch.cat(turned.unbind(-1), dim=-1)",
             "the turned pairs are laid half a vector apart, and not side by side",
+            alone=True,
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
             "    return turned.flatten(-2)",
             "    return x + turned.flatten(-2)",
-            "the turned vector is added, and does not take the place of the first",
+            "the turned vector is added to x; it should take its place",
         ),
         Wrong(
             "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
@@ -145,7 +162,7 @@ EXERCISE = Exercise(
         Wrong(
             "    return turned.flatten(-2)",
             "    return turned.flatten(2)",
-            "axes are counted from the front, which fits one number of axes only",
+            "axes are counted from the front, which fits x of three axes only",
         ),
         Wrong(
             "a, b = x[..., 0::2], x[..., 1::2]",
@@ -194,8 +211,112 @@ EXERCISE = Exercise(
         Wrong(
             "x[..., 0::2], x[..., 1::2]",
             "x[:, 0::2], x[:, 1::2]",
-            "every second entry of the second axis is taken, and not of the last",
+            "every second entry of the second axis is taken; it should be of the last",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    a, b = x.chunk(2, dim=-1)\n"
+            "    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)",
+            "numbers half a vector apart are turned together, the layout of "
+            "halves, as in Llama; a pair should be neighbours",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos - b * sin, -a * sin + b * cos",
+            "both numbers have a minus before the sine; the second should have a plus",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos - b * sin, b * cos",
+            "the second number gets no sine of the first",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos, a * sin + b * cos",
+            "the first number gets no sine of the second",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos, b * cos",
+            "the sines are left out, so that pairs get shorter and do not turn",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos - b * sin, b * sin + a * cos",
+            "the second number is made of the wrong partners: it should be a times "
+            "the sine, and b times the cosine",
+        ),
+        Wrong(
+            "angles.cos(), angles.sin()",
+            "(2 * angles).cos(), (2 * angles).sin()",
+            "angles are twice as large, or all is turned twice",
+        ),
+        Wrong(
+            "angles.cos(), angles.sin()",
+            "angles[:, :1].cos(), angles[:, :1].sin()",
+            "all pairs are turned by the angle of the first",
+        ),
+        Wrong(
+            "angles.cos(), angles.sin()",
+            "angles.flip(-1).cos(), angles.flip(-1).sin()",
+            "the angles stand in the opposite order",
+        ),
+        Wrong(
+            "angles.cos(), angles.sin()",
+            "angles, angles",
+            "angles stand in for their sines and cosines",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    B, T, D = x.shape\n"
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "x is taken to have three axes; it may have any number",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    T, D = x.shape\n"
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "x is taken to have two axes; it may have any number",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    a, b = x[:, :, 0::2], x[:, :, 1::2]\n"
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "the third axis is taken for the numbers; it should be the last",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    return torch.cat([a * cos - b * sin, a * sin + b * cos, "
+            "x[..., 2 * angles.shape[-1] :]], dim=-2)",
+            "the two of the pairs are joined along the tokens; they should be "
+            "along the last axis",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
+            "cos], dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    return torch.stack([a, b], dim=-1).flatten(-2) * "
+            "torch.stack([cos, sin], dim=-1).flatten(-2)",
+            "first numbers are multiplied by the cosine, second ones by the sine, "
+            "and nothing is mixed",
         ),
     ],
     stars=2,
+    minutes=8,
 )

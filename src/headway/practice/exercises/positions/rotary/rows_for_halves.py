@@ -48,26 +48,35 @@ EXERCISE = Exercise(
     "the model is the same.",
     right=[
         """
+        # Slices in each head: the words of the task, one by one.
         heads = [torch.cat([one[0::2], one[1::2]]) for one in weight.chunk(H)]
         return torch.cat(heads)
         """,
         """
+        # A list of row numbers: it can be printed, and kept for a second weight.
         D = weight.shape[0] // H
         order = [h * D + j for h in range(H) for k in (0, 1) for j in range(k, D, 2)]
         return weight[order]
+        """,
+        """
+        # view names all sizes: (heads, pairs, the two of a pair, E).
+        rows, E = weight.shape
+        D = rows // H
+        return weight.view(H, D // 2, 2, E).transpose(1, 2).reshape(rows, E)
         """,
     ],
     wrong=[
         Wrong(
             "(H, -1, 2)",
             "(1, -1, 2)",
-            "all heads are reordered as one, so that numbers go to other heads",
+            "all heads are reordered as one, so that numbers go to other heads; "
+            "each should be reordered by itself",
             hint="Cut the rows into heads first: each is reordered by itself.",
         ),
         Wrong(
             "    pairs = weight.unflatten(0, (H, -1, 2))",
             "    pairs = weight.unflatten(0, (H, 2, -1))",
-            "it goes the other way, from halves to pairs",
+            "it goes the other way: from halves to pairs",
             exhibit="positions/#rotary-angles-laid-out-otherwise",
         ),
         Wrong(
@@ -121,5 +130,62 @@ EXERCISE = Exercise(
             "    halves = weight.unflatten(0, (2, H, -1)).transpose(0, 1)",
             "the whole is cut in two, and each head gets a piece of both",
         ),
+        Wrong(
+            "    halves = pairs.transpose(1, 2)\n    return halves.flatten(0, 2)",
+            "    return torch.cat([weight[:, 0::2], weight[:, 1::2]], dim=1)",
+            "columns are reordered; it should be rows, which make the queries' numbers",
+        ),
+        Wrong(
+            "weight.unflatten(0, (H, -1, 2))",
+            "weight.unflatten(0, (2 * H, -1, 2))",
+            "each half of a head is reordered by itself: there are twice as many heads",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return halves.flatten(0, 2).T",
+            "the result is transposed",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return halves[0].flatten(0, 1)",
+            "only the first head is given",
+            same_as="the order of one head is made, and taken for the whole "
+            "weight: the other heads are lost",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "first = len(weight) // H\n"
+            "    return torch.cat([halves.flatten(0, 2)[:first], weight[first:]])",
+            "only the first head is reordered; all should be",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return halves.flip(0).flatten(0, 2)",
+            "the heads stand in the opposite order",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return halves[:, 0].flatten(0, 1)",
+            "only the first halves are given",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return torch.cat([pairs[:, :, 0], pairs[:, :, 1].flip(1)], "
+            "dim=1).flatten(0, 1)",
+            "the second half of each head stands in the opposite order",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return halves",
+            "heads, halves and pairs keep axes of their own",
+        ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "D = len(weight) // H\n"
+            "    order = [j for k in (0, 1) for j in range(k, D, 2)]\n"
+            "    return weight[[h * H + j for h in range(H) for j in order]]",
+            "the rows of head h begin at h times H; they should begin at h times D",
+        ),
     ],
+    minutes=10,
 )

@@ -3,11 +3,11 @@
 For a text s times as long as in training, YaRN keeps the speeds of the fast pairs,
 divides those of the slow ones by s, and blends between.
 
-Write `yarn_speeds(speeds, s, first, last)`: `speeds` (D / 2) are those of training, the
-fastest first. Pairs up to number `first` are kept, pairs from number `last` on are
-divided, both counted from zero. Between them, what is kept falls along a straight line
-from one to zero, and the new speed is that share of the old speed, plus the rest of the
-old speed divided by s.
+Write `yarn_speeds(speeds, s, first, last)`: `speeds` (D / 2), in 64 bits, are those of
+training, the fastest first. Pairs up to number `first` are kept, pairs from number
+`last` on are divided, both counted from zero. Between them, what is kept falls along a
+straight line from one to zero, and the new speed is that share of the old speed, plus
+the rest of the old speed divided by s. Compute the share in 64 bits, too.
 """
 
 from headway.practice import Exercise, Wrong
@@ -35,10 +35,10 @@ if __name__ == "__main__":
 
 
 def draw(d):  # type: ignore[no-untyped-def]
-    if d.S < 4:
-        raise ValueError("too few pairs for a ramp")
+    if not d.G < d.T < d.S:
+        raise ValueError("the ramp has no room")
     speeds = 1000.0 ** (-torch.arange(d.S, dtype=torch.float64) / d.S)
-    return speeds, 2.0 + d.W, 1, d.S - 2
+    return speeds, 2.0 + d.W, d.G, d.T
 
 
 EXERCISE = Exercise(
@@ -52,11 +52,16 @@ EXERCISE = Exercise(
         "`last`. Mix the old speeds and the divided ones by it.",
     ),
     draw=draw,
-    trials=({}, {"S": 9, "W": 14}, {"S": 6, "W": 1}),
+    trials=(
+        {"G": 1, "T": 4},
+        {"S": 9, "W": 14, "G": 2, "T": 6},
+        {"S": 6, "W": 1, "G": 1, "T": 3},
+    ),
     law="The fastest pair keeps its speed, the slowest is divided by s, and with s = 1 "
     "nothing changes.",
     right=[
         """
+        # A loop over the pairs: the words of the task, with what is kept and the rest.
         new = []
         for i, speed in enumerate(speeds):
             share = min(max((last - i) / (last - first), 0.0), 1.0)
@@ -64,10 +69,17 @@ EXERCISE = Exercise(
         return torch.stack(new)
         """,
         """
+        # Three pieces, joined: no number has to be cut off.
         keep = 1 - torch.linspace(0, 1, last - first + 1, dtype=torch.float64)
         ones = torch.ones(first, dtype=torch.float64)
         zeros = torch.zeros(len(speeds) - last - 1, dtype=torch.float64)
         return speeds * torch.cat([ones, keep + (1 - keep) / s, zeros + 1 / s])
+        """,
+        """
+        # torch.lerp blends by a share: from the old speeds to the divided ones.
+        pair = torch.arange(len(speeds)).to(speeds.dtype)
+        divided = ((pair - first) / (last - first)).clamp(0, 1)
+        return torch.lerp(speeds, speeds / s, divided)
         """,
     ],
     wrong=[
@@ -80,17 +92,22 @@ EXERCISE = Exercise(
         Wrong(
             ".clamp(0, 1)",
             "",
-            "the ramp goes on beyond its ends, below zero and above one",
+            "the ramp goes on beyond both ends; it should be cut off at zero and "
+            "at one",
         ),
         Wrong(
             ".clamp(0, 1)",
             ".clamp(max=1)",
-            "the ramp is not cut off below zero, so that the fastest pairs get faster",
+            "the ramp goes on before pair `first`, so that the fastest pairs get "
+            "faster: what is kept must not go above one, and what is divided not "
+            "below zero",
         ),
         Wrong(
             ".clamp(0, 1)",
             ".clamp(min=0)",
-            "the ramp is not cut off above one, so that the slowest pairs get too slow",
+            "the ramp goes on behind pair `last`, so that the slowest pairs get "
+            "too slow: what is kept must not go below zero, and what is divided "
+            "not above one",
         ),
         Wrong(
             "return (1 - divided) * speeds + divided * speeds / s",
@@ -107,7 +124,7 @@ EXERCISE = Exercise(
         Wrong(
             ".clamp(0, 1)",
             ".round().clamp(0, 1)",
-            "there is a step halfway, and no ramp",
+            "there is a step halfway; it should be a ramp",
         ),
         Wrong(
             "(pair - first) / (last - first)",
@@ -117,18 +134,18 @@ EXERCISE = Exercise(
         Wrong(
             "divided * speeds / s",
             "divided * speeds * s",
-            "slow pairs are made faster, where they must be slower",
+            "slow pairs are made faster; they should be slower",
         ),
         Wrong(
             "(pair - first) / (last - first)",
             "(speeds[first] - speeds) / (speeds[first] - speeds[last])",
-            "the ramp is over the speeds, as the paper prints it, and not over the "
-            "numbers of the pairs",
+            "the ramp is over the speeds, as the paper prints it; it should be "
+            "over the numbers of the pairs",
         ),
         Wrong(
             ".clamp(0, 1)",
             ".floor().clamp(0, 1)",
-            "the pairs between are kept, where they must be blended",
+            "the pairs between are kept; they should be blended",
         ),
         Wrong(
             "((pair - first) / (last - first)).clamp(0, 1)",
@@ -138,7 +155,7 @@ EXERCISE = Exercise(
         Wrong(
             ".clamp(0, 1)",
             ".ceil().clamp(0, 1)",
-            "the pairs between are divided, where they must be blended",
+            "the pairs between are divided; they should be blended",
         ),
         Wrong(
             "torch.arange(len(speeds), dtype=torch.float64)",
@@ -182,8 +199,81 @@ EXERCISE = Exercise(
             "    between = (pair > first) & (pair < last)\n"
             "    divided = torch.where(between, 1 - divided, divided)\n"
             "    return (1 - divided) * speeds",
-            "the ramp rises where it must fall, and only its ends are right",
+            "only the ends of the ramp are right: between them it rises where it "
+            "should fall",
+        ),
+        Wrong(
+            "(last - first)",
+            "(last - first + 1)",
+            "the ramp is one pair too long: pair number last must be the first "
+            "that is all divided",
+        ),
+        Wrong(
+            "torch.arange(len(speeds), dtype=torch.float64)",
+            "torch.arange(0, 2 * len(speeds), 2, dtype=torch.float64)",
+            "numbers of a vector are counted; it should be pairs",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return divided * speeds / s",
+            "the share that is kept is dropped, so that fast pairs stand still",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return speeds",
+            "nothing is divided",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "(0.5 - 0.5 * torch.cos(torch.pi * ((pair - first) / (last - "
+            "first)).clamp(0, 1)))",
+            "the ramp is a wave; it should be a straight line",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / (last - first)).clamp(0, 1) ** 2",
+            "the share is squared; it should fall along a straight line",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / last).clamp(0, 1)",
+            "the ramp is divided by last; it should be by the way from first to last",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "(pair / last).clamp(0, 1)",
+            "the ramp begins at pair zero; it should begin at first",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / (len(speeds) - first)).clamp(0, 1)",
+            "the ramp ends behind the last pair of all; it should end at last",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / (len(speeds) - 1 - first)).clamp(0, 1)",
+            "the ramp ends at the last pair of all; it should end at number last",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return (1 - divided) * speeds + divided * (speeds - s)",
+            "s is subtracted; the speed should be divided by it",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return ((1 - divided) * speeds + divided * speeds) / s",
+            "both shares are divided by s; only the second should be",
+            same_as="all pairs are divided, which is the linear rule: neighbours "
+            "are no longer told apart",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((1 / speeds - 1 / speeds[first]) / (1 / speeds[last] - 1 / "
+            "speeds[first])).clamp(0, 1)",
+            "the ramp is over the wavelengths; it should be over the numbers of "
+            "the pairs",
         ),
     ],
     stars=2,
+    minutes=12,
 )

@@ -64,6 +64,7 @@ EXERCISE = Exercise(
     law="One matrix moves every place by as many: it need not know where it begins.",
     right=[
         """
+        # One matrix for all rows: what the section calls a step is a rotation.
         E = rows.shape[1]
         speeds = 10_000.0 ** (-torch.arange(0, E, 2).double() / E)
         turns = []
@@ -73,10 +74,19 @@ EXERCISE = Exercise(
         return rows @ torch.block_diag(*turns).T
         """,
         """
+        # The angles are read off, and moved: atan2 knows in which quarter they are.
         E = rows.shape[1]
         speeds = 10_000.0 ** (-torch.arange(0, E, 2).double() / E)
         hands = torch.atan2(rows[:, 0::2], rows[:, 1::2]) - back * speeds
         return torch.stack([hands.sin(), hands.cos()], dim=-1).flatten(1)
+        """,
+        """
+        # Complex numbers: cosine and sine are one number, and a turn is one product.
+        E = rows.shape[1]
+        speeds = 10_000.0 ** (-torch.arange(0, E, 2).double() / E)
+        hands = torch.complex(rows[:, 1::2].contiguous(), rows[:, 0::2].contiguous())
+        hands = hands * torch.polar(torch.ones_like(speeds), -back * speeds)
+        return torch.stack([hands.imag, hands.real], dim=-1).flatten(1)
         """,
     ],
     wrong=[
@@ -88,7 +98,7 @@ EXERCISE = Exercise(
         Wrong(
             "a, b = rows[:, 0::2], rows[:, 1::2]",
             "b, a = rows[:, 0::2], rows[:, 1::2]",
-            "the first of two numbers is taken for the cosine: it is the sine",
+            "the first of two numbers is taken for the cosine; it is the sine",
         ),
         Wrong(
             "b * cos + a * sin",
@@ -111,7 +121,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.arange(0, E, 2, dtype=torch.float64)",
             "torch.arange(E // 2, dtype=torch.float64)",
-            "the exponent is i over the width, where 2 i is meant",
+            "the exponent is i over the width; it should be 2 i",
             exhibit="positions/#a-speed-for-each-channel",
         ),
         Wrong(
@@ -150,8 +160,8 @@ EXERCISE = Exercise(
         Wrong(
             "(-torch.arange(0, E, 2, dtype=torch.float64) / E)",
             "(-torch.arange(0, E, 2, dtype=torch.float64) / (E // 2))",
-            "the exponent is divided by the number of pairs, or 2 is counted "
-            "twice, where 2 i over the width is meant",
+            "2 i is divided by the number of pairs, so that 2 is counted twice; it "
+            "should be by the width",
         ),
         Wrong(
             "(-torch.arange",
@@ -181,7 +191,8 @@ EXERCISE = Exercise(
             "    place = torch.atan2(rows[:, 0], rows[:, 1])[:, None] - back\n"
             "    found = place * speeds\n"
             "    return torch.stack([found.sin(), found.cos()], dim=-1).flatten(1)",
-            "the place is read from the first pair, which has gone round many times",
+            "the place is read from the first pair, which has gone round many "
+            "times: only the angle within one round can be read",
         ),
         Wrong(
             "    return earlier.flatten(1)",
@@ -194,10 +205,103 @@ EXERCISE = Exercise(
             "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
             "back = back * torch.arange(len(rows))[:, None]\n"
             "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
-            "each row is turned farther than the one before, and all must go back "
-            "by as many places",
+            "each row is turned farther than the one before; all should go back by "
+            "as many places",
+        ),
+        Wrong(
+            "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "back = back - 1\n"
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "the rows go back by one place too few",
+        ),
+        Wrong(
+            "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "back = back + 1\n"
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "the rows go back by one place too many",
+        ),
+        Wrong(
+            "cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "back = 1\n    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "the rows go back by one place, whatever `back` is",
+        ),
+        Wrong(
+            "10_000.0 ** (-torch.arange(0, E, 2, dtype=torch.float64) / E)",
+            "torch.exp(-torch.arange(0, E, 2, dtype=torch.float64) / E)",
+            "the base is e; it should be 10000",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * cos, b * cos",
+            "the sines are left out, so that nothing is turned",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * cos - b * sin, b * cos",
+            "the cosine gets nothing of the sine",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a - sin, b - cos",
+            "sine and cosine of the step are subtracted; the pair should be turned "
+            "by it",
+            same_as="the waves of a place are subtracted from those of another: "
+            "places subtract, and waves do not",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return rows - back",
+            "`back` is subtracted from the numbers of a row; its place should be moved",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    place = torch.acos(rows[:, 1:2]) - back\n"
+            "    found = place * speeds\n"
+            "    return torch.stack([found.sin(), found.cos()], dim=-1).flatten(1)",
+            "the place is read from the first cosine, which is the same at many places",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    place = torch.asin(rows[:, 0:1]) - back\n"
+            "    found = place * speeds\n"
+            "    return torch.stack([found.sin(), found.cos()], dim=-1).flatten(1)",
+            "the place is read from the first sine, which is the same at many places",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    hands = torch.asin(a) - back * speeds\n"
+            "    return torch.stack([hands.sin(), hands.cos()], dim=-1).flatten(1)",
+            "angles are read from sines alone, which do not tell in which half "
+            "they are; atan2 of both does",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    hands = torch.acos(b) - back * speeds\n"
+            "    return torch.stack([hands.sin(), hands.cos()], dim=-1).flatten(1)",
+            "angles are read from cosines alone, which do not tell in which half "
+            "they are; atan2 of both does",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    hands = torch.atan(a / b) - back * speeds\n"
+            "    return torch.stack([hands.sin(), hands.cos()], dim=-1).flatten(1)",
+            "angles are read from sine over cosine, which loses their signs; atan2 "
+            "of both keeps them",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    hands = torch.atan2(b, a) - back * speeds\n"
+            "    return torch.stack([hands.sin(), hands.cos()], dim=-1).flatten(1)",
+            "atan2 is given the cosine first; it should be the sine",
+            same_as="the first of two numbers is taken for the cosine; it is the sine",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return earlier.flatten(1)[:1].expand_as(rows)",
+            "all rows get what the first gets",
         ),
     ],
     survivors={"-1 -> 1": "rows have two axes, and the last of them is number 1"},
     stars=2,
+    minutes=15,
 )

@@ -57,6 +57,7 @@ EXERCISE = Exercise(
     law="With beta one, a memory asked for the key just written gives its value.",
     right=[
         """
+        # As a product with I - beta k k^T: what a parallel form begins with.
         eye = torch.eye(key.shape[1], dtype=key.dtype)
         memory = torch.zeros_like(key[0])[:, None] * value[0]
         rows = []
@@ -65,6 +66,16 @@ EXERCISE = Exercise(
             memory = (eye - beta[t] * k @ k.T) @ memory + beta[t] * k * value[t]
             rows.append(memory.T @ query[t])
         return torch.stack(rows)
+        """,
+        """
+        # einsum: the letters say which axes meet, and nothing is transposed.
+        memory = torch.einsum("d,v->dv", 0 * key[0], value[0])
+        rows = torch.empty_like(value)
+        for t in range(len(key)):
+            error = value[t] - torch.einsum("dv,d->v", memory, key[t])
+            memory = memory + beta[t] * torch.einsum("d,v->dv", key[t], error)
+            rows[t] = torch.einsum("dv,d->v", memory, query[t])
+        return rows
         """,
     ],
     wrong=[
@@ -120,7 +131,7 @@ EXERCISE = Exercise(
         Wrong(
             "v - said",
             "v + said",
-            "what the memory says is added, and must be taken off",
+            "what the memory says is added; it should be taken off",
         ),
         Wrong(
             "b * torch.outer(k, v - said)",
@@ -154,7 +165,126 @@ EXERCISE = Exercise(
             "what is read is divided by the root of D, which belongs to scores "
             "before a softmax",
         ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = (1 - b) * memory + b * torch.outer(k, v)\n",
+            "the whole memory fades by beta, and nothing is asked of it; only "
+            "what stands behind the key should give way",
+        ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = (1 - b) * memory + torch.outer(k, v)\n",
+            "the whole memory fades by beta, and the value is written without it",
+        ),
+        Wrong(
+            "said = k @ memory",
+            "said = memory @ k",
+            "the memory is multiplied from the wrong side when it is asked for the key",
+        ),
+        Wrong(
+            "q @ memory",
+            "memory @ q",
+            "the memory is multiplied from the wrong side when it is read",
+        ),
+        Wrong(
+            "torch.outer(k, v - said)",
+            "torch.outer(v - said, k)",
+            "rows and columns are exchanged in what is written: the key "
+            "belongs to the rows",
+        ),
+        Wrong(
+            "        rows.append(q @ memory)\n    return torch.stack(rows)",
+            "    return query @ memory",
+            "all queries are read at the end; each should be read after its own token",
+        ),
+        Wrong(
+            "    return torch.stack(rows)",
+            "    return rows[-1]",
+            "only the last row is given",
+        ),
+        Wrong(
+            "    return torch.stack(rows)",
+            "    return memory",
+            "the memory is given; the rows that were read should be",
+        ),
+        Wrong(
+            "    return torch.stack(rows)",
+            "    return torch.stack(rows, dim=1)",
+            "the rows are laid as columns",
+        ),
+        Wrong(
+            "    return torch.stack(rows)",
+            "    return torch.cat(rows)",
+            "the rows are joined to one long vector: torch.stack makes a table of them",
+        ),
+        Wrong(
+            "b * torch.outer(k, v - said)",
+            "b**2 * torch.outer(k, v - said)",
+            "beta acts twice on the correction",
+        ),
+        Wrong(
+            "b * torch.outer(k, v - said)",
+            "(1 - b) * torch.outer(k, v - said)",
+            "one less beta is taken for beta",
+        ),
+        Wrong(
+            "b * torch.outer(k, v - said)",
+            "beta[0] * torch.outer(k, v - said)",
+            "the beta of the first token is taken for all",
+        ),
+        Wrong(
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = memory - b * torch.outer(k, said)\n",
+            "what the memory says is taken off, and the value is never written",
+        ),
+        Wrong(
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = torch.outer(k, v)\n",
+            "the memory is replaced by the last pair of key and value",
+        ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = memory + torch.outer(k, v)\n",
+            "nothing is taken off, and beta is left out: this is linear attention",
+        ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = memory + b * torch.outer(k, v)\n"
+            "        memory = memory - b * torch.outer(k, k @ memory)\n",
+            "the value is written first, so that what is taken off contains it already",
+        ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = memory - b * torch.outer(k, k @ memory)\n"
+            "        memory = memory + torch.outer(k, v)\n",
+            "beta acts on what is taken off alone; the value is written without it",
+            same_as="beta acts on what is taken off alone, and not on the value",
+        ),
+        Wrong(
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = memory + b * torch.outer(k, v - memory.sum(0))\n",
+            "the rows of the memory are added; the key should weigh them",
+        ),
+        Wrong(
+            "zip(query, key, value, beta)",
+            "[*zip(query, key, value, beta)][::-1]",
+            "the text is read from its end",
+        ),
+        Wrong(
+            "        said = k @ memory\n"
+            "        memory = memory + b * torch.outer(k, v - said)\n"
+            "        rows.append(q @ memory)\n",
+            "        rows.append(q @ memory)\n"
+            "        memory = memory + torch.outer(k, v - k @ memory)\n",
+            "the memory is read before the token is written, and beta is left out",
+        ),
     ],
     survivors={},
     stars=2,
+    minutes=12,
 )

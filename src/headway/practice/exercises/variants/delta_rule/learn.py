@@ -50,7 +50,7 @@ EXERCISE = Exercise(
         d.normal(d.D) / d.loud,
         d.normal(d.V),
         0.3,
-        0.7,
+        0.8,
     ),
     properties=[
         Property(
@@ -68,10 +68,12 @@ EXERCISE = Exercise(
     "learns while it reads.",
     right=[
         """
+        # By hand: the slope is minus key times error, and the minus goes away.
         faded = alpha * memory
         return faded + beta * torch.outer(key, value - key @ faded)
         """,
         """
+        # As a model is trained: a parameter, backward, and a step without grad.
         layer = torch.nn.Parameter(alpha * memory)
         loss = torch.nn.functional.mse_loss(key @ layer, value, reduction="sum") / 2
         loss.backward()
@@ -172,5 +174,121 @@ EXERCISE = Exercise(
             "    alpha, beta = beta, alpha\n    faded = (alpha * memory)",
             "alpha and beta are exchanged",
         ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return (faded - alpha * beta * slope).detach()",
+            "the slope is that of the memory before the fade, so that alpha "
+            "comes into the step",
+            same_as="what has been learned fades as well",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    faded = memory.clone().requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    faded, slope = alpha * faded, alpha * slope\n",
+            "the step is made first and the memory fades after it; it should "
+            "fade first",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    faded = memory.clone().requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    faded = alpha * memory\n",
+            "the slope is taken from the memory before the fade",
+            same_as="the error is taken before the fade: more is taken out than "
+            "is left",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "faded",
+            "the memory fades, and nothing is learned",
+        ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return slope",
+            "the slope is given; the new memory should be",
+        ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return loss.detach()",
+            "the loss is given; the new memory should be",
+        ),
+        Wrong(
+            "key @ faded",
+            "faded @ key",
+            "the memory is multiplied from the wrong side: it has a row for "
+            "each number of the key",
+        ),
+        Wrong(
+            "square().sum() / 2",
+            "square().sum().sqrt()",
+            "the root of the squares is taken for the loss, so that each step "
+            "has the same length",
+        ),
+        Wrong(
+            "square().sum() / 2",
+            "sum()",
+            "the errors are added without their squares",
+        ),
+        Wrong(
+            "square().sum() / 2",
+            "square().sum() * 2",
+            "the loss is doubled; it should be halved",
+        ),
+        Wrong(
+            "value - key @ faded",
+            "value + key @ faded",
+            "what the memory says is added to the value; it should be taken off",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(faded - beta**2 * slope)",
+            "the learning rate comes in twice",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "((1 - beta) * faded - beta * slope)",
+            "the memory fades by the learning rate as well",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(alpha * alpha * memory)",
+            "the memory fades twice",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(memory / alpha)",
+            "it is divided by alpha; it should be multiplied",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(beta * memory)",
+            "the memory fades by beta, and alpha is not used",
+        ),
+        Wrong(
+            "beta * slope",
+            "alpha * slope",
+            "alpha is taken for the learning rate, and beta is not used",
+        ),
+        Wrong(
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = -torch.outer(key, value - memory.T @ key * alpha * alpha)\n",
+            "the answer fades twice, and the memory once",
+        ),
+        Wrong(
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = torch.outer(key, key @ faded)\n",
+            "what the memory says is taken off, and the value is never written",
+        ),
     ],
+    minutes=12,
+    covers=("delta",),
 )

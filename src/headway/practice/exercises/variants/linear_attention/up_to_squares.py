@@ -63,6 +63,7 @@ EXERCISE = Exercise(
     "below a half; and near the exponential where scores are small.",
     right=[
         """
+        # Each product of two numbers once: about half as wide.
         D = x.shape[-1]
         x = x * D**-0.25
         parts = [torch.ones_like(x[..., 0])]
@@ -73,6 +74,7 @@ EXERCISE = Exercise(
         return torch.stack(parts, dim=-1)
         """,
         """
+        # einsum writes all products of two numbers of a row.
         x = x / x.shape[-1] ** 0.25
         squares = torch.einsum("...i,...j->...ij", x, x).flatten(-2) * 0.5**0.5
         return torch.cat((squares, x, x[..., :1] * 0 + 1), -1)
@@ -146,6 +148,152 @@ EXERCISE = Exercise(
             "dim=-1)",
             "the first power is scaled twice, and the squares once",
         ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "torch.cat([x * x, 2**0.5 * x[..., :-1] * x[..., 1:]], dim=-1)",
+            "only neighbours are multiplied, which are all pairs at a width of "
+            "two only",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) * x.unsqueeze(-2))[\n"
+            "        ..., torch.ones(x.shape[-1], x.shape[-1]).triu(1).bool()\n"
+            "    ]",
+            "the squares of single numbers are missing, and the products of "
+            "two are there once",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) * x.unsqueeze(-2))[\n"
+            "        ..., ~torch.eye(x.shape[-1], dtype=torch.bool)\n"
+            "    ]",
+            "the products of two different numbers are there, and the squares "
+            "of single numbers are missing",
+        ),
+        Wrong(
+            "x = x / x.shape[-1] ** 0.25\n"
+            "    squares = (x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)\n"
+            "    one = torch.ones_like(x[..., :1])\n"
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "x = x / x.shape[-1] ** 0.5\n"
+            "    squares = (x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)\n"
+            "    one = torch.ones_like(x[..., :1])\n"
+            "    return torch.cat([one, x, squares], dim=-1)",
+            "queries and keys are both divided by the whole root, and the half "
+            "before the squares is missing",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    D = x.shape[-1]\n"
+            "    return torch.cat([one, x * D**0.25, squares / 2**0.5], dim=-1)",
+            "the first power is not scaled; the squares are",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    D = x.shape[-1]\n"
+            "    return torch.cat([one, x, squares * D**0.5 / 2**0.5], dim=-1)",
+            "the squares are not scaled; the first power is",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    D = x.shape[-1]\n"
+            "    return torch.cat([one, x, squares / D**0.25 / 2**0.5], dim=-1)",
+            "the squares are scaled once too often",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    D = x.shape[-1]\n"
+            "    return torch.cat([one, x, squares / D**0.5 / 2**0.5], dim=-1)",
+            "the squares are scaled twice, and the first power once",
+        ),
+        Wrong(
+            "squares / 2**0.5",
+            "squares * 2**0.5",
+            "the squares are multiplied by the root of two; they should be "
+            "divided by it",
+        ),
+        Wrong(
+            "squares / 2**0.5",
+            "squares / 4",
+            "the squares are divided by four on both sides; it should be the "
+            "root of two",
+        ),
+        Wrong(
+            "squares / 2**0.5",
+            "squares * 2",
+            "the squares are doubled; they should be divided by the root of two",
+        ),
+        Wrong(
+            "x.shape[-1] ** 0.25",
+            "x.shape[-1]",
+            "each side is divided by the whole width; it should be its fourth root",
+        ),
+        Wrong(
+            "x = x / x.shape[-1] ** 0.25",
+            "x = x * x.shape[-1] ** 0.25",
+            "x is multiplied by the fourth root; it should be divided by it",
+        ),
+        Wrong(
+            "x.shape[-1] ** 0.25",
+            "x.shape[0] ** 0.25",
+            "the first axis is counted for the scale; the numbers of a row are "
+            "the last one",
+        ),
+        Wrong(
+            "x.shape[-1] ** 0.25",
+            "x.shape[-2] ** 0.25",
+            "the tokens are counted for the scale; the numbers of a row should be",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return torch.cat([one / x.shape[-1] ** 0.5, x, squares / "
+            "2**0.5], dim=-1)",
+            "the one is scaled as well",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1).softmax(dim=-1)",
+            "a softmax is taken of the features, which should stay as they are",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    s = x.sum(dim=-1, keepdim=True)\n"
+            "    return torch.cat([one, s, s**2 / 2**0.5], dim=-1)",
+            "the numbers of a row are added first, and the sum is squared",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return torch.cat([one, x, squares / 2**0.5, 0 * x, (x**3) / "
+            "6**0.5], dim=-1)",
+            "a third power is added; the sum ends with the squares",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) + x.unsqueeze(-2)).flatten(-2)",
+            "numbers are added two by two; they should be multiplied",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) * x.unsqueeze(-2))",
+            "the products keep two axes, and are not laid in a row",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).sum(dim=-1)",
+            "the products of a number with all others are added; each should "
+            "have a place of its own",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    tri = torch.ones(x.shape[-1], x.shape[-1], "
+            "dtype=x.dtype).triu()\n"
+            "    both = (2 * tri - torch.eye(x.shape[-1], "
+            "dtype=x.dtype)).flatten()\n"
+            "    return torch.cat([one, x, both * squares / 2**0.5], dim=-1)",
+            "the product of two different numbers is doubled on both sides; it "
+            "should be multiplied by the root of two",
+        ),
     ],
     stars=3,
+    minutes=15,
 )

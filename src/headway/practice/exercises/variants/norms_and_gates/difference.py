@@ -67,6 +67,7 @@ EXERCISE = Exercise(
     "plain attention.",
     right=[
         """
+        # A head at a time: which two queries and keys it has can be read off.
         H, G = len(query) // 2, len(key) // 2
         rows = []
         for h in range(H):
@@ -78,6 +79,16 @@ EXERCISE = Exercise(
             one, two = (table.softmax(dim=-1) for table in tables)
             rows.append(one @ value[g] - lam * (two @ value[g]))
         return torch.stack(rows)
+        """,
+        """
+        # Two calls of plain attention, for all first and for all second ones.
+        from headway import attention
+
+        times = len(query) // len(key)
+        keys = [key[n::2].repeat_interleave(times, dim=0) for n in (0, 1)]
+        values = value.repeat_interleave(times, dim=0)
+        one = attention(query[0::2], keys[0], values)
+        return one - lam * attention(query[1::2], keys[1], values)
         """,
     ],
     wrong=[
@@ -177,6 +188,173 @@ EXERCISE = Exercise(
             "keys.reshape(*keys.shape[:2], keys.shape[3], keys.shape[2])",
             "keys are reshaped, where they must be transposed",
         ),
+        Wrong(
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat_interleave(times, "
+            "dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ "
+            "value.repeat_interleave(times, dim=0)",
+            "    queries = query.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = key.unflatten(0, (2, -1)).transpose(0, "
+            "1).repeat_interleave(times, dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ "
+            "value.repeat_interleave(times, dim=0)",
+            "queries and keys are both paired by halves; the two of a pair are "
+            "neighbours",
+        ),
+        Wrong(
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat_interleave(times, "
+            "dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ "
+            "value.repeat_interleave(times, dim=0)",
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat(times, 1, 1, 1)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ value.repeat(times, 1, 1)",
+            "the groups of keys and values are dealt out in turn, and "
+            "neighbours do not share",
+        ),
+        Wrong(
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat_interleave(times, "
+            "dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ "
+            "value.repeat_interleave(times, dim=0)",
+            "    queries = query.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = key.unflatten(0, (2, -1)).transpose(0, "
+            "1).repeat(times, 1, 1, 1)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ value.repeat(times, 1, 1)",
+            "first and second are taken for two halves, and the groups are "
+            "dealt out in turn",
+        ),
+        Wrong(
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat_interleave(times, "
+            "dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ "
+            "value.repeat_interleave(times, dim=0)",
+            "    queries = query.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat(times, 1, 1, 1)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n"
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @ value.repeat(times, 1, 1)",
+            "the queries are paired by halves, and the groups are dealt out in turn",
+        ),
+        Wrong(
+            "value.repeat_interleave(times, dim=0)",
+            "value",
+            "the values are not repeated for the heads that share them",
+        ),
+        Wrong(
+            "(-1, 2)).repeat_interleave(times, dim=0)",
+            "(-1, 2))",
+            "the keys are not repeated for the heads that share them",
+            same_as="the values are not repeated for the heads that share them",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "value.shape[-1] ** 0.5",
+            "the width of the values is taken for that of the keys",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] / 2) ** 0.5",
+            "it is divided by the root of half the width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[1] ** 0.5",
+            "the tokens are counted for the scale; the numbers of a query should be",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=1)",
+            "the softmax runs over the two of a pair; it should run over the keys",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores, dim=0)",
+            "the softmax runs over the heads; it should run over the keys",
+        ),
+        Wrong(
+            "queries @ keys.mT",
+            "queries @ keys.flip(1).mT",
+            "the first query asks the second key, and the second the first",
+        ),
+        Wrong(
+            "queries @ keys.mT",
+            "queries @ keys[:, :1].mT",
+            "both queries ask the first key; the second has a key of its own",
+        ),
+        Wrong(
+            "queries @ keys.mT",
+            "queries[:, :1] @ keys.mT",
+            "the first query asks both keys; the second key has a query of its own",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(first * lam * second)",
+            "the two tables are multiplied; the second should be taken off",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "((first - lam * second) / (first - lam * second).sum(dim=-1, "
+            "keepdim=True))",
+            "rows are divided by their sum, so that they sum to one again",
+            same_as="rows are made to sum to one again",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(first - lam * second).abs()",
+            "negative weights lose their sign",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "torch.softmax(first - lam * second, dim=-1)",
+            "a softmax is taken of the difference as well",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "first",
+            "only the first table is used",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "((1 - lam) * first - lam * second)",
+            "one less the factor goes to the first table; it should stay as it is",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1).unbind(1)",
+            "scores.unbind(1)",
+            "no softmax is taken of the scores",
+        ),
+        Wrong(
+            "query.unflatten(0, (-1, 2))",
+            "query.reshape(-1, 2, *query.shape[1:]).flip(1)",
+            "the second query of a pair is taken for the first",
+        ),
+        Wrong(
+            "return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "rows = (first - lam * second) @ value.repeat_interleave(times, "
+            "dim=0)\n"
+            "    return rows / rows.square().mean(dim=-1, keepdim=True).sqrt()",
+            "the rows are normalised; they are asked for as they are before any norm",
+        ),
     ],
     stars=2,
+    minutes=15,
 )

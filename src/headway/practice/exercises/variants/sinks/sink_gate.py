@@ -35,9 +35,12 @@ if __name__ == "__main__":
 
 def draw(d):  # type: ignore[no-untyped-def]
     rows, lse = d.normal(d.B, d.H, d.T, d.V), d.normal(d.B, d.H, d.T)
+    sinks = d.normal(d.H)
+    if d.loud > 1:  # keys and sink both have more than an exponential can hold
+        lse[0, 0, 0], sinks[0] = 2 * d.loud, 2 * d.loud + 1
     blind = lse.abs() < 0.3 * d.loud
     rows[blind], lse[blind] = torch.nan, -torch.inf
-    return rows, lse, d.normal(d.H)
+    return rows, lse, sinks
 
 
 EXERCISE = Exercise(
@@ -58,11 +61,13 @@ EXERCISE = Exercise(
     law="A sink is a gate: one of minus infinity is off, and one of zero is not.",
     right=[
         """
+        # By mass: a share is a difference of two log-sum-exps.
         mass = torch.logaddexp(lse, sinks[:, None])
         share = (lse - mass).exp()[..., None]
         return torch.where(share > 0, rows, 0.0) * share
         """,
         """
+        # The sigmoid written out: one divided by one and a power.
         gate = 1 / (1 + (sinks[None, :, None] - lse).exp())
         return torch.nan_to_num(rows) * gate.unsqueeze(-1)
         """,
@@ -149,6 +154,101 @@ EXERCISE = Exercise(
             "torch.where(lse[..., None] == -torch.inf, rows, rows / gate[..., None])",
             "the rows are divided by the gate, and grow: the fraction is upside down",
         ),
+        Wrong(
+            "    gate = torch.sigmoid(lse - sinks[:, None])\n"
+            "    rows = rows.masked_fill(lse[..., None] == -torch.inf, 0.0)\n"
+            "    return rows * gate[..., None]",
+            "    gate = lse.exp() / (lse.exp() + sinks[:, None].exp())\n"
+            "    rows = rows * gate[..., None]\n"
+            "    return rows.masked_fill(lse[..., None] == -torch.inf, 0.0)",
+            "exponentials are taken of large scores, and overflow; rows that "
+            "see nothing are hidden at the end",
+            same_as="powers are taken one by one, so that large scores overflow",
+        ),
+        Wrong(
+            "    gate = torch.sigmoid(lse - sinks[:, None])\n",
+            "    gate = 1 / (1 + sinks[:, None].exp() / lse.exp())\n",
+            "the exponentials of sink and keys are divided; that of a "
+            "difference should be taken, which does not overflow",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return rows * gate",
+            "the gate gets no axis for the numbers of a row: [..., None] is missing",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return gate * rows",
+            "the gate is laid along the numbers of a row: [..., None] is missing",
+        ),
+        Wrong(
+            "sinks[:, None]",
+            "sinks[0]",
+            "the sink of the first head is taken for all heads",
+        ),
+        Wrong(
+            "sinks[:, None]",
+            "sinks[:, None, None]",
+            "the sinks are laid along the texts; they should be laid along the heads",
+        ),
+        Wrong(
+            "lse - sinks[:, None]",
+            "lse - sinks[:, None].exp()",
+            "the exponential of a sink is taken off; the sink itself should be",
+        ),
+        Wrong(
+            "lse - sinks[:, None]",
+            "lse.exp() - sinks[:, None].exp()",
+            "exponentials are subtracted in the sigmoid; it takes the "
+            "difference of the logarithms",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.tanh(lse - sinks[:, None])",
+            "tanh is taken for the gate; it should be the sigmoid",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.softmax(lse - sinks[:, None], dim=-1)",
+            "a softmax over the tokens is taken for the gate; each row has a "
+            "gate of its own",
+        ),
+        Wrong(
+            "    rows = rows.masked_fill(lse[..., None] == -torch.inf, 0.0)\n",
+            "    rows = rows.masked_fill(lse[..., None] == torch.inf, 0.0)\n",
+            "plus infinity is looked for, so that rows that see nothing stay nan",
+            same_as="rows that see nothing stay nan: zero times nan is nan",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return rows - (1 - gate)[..., None]",
+            "the sink's share is taken off the rows; they should be multiplied "
+            "by what is left",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return rows * (gate**2)[..., None]",
+            "the gate is used twice",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return rows * gate[..., None] * lse.exp()[..., None]",
+            "the rows are multiplied by their mass as well",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(torch.logaddexp(lse, sinks[:, None]))",
+            "the sink's mass is added to that of the keys in the sigmoid; it "
+            "should be taken off",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.exp(lse - torch.logsumexp(torch.cat([lse, sinks[:, "
+            "None].expand(len(lse), -1, 1)], dim=-1), dim=-1, keepdim=True))",
+            "the mass of all tokens is added up; each row has the sink and its "
+            "own keys alone",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
+    minutes=8,
 )

@@ -48,9 +48,17 @@ EXERCISE = Exercise(
     law="A row sums to less than one; with a sink of minus infinity it sums to one.",
     right=[
         """
+        # Plain softmax times a gate: what a kernel's log-sum-exp allows.
         lse = scores.logsumexp(dim=-1, keepdim=True)
         gate = torch.sigmoid(lse - sinks[:, None, None])
         return torch.softmax(scores, dim=-1) * gate
+        """,
+        """
+        # Written out: the sink is one more term below the line.
+        top = torch.maximum(scores.amax(dim=-1, keepdim=True), sinks[:, None, None])
+        powers = torch.exp(scores - top)
+        below = powers.sum(dim=-1, keepdim=True) + torch.exp(sinks[:, None, None] - top)
+        return powers / below
         """,
     ],
     wrong=[
@@ -140,7 +148,108 @@ EXERCISE = Exercise(
             "each head is multiplied by the sigmoid of its sink, whatever its scores "
             "are",
         ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.exp(torch.cat([scores, extra], dim=-1) - extra)\n"
+            "    weights = weights / weights.sum(dim=-1, keepdim=True)",
+            "the sink's score is subtracted; it should be the largest, since "
+            "scores far above the sink overflow",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks[:, None, None]",
+            "the column of the sinks is not expanded to one for each query",
+        ),
+        Wrong(
+            "extra], dim=-1)",
+            "extra], dim=1)",
+            "the sinks are laid below the scores as a query; they should be "
+            "laid beside them as a key",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[:, :-1]",
+            "a query is left out, and the sink's column is kept",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1] + weights[..., -1:] / scores.shape[-1]",
+            "the sink's share is handed out to all keys; it should be left out",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1] * (1 - weights[..., -1:])",
+            "the sink's share is taken off twice",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores, dim=-1) * torch.sigmoid(extra - "
+            "scores.logsumexp(-1, True)), extra], dim=-1)",
+            "the keys get the sink's share: the gate is upside down",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores, dim=-1) - torch.sigmoid(extra), "
+            "extra], dim=-1)",
+            "the sink is taken off the weights of plain attention",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.softmax(torch.cat([scores, extra * scores.shape[-1]], "
+            "dim=-1), dim=-1)",
+            "the sink is multiplied by the number of keys",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.softmax(torch.cat([scores, extra.expand_as(scores)], "
+            "dim=-1), dim=-1)[\n"
+            "        ..., : scores.shape[-1] + 1\n"
+            "    ]",
+            "the sink stands once for each key; it should be one more key",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores - extra, dim=-1), extra], dim=-1)",
+            "the sink is taken off every score, which changes nothing",
+            same_as="rows are made to sum to one again, so that the sink does nothing",
+        ),
+        Wrong(
+            "sinks[:, None, None]",
+            "sinks.neg()[:, None, None]",
+            "the sink's score gets a minus",
+        ),
+        Wrong(
+            "sinks[:, None, None]",
+            "sinks.log()[:, None, None]",
+            "the logarithm of a sink is put among the scores; it is a score already",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.sigmoid(torch.cat([scores - extra, extra], dim=-1))",
+            "a sigmoid is taken of each score less the sink; one softmax "
+            "should share out all",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.softmax(torch.cat([scores / scores.shape[-1] ** 0.5, "
+            "extra], dim=-1), dim=-1)",
+            "the scores are scaled by the number of keys; they are to be taken "
+            "as they are",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.log_softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "logarithms of the weights are given",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores, dim=-1) * torch.sigmoid(-extra), "
+            "extra], dim=-1)",
+            "plain weights are divided by one and the sink's exponential, "
+            "whatever the scores are",
+        ),
     ],
     survivors={},
     stars=1,
+    minutes=6,
 )

@@ -80,6 +80,7 @@ EXERCISE = Exercise(
     "causal mask, in blocks.",
     right=[
         """
+        # A query at a time, with a sorted list of the blocks of its past.
         T, N = scores.shape
         chosen = torch.zeros(T, N, dtype=torch.bool)
         for t in range(T):
@@ -90,6 +91,7 @@ EXERCISE = Exercise(
         return chosen
         """,
         """
+        # By ranks: argsort twice gives each block its place in the order.
         T, N = scores.shape
         own, number = torch.arange(T)[:, None] // block, torch.arange(N)
         scores = scores.masked_fill(number > own, -torch.inf)
@@ -109,7 +111,8 @@ EXERCISE = Exercise(
         Wrong(
             "    scores = scores.masked_fill(number == own, torch.inf)\n",
             "",
-            "a query's own block must win by its score",
+            "a query's own block gets no place of its own, and is left out where "
+            "others score better",
         ),
         Wrong(
             "    return chosen & (number <= own)",
@@ -194,10 +197,130 @@ EXERCISE = Exercise(
             "    return ~(chosen & (number <= own))",
             "the table is turned round: True where a block is left out",
         ),
+        Wrong(
+            "    scores = scores.masked_fill(number > own, -torch.inf)\n"
+            "    scores = scores.masked_fill(number == own, torch.inf)\n",
+            "    scores = scores.masked_fill(number >= own, -torch.inf)\n",
+            "the own block is hidden with the future, and is chosen only where "
+            "too few are left",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number > own, -torch.inf)\n"
+            "    scores = scores.masked_fill(number == own, torch.inf)\n"
+            "    best = scores.topk(keep, dim=1).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, "
+            "True)\n"
+            "    return chosen & (number <= own)",
+            "    scores = scores.masked_fill(number >= own, -torch.inf)\n"
+            "    best = scores.topk(keep, dim=1).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, "
+            "True)\n"
+            "    return chosen & (number < own) | (number == own)",
+            "the own block comes besides `keep` others; it should be one of the `keep`",
+            same_as="`keep` blocks are chosen besides the query's own, which is one of "
+            "them",
+        ),
+        Wrong(
+            "torch.arange(T)[:, None] // block",
+            "torch.arange(T)[:, None] // N",
+            "a token's number is divided by how many blocks there are; it "
+            "should be divided by their size",
+        ),
+        Wrong(
+            "torch.arange(T)[:, None] // block",
+            "torch.arange(1, T + 1)[:, None] // block",
+            "tokens are counted from one, so that the last of a block belongs "
+            "to the next",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = (number + 0 * scores).masked_fill(number > own, "
+            "-1).topk(keep, dim=1).indices\n",
+            "the latest blocks are chosen, whatever their scores",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = (number + 0 * scores).topk(keep, dim=1, "
+            "largest=False).indices\n",
+            "the first blocks of the text are chosen, whatever their scores",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return best",
+            "the numbers of the blocks are given; a table of True and False is "
+            "asked for",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return chosen & (number * block < torch.arange(T)[:, None])",
+            "a query's own block is hidden from the first token of it",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n"
+            "    chosen = torch.zeros(T, N, dtype=torch.bool).scatter(1, best, "
+            "True)\n"
+            "    return chosen & (number <= own)",
+            "    return (scores >= scores.mean(dim=1, keepdim=True)) & (number <= own)",
+            "all blocks above the mean are chosen; it should be `keep` of them",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return number <= own",
+            "all blocks of the past are chosen; it should be `keep` of them",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return number == own",
+            "only a query's own block is chosen",
+        ),
+        Wrong(
+            "number == own, torch.inf",
+            "number == own, 0.0",
+            "a query's own block gets the score zero; it should get the highest",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number == own, torch.inf)\n",
+            "    scores = scores.masked_fill(number == 0, torch.inf)\n",
+            "the first block always wins; a query's own block should",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number == own, torch.inf)\n",
+            "    scores = scores.masked_fill(number == own, torch.inf)\n"
+            "    scores = scores.masked_fill(number == 0, torch.inf)\n",
+            "the first block of the text is always chosen as well",
+        ),
+        Wrong(
+            "number > own, -torch.inf",
+            "number < own, -torch.inf",
+            "the past is hidden from the choice; the future should be",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return chosen.sort(dim=1, descending=True).values",
+            "the choices of a query are moved to the left end of its row",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = scores.abs().topk(keep, dim=1).indices\n",
+            "scores are taken without their sign",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = scores.argsort(dim=1)[:, :keep]\n",
+            "the blocks are sorted from the lowest score on, and the first are taken",
+            same_as="the blocks with the lowest scores are taken",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = scores.argsort(dim=1, "
+            "descending=True).argsort(dim=1)[:, :keep]\n",
+            "the ranks of the first blocks are taken for the numbers of the best",
+        ),
     ],
     survivors={
         "number > own -> number >= own": "the own block gets the highest score "
         "afterwards",
     },
     stars=3,
+    minutes=20,
 )

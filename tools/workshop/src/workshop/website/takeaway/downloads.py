@@ -105,6 +105,42 @@ def make_from_notebooks(
     return written
 
 
+def make_from_programs(
+    folder: Path, site: Path, *, note: str = "", wheel: str = ""
+) -> list[Path]:
+    """Write a notebook of each program in cells of a folder that is laid out like docs.
+
+    `guide/walk/first.py` is about the section `first` of the page `guide/walk.md`, and
+    its notebook stands beside the HTML of that page. It holds no outputs.
+
+    Args:
+        folder: The folder of the programs.
+        site: The folder that the site was built into.
+        note: Markdown that the reader sees first, if the site has no wheel.
+        wheel: The wheel that they need, as a path within the site.
+
+    Raises:
+        ValueError: If there is no program, or no page for one.
+    """
+    written: list[Path] = []
+    for path in sorted(folder.rglob("*.py")):
+        of_page = path.parent.relative_to(folder).as_posix()
+        source = PurePosixPath(f"{of_page}.md")
+        html = built_page(source, site)
+        if html is None:
+            raise ValueError(f"{path} must be about a page of {site}; got no {source}.")
+        find = addresses(source, site)
+        up = PurePosixPath(*[".."] * len(source.parent.parts))
+        wheel_url = find(str(up / wheel)) if wheel else None
+        first = first_cells(find(f"#{path.stem}"), wheel_url, note)
+        whole = from_percent(first, path.read_text(encoding="utf-8"), find)
+        written.append(html.parent / f"{path.stem}.ipynb")
+        written[-1].write_text(whole, encoding="utf-8", newline="\n")
+    if not written:
+        raise ValueError(f"programs must be a folder of programs; got {folder}.")
+    return written
+
+
 def first_cells(url: str | None, wheel: str | None, note: str) -> list[Cell]:
     """Return cells that say where all this comes from, and install what it needs.
 

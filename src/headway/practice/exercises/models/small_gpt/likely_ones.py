@@ -1,0 +1,215 @@
+"""Draw from the likely ones
+
+A model that draws from all tokens draws a bad one now and then, because there are so
+many. Write `likely_ones(logits, temperature, share)`: the shares to draw from, where
+only the likely tokens are left (top-p, or nucleus sampling).
+
+`logits` (B, V) are the last rows of B texts. Divide by the temperature and make shares.
+For each text keep as few tokens as possible, the likeliest first, so that their shares
+add up to `share` at least; so the token is kept with which the sum gets there. The
+others get zero, and what is kept is divided by its sum. Each token stays in its column.
+"""
+
+from headway.practice import Exercise, Wrong
+
+# --- your file ---
+import torch
+from torch import Tensor
+
+
+def likely_ones(logits: Tensor, temperature: float, share: float) -> Tensor:
+    """Give the shares (B, V) to draw from, for logits (B, V); 0 < share < 1."""
+    # --- write ---
+    shares = torch.softmax(logits / temperature, dim=-1)
+    falling, order = shares.sort(dim=-1, descending=True)
+    before = falling.cumsum(dim=-1) - falling
+    kept = torch.where(before < share, falling, 0.0)
+    found = torch.zeros_like(shares).scatter(-1, order, kept)
+    return found / found.sum(dim=-1, keepdim=True)
+    # --- written ---
+
+
+if __name__ == "__main__":
+    logits = torch.tensor([[0.15, 0.5, 0.05, 0.3]]).log()
+    for share in (0.4, 0.6, 0.9):
+        print(likely_ones(logits, 1.0, share))
+    # tensor([[0., 1., 0., 0.]])
+    # tensor([[0.0000, 0.6250, 0.0000, 0.3750]])
+    # tensor([[0.1579, 0.5263, 0.0000, 0.3158]])
+# --- end of your file ---
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    temperature, share = [(0.8, 0.7), (2.0, 0.4), (0.7, 0.9)][d.case]
+    return d.normal(d.B, d.V), temperature, share
+
+
+EXERCISE = Exercise(
+    answer="likely_ones",
+    read=("models/small_gpt/#what-temperature-does", "What temperature does"),
+    hints=(
+        "In which order must tokens stand, so that the ones to keep come first? And "
+        "what must be known of each of them to decide?",
+        "Sort the shares, and add up what comes before each token: it is kept while "
+        "that is less than the share asked for. Then bring each back to its column.",
+        "sort gives the order as well; scatter puts numbers where an order says, which "
+        "undoes a sort, and gather does not. Divide by the sum at the end.",
+    ),
+    draw=draw,
+    trials=(
+        {},
+        {"B": 4, "V": 4, "case": 1},
+        {"B": 7, "V": 29, "case": 2},
+        {"V": 29, "case": 1},
+    ),
+    law="What is left adds up to one again, and never nothing is left: before the "
+    "likeliest token the sum is zero.",
+    right=[
+        """
+        # Logits of minus infinity, as libraries do it: other filters can be chained.
+        logits = logits / temperature
+        falling, order = logits.sort(dim=-1, descending=True)
+        passed = falling.softmax(dim=-1).cumsum(dim=-1) >= share
+        drop = torch.nn.functional.pad(passed[:, :-1], (1, 0), value=False)
+        hidden = torch.zeros_like(drop).scatter(-1, order, drop)
+        return logits.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+        """,
+        """
+        # A text at a time, with a threshold in the place of the way back.
+        rows = []
+        for one in (logits / temperature).softmax(dim=-1):
+            falling = one.sort(descending=True).values
+            count = int((falling.cumsum(dim=0) < share).sum()) + 1
+            kept = one * (one >= falling[count - 1])
+            rows.append(kept / kept.sum())
+        return torch.stack(rows)
+        """,
+        """
+        # Without a sort: how much lies above each token. Short, but V x V numbers.
+        shares = torch.softmax(logits / temperature, dim=-1)
+        above = shares[:, None, :] > shares[:, :, None]
+        kept = shares * ((above * shares[:, None, :]).sum(dim=-1) < share)
+        return kept / kept.sum(dim=-1, keepdim=True)
+        """,
+    ],
+    wrong=[
+        Wrong(
+            "before = falling.cumsum(dim=-1) - falling",
+            "before = falling.cumsum(dim=-1)",
+            "the token with which the sum gets there is left out",
+        ),
+        Wrong(
+            "    return found / found.sum(dim=-1, keepdim=True)\n",
+            "    return found\n",
+            "what is kept is not divided by its sum",
+        ),
+        Wrong(
+            "found = torch.zeros_like(shares).scatter(-1, order, kept)",
+            "found = kept",
+            "the order of the sort is not undone: the likeliest token stands in the "
+            "first column",
+        ),
+        Wrong(
+            "torch.zeros_like(shares).scatter(-1, order, kept)",
+            "kept.gather(-1, order)",
+            "the order is applied a second time by gather; scatter would undo it",
+        ),
+        Wrong(
+            ", descending=True",
+            "",
+            "the least likely tokens come first, and are kept",
+        ),
+        Wrong(
+            "logits / temperature",
+            "logits",
+            "the temperature is not used",
+        ),
+        Wrong(
+            "logits / temperature",
+            "logits * temperature",
+            "logits are multiplied by the temperature",
+        ),
+        Wrong(
+            "logits / temperature",
+            "logits / temperature / temperature",
+            "the temperature is used twice",
+            exhibit="models/#cooled-twice",
+        ),
+        Wrong(
+            "    falling, order = shares.sort(dim=-1, descending=True)\n"
+            "    before = falling.cumsum(dim=-1) - falling\n",
+            "    plain = torch.softmax(logits, dim=-1)\n"
+            "    plain, order = plain.sort(dim=-1, descending=True)\n"
+            "    falling = shares.gather(-1, order)\n"
+            "    before = plain.cumsum(dim=-1) - plain\n",
+            "what is kept is chosen before the temperature is used, and not after it",
+        ),
+        Wrong(
+            "before < share",
+            "falling >= share",
+            "each token is kept whose own share is large enough; their sum should be",
+        ),
+        Wrong(
+            "before < share",
+            "falling >= share * falling[:, :1]",
+            "each token is kept that has a part of the likeliest one's share (min-p)",
+        ),
+        Wrong(
+            "before < share",
+            "before < 1 - share",
+            "`share` is taken for what may be lost, and not for what is kept",
+        ),
+        Wrong(
+            "before < share",
+            "before >= share",
+            "the likely tokens are left out, and the others kept",
+        ),
+        Wrong(
+            "before < share",
+            "torch.arange(logits.shape[-1]) < share * logits.shape[-1]",
+            "a part of the tokens is kept by their number, whatever their shares are",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "torch.softmax(found, dim=-1)",
+            "a second softmax is taken of shares, so that no token has zero",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "torch.softmax((found > 0) * logits / temperature, dim=-1)",
+            "logits of the others become zero, and not minus infinity, so that they "
+            "can still be drawn",
+        ),
+        Wrong(
+            "falling.cumsum(dim=-1)",
+            "falling.cumsum(dim=0)",
+            "shares are added up over the texts, and not over the tokens",
+        ),
+        Wrong(
+            "logits / temperature, dim=-1)",
+            "logits / temperature, dim=0)",
+            "the softmax runs over the texts, and not over the vocabulary",
+        ),
+        Wrong(
+            "found.sum(dim=-1, keepdim=True)",
+            "found.sum()",
+            "it is divided by the sum over all texts",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "(found > 0) / (found > 0).sum(dim=-1, keepdim=True).to(found)",
+            "all tokens that are kept get equal shares",
+        ),
+        Wrong(
+            "before = falling.cumsum(dim=-1) - falling",
+            "before = (falling.cumsum(dim=-1) - falling)[:, :-1]\n"
+            "    before = torch.nn.functional.pad(before, (1, 0))",
+            "one token too many is kept: the sum was there already",
+        ),
+    ],
+    survivors={
+        "-1 -> 1": "each table has two axes",
+        "before < share -> before <= share": "a drawn sum is never the share exactly",
+    },
+    minutes=20,
+)
