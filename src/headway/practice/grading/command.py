@@ -105,9 +105,14 @@ def _judge(
 ) -> int | None:
     """Judge a class; a folder of one's own only where results are asked for."""
     library, tasks = _asked_for(known)
-    if not any(asked.values()) and files_of(folder, tasks):
-        return None
     seed, students = _seed(known), students_of(folder, tasks)
+    if not any(asked.values()) and (files_of(folder, tasks) or not students):
+        return None
+    if not students:
+        raise RefusedError(
+            "--all must be given a folder with a folder of files for each student; "
+            f"got {folder}."
+        )
     if asked["edition"] is not None:
         seed, sentence = edition.differs(library, asked["edition"])
         if sentence:

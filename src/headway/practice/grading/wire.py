@@ -14,6 +14,7 @@ import struct
 import sys
 import time
 import types
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,7 @@ _ERRORS: dict[str, type[Exception]] = {
     name: one
     for name, one in vars(builtins).items()
     if isinstance(one, type) and issubclass(one, Exception)
-} | {"LinAlgError": torch._C._LinAlgError}
+} | {"LinAlgError": torch.linalg.LinAlgError}  # type: ignore[attr-defined]
 _CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Linear")
 _OF_MODULES = {*vars(nn.Module()), "_peer", "_number"}
 _LEARNS, _LEAF, _PARAMETER = 1, 2, 4  # flags of a tensor
@@ -153,7 +154,7 @@ class Function(torch.autograd.Function):
 
 
 class Watch(torch.overrides.TorchFunctionMode):
-    """Notes which functions of PyTorch are called, and the shapes of what they give."""
+    """Notes which functions of PyTorch are called, on what, and what they give."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,19 +167,20 @@ class Watch(torch.overrides.TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         name = torch.overrides.resolve_name(func) or getattr(func, "__name__", "")
         if isinstance(result, Tensor) and len(self.seen) < 10_000:
-            self.seen.append([name, [*result.shape], _name_of(result.dtype)])
+            given = [*args, *(kwargs or {}).values()]
+            self.seen.append([name, _sketch(result), _sketch(given)])
         return result
 
 
 class Replayed:
     """A function of PyTorch that was called on the other side."""
 
-    def __init__(self, name: str, shape: Sequence[int], dtype: torch.dtype) -> None:
+    def __init__(self, name: str, result: Any) -> None:
         self.function = _functions().get(name)
         self.__name__ = name.rpartition(".")[2]
-        self.result = torch.empty(tuple(shape), dtype=dtype, device="meta")
+        self.result = result
 
-    def __call__(self, *_: Any, **__: Any) -> Tensor:
+    def __call__(self, *_: Any, **__: Any) -> Any:
         """Give something of the shape that it gave there."""
         return self.result
 
@@ -247,9 +249,9 @@ class Peer:
                 # So that the same seed, set again, is seen.
                 torch.default_generator.manual_seed(next(self._count))
                 self._state = torch.get_rng_state()
-        for one in reply.get("seen", ()) if modes else ():
-            name, shape, dtype = one
-            modes[-1].__torch_function__(_replayed(name, shape, dtype), (), (), {})
+        for name, result, args in reply.get("seen", ()) if modes else ():
+            function = Replayed(str(name), _of_sketch(result))
+            modes[-1].__torch_function__(function, (), _of_sketch(args), {})
         if "error" in reply:
             raise self._error(reply["error"])
         return packed
@@ -519,12 +521,13 @@ class Peer:
 
     def take_storage(self, number: int, blob: bytes) -> None:
         """Write the bytes of a storage, which is made if there is none."""
-        new = torch.frombuffer(bytearray(blob), dtype=torch.uint8) if blob else None
+        new = torch.empty(0, dtype=torch.uint8)
+        if blob:  # of none there is no buffer
+            new = torch.frombuffer(bytearray(blob), dtype=torch.uint8)
         if number not in self.storages:
             if number % 2 == self._first:
                 raise GoneError("It wrote where it was given nothing.")
-            made = torch.UntypedStorage(0) if new is None else new.untyped_storage()
-            self.storages[number] = made
+            self.storages[number] = made = new.untyped_storage()
             self._places[made.data_ptr()] = number
             return
         own = number % 2 == self._first
@@ -535,10 +538,9 @@ class Peer:
         known = self.storages[number]
         if known.nbytes() != len(blob):
             raise GoneError("It gave memory of another size.")
-        if new is not None:
-            old = torch.empty(0, dtype=torch.uint8).set_(known)
-            if not torch.equal(old, new):
-                old.copy_(new)
+        old = torch.empty(0, dtype=torch.uint8).set_(known)
+        if not torch.equal(old, new):
+            old.copy_(new)
 
     def class_of(self, how: Sequence[Any]) -> type:
         """Give the class of a module, which the other side names or writes out."""
@@ -960,8 +962,23 @@ def _trace(source: str, line: int, name: str, following: Any) -> types.Traceback
     return types.TracebackType(following, here, here.f_lasti, line)
 
 
-def _replayed(name: Any, shape: Any, dtype: Any) -> Replayed:
-    return Replayed(str(name), [int(one) for one in shape], _DTYPES[str(dtype)])
+def _sketch(value: Any) -> Any:
+    """Give a value as plain data without the numbers of its tensors."""
+    if isinstance(value, Tensor):
+        return {"shape": [*value.shape], "dtype": _name_of(value.dtype)}
+    if isinstance(value, (list, tuple)):
+        return [_sketch(one) for one in value]
+    return value if isinstance(value, int) else None
+
+
+def _of_sketch(sketch: Any) -> Any:
+    """Give a value as it was, but for its numbers; a list as a tuple."""
+    if isinstance(sketch, dict):
+        shape, kind = map(int, sketch["shape"]), _DTYPES[sketch["dtype"]]
+        return torch.empty(tuple(shape), dtype=kind, device="meta")
+    if isinstance(sketch, list):
+        return tuple(map(_of_sketch, sketch))
+    return sketch
 
 
 _BY_NAME: dict[str, Any] = {}
@@ -1007,6 +1024,7 @@ def _level(tensor: Tensor) -> int:
 
 
 def _bytes(storage: torch.UntypedStorage) -> bytes:
-    if not storage.nbytes():
-        return b""
-    return bytes(torch.empty(0, dtype=torch.uint8).set_(storage).tolist())
+    every = torch.empty(0, dtype=torch.uint8).set_(storage)
+    whole = len(every) // 8 * 8  # as numbers of 64 bits they are read at once
+    numbers = array("q", every[:whole].view(torch.int64).tolist())
+    return numbers.tobytes() + bytes(every[whole:].tolist())
