@@ -9,6 +9,7 @@ import pytest
 
 from headway.practice.grading import protected
 from headway.practice.grading.protected import _ENV, Server, _source, judge_protected
+from headway.practice.judging.copies import CAN_COPY
 from headway.practice.judging.judge import KnownResults
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library
@@ -16,7 +17,10 @@ from headway.practice.task.refused import RefusedError
 from tests.support.processes import PATIENCE
 
 Judged = Callable[..., Verdict]
-pytestmark = pytest.mark.xdist_group("grading")
+pytestmark = [
+    pytest.mark.skipif(not CAN_COPY, reason="processes cannot be copied here"),
+    pytest.mark.xdist_group("grading"),
+]
 
 FORGED = '{"ok": true, "state": "passed", "value": 1, "name": "double"}'
 # What an answer does, in lines of a function that has x. It is wrong where it returns.

@@ -15,10 +15,14 @@ from headway.practice.grading.students import (
     students_of,
     table,
 )
+from headway.practice.judging.copies import CAN_COPY
 from headway.practice.task.library import Library
 from headway.practice.task.refused import RefusedError
 
-pytestmark = pytest.mark.xdist_group("grading")
+pytestmark = [
+    pytest.mark.skipif(not CAN_COPY, reason="processes cannot be copied here"),
+    pytest.mark.xdist_group("grading"),
+]
 
 
 @pytest.fixture

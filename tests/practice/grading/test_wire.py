@@ -14,10 +14,12 @@ from torch import nn
 from headway.practice.grading import child, wire
 from headway.practice.grading.child import LOAD, guard, serve
 from headway.practice.grading.wire import GoneError, NotPlainError, Peer
+from headway.practice.judging.copies import CAN_COPY
 from headway.practice.judging.watch import forbidden_way
 from headway.practice.task.definition import Forbidden
 from tests.support.processes import PATIENCE
 
+pytestmark = pytest.mark.skipif(not CAN_COPY, reason="processes cannot be copied here")
 FILE = """
 import torch
 from torch import nn
@@ -25,6 +27,9 @@ from torch import nn
 def give(*values, **others): return (values, others) if others else values[0]
 def call(function, *values): return function(*values)
 def grow(values): values.append(3); return None
+def less(i, j): return i < j
+def either(i): return i > 0 or i < 0
+def over_rows(function, x): return torch.vmap(function)(x)
 def row(x, i): return x[i, :]
 def rows(x, weight): return (x @ weight).tanh()
 def taken(values): return [values[1], *values][0]
@@ -181,6 +186,12 @@ def test_functions_are_called_on_their_side(both: Both) -> None:
     add = both.outer(torch.ones(2))
     mapped = torch.vmap(torch.vmap(add, (0,)), (0,))(torch.zeros(3, 2, 2))
     assert mapped.tolist() == torch.ones(3, 2, 2).tolist()
+    pairs = torch.vmap(torch.vmap(both.less, (None, 0)), (0, None))
+    rows = pairs(torch.arange(2), torch.arange(3))
+    assert rows.tolist() == [[False, True, True], [False, False, True]]
+    with pytest.raises(RuntimeError, match="data-dependent control flow"):
+        torch.vmap(both.either)(torch.arange(2))
+    assert both.over_rows(lambda row: row.sum(), torch.ones(2, 3)).tolist() == [3, 3]
 
 
 def test_gradients_go_through(both: Both) -> None:

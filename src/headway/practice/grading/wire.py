@@ -77,38 +77,21 @@ class Remote:
         self.__doc__ = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Have it called there."""
-        batched = [one for one in args if isinstance(one, Tensor) and _level(one)]
-        if batched:
-            return self._mapped(max(map(_level, batched)), args, kwargs)
-        return self._peer.call(self._number, args, kwargs)
-
-    def _mapped(
-        self, level: int, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
-        """Call it for each entry of an axis that `torch.vmap` hides."""
+        """Have it called there, with the axes that `torch.vmap` hides, too."""
         parts = torch._C._functorch
-        plain, places = [], []
-        for one in args:
-            hidden = isinstance(one, Tensor) and _level(one) == level
-            plain.append(parts.get_unwrapped(one) if hidden else one)
-            places.append(parts.maybe_get_bdim(one) if hidden else None)
-        count = next(
-            one.shape[place]
-            for one, place in zip(plain, places, strict=True)
-            if place is not None
-        )
-        results = [
-            self(
-                *(
-                    one if place is None else one.select(place, n)
-                    for one, place in zip(plain, places, strict=True)
-                ),
-                **kwargs,
+        plain, levels, axes = [*args], [], []
+        while level := max(map(_level, plain), default=0):
+            hidden = [_level(one) == level for one in plain]
+            pairs = [*zip(plain, hidden, strict=True)]
+            axes.append(
+                [parts.maybe_get_bdim(one) if is_ else None for one, is_ in pairs]
             )
-            for n in range(count)
-        ]
-        return parts._add_batch_dim(torch.stack(results), 0, level)
+            plain = [parts.get_unwrapped(one) if is_ else one for one, is_ in pairs]
+            levels.append(level)
+        value = self._peer.call(self._number, plain, kwargs, axes)
+        for level in reversed(levels):
+            value = parts._add_batch_dim(value, 0, level)
+        return value
 
 
 class Mirror(nn.Module):
@@ -237,11 +220,25 @@ class Peer:
 
     # Calls
 
-    def call(self, what: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Call a function, by its number, or a module of the other side."""
+    def call(
+        self,
+        what: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        axes: Sequence[Sequence[int | None]] = (),
+    ) -> Any:
+        """Call a function, by its number, or a module of the other side.
+
+        Args:
+            what: The number, or the module.
+            args: The arguments.
+            kwargs: Those with names.
+            axes: Over which axis of each argument `torch.vmap` goes, its innermost
+                call first.
+        """
         modes = torch.overrides._get_current_function_mode_stack()
         with torch._C.DisableTorchFunction():
-            request = {"op": "call", "watch": bool(modes)}
+            request = {"op": "call", "watch": bool(modes), "axes": axes}
             if not self.trusted:
                 request |= self._as_here()
             reply, packed = self._ask(request, [what, [*args], {**kwargs}])
@@ -339,7 +336,10 @@ class Peer:
         if request["op"] == "gradients":
             slopes = _gradients(*self._calls[request["call"]], args)
             return {"value": out.pack(slopes)}
-        reply, value = self._do(request, self._callable(what), args, kwargs)
+        function = self._callable(what)
+        for over in request["axes"]:
+            function = torch.vmap(function, tuple(over))
+        reply, value = self._do(request, function, args, kwargs)
         reply["value"] = out.pack(value)
         reply["changed"] = out.pack(given)
         reply["outs"] = [node for node, _ in out.results]
@@ -1016,11 +1016,11 @@ def _name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _level(tensor: Tensor) -> int:
+def _level(value: Any) -> int:
     """Give the level of an axis that `torch.vmap` hides; 0 if there is none."""
     parts = torch._C._functorch
-    hidden = parts.is_batchedtensor(tensor)
-    return int(parts.maybe_get_level(tensor)) if hidden else 0
+    hidden = isinstance(value, Tensor) and parts.is_batchedtensor(value)
+    return int(parts.maybe_get_level(value)) if hidden else 0
 
 
 def _bytes(storage: torch.UntypedStorage) -> bytes:
