@@ -239,7 +239,10 @@ def _minutes(task: Task) -> str:
 def _covers(names: Sequence[str]) -> str:
     if not names:
         return ""
-    listed = ", ".join(f"[`{name}`](#{name})" for name in names)
+    listed = ", ".join(
+        f"[`{name}`]({page_of(book()[name]).removeprefix('practice/')}.md#{name})"
+        for name in names
+    )
     return f" It is a checkpoint, which contains {listed}."
 
 

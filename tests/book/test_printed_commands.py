@@ -41,6 +41,7 @@ NAMES = (
     rf'"{COMMAND}"',
     rf"{COMMAND}: (?=\{{|interrupted)",
     rf"`{COMMAND} \.\.\. \| head`",
+    rf"^ +headway {COMMAND} .*$",  # in a container
 )
 GIVEN = {"NAME": "double", "SET": "set"}
 # A command without a terminal judges an exercise that is not written yet; where no file
@@ -53,6 +54,8 @@ STATUS = {
     "headway practice --once --json": 1,
     "headway practice --path evening": 1,
     "headway practice --all": 2,
+    "headway practice --all FOLDER": 2,
+    "headway practice --all class --edition autumn.json": 2,
     "headway practice --set SET": 1,
     "headway check my_model.py:GPT --vocab 50257": 1,
     "headway check my_model.py:GPT --vocab 66": 1,

@@ -274,6 +274,7 @@ def count_and_sort(x: list[int]) -> list[int]:
     for one in x:
         count += one
         rest.append(one)
+    rest.append(count)
     x.sort()
     return x
 
@@ -305,6 +306,32 @@ def test_arguments_must_not_be_changed(
     verdict = of(library, "double", answer)
     told = "The result is right, but it changes its arguments in place"
     assert verdict.sentence.startswith(told + said)
+
+
+def test_a_change_of_arguments_is_told_before_a_property(library: Library) -> None:
+    def half(x: Tensor) -> Tensor:
+        if not x.any():
+            return x + 1
+        x /= 2
+        return x
+
+    assert of(library, "half", half).sentence == (
+        "The result is right, but it changes its arguments in place: x += y writes "
+        "into x, and x = x + y does not."
+    )
+
+
+def test_a_change_of_arguments_is_told_of_a_wrong_result(library: Library) -> None:
+    def half(x: Tensor) -> Tensor:
+        x /= 2
+        return x + 1
+
+    verdict = of(library, "half", half)
+    assert "numbers are wrong" in verdict.sentence
+    assert verdict.sentence.endswith(
+        " It changes its arguments in place: x += y writes into x, and x = x + y "
+        "does not."
+    )
 
 
 @pytest.mark.parametrize("answer", [sort_list, count_and_sort, Sorted])

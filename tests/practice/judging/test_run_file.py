@@ -111,10 +111,10 @@ def test_a_wrong_answer_says_both(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("return (x", "line 14: return (x\nSyntaxError: "),
-        ("pass\n1 / 0", "line 15, in <module>\n    1 / 0\nZeroDivisionError: "),
-        ("pass\nraise NotImplementedError('on this')", "line 15, in <module>\n"),
-        ("pass\nraise SystemExit(3)", "line 15, in <module>\n    raise SystemExit(3)"),
+        ("return (x", "line 16: return (x\nSyntaxError: "),
+        ("pass\n1 / 0", "line 17, in <module>\n    1 / 0\nZeroDivisionError: "),
+        ("pass\nraise NotImplementedError('on this')", "line 17, in <module>\n"),
+        ("pass\nraise SystemExit(3)", "line 17, in <module>\n    raise SystemExit(3)"),
     ],
 )
 def test_a_file_that_cannot_be_run_shows_the_readers_lines(
@@ -156,7 +156,7 @@ def test_files_of_windows_are_read(folder: Folder) -> None:
     path = write(folder, "double", "y = x.a\n    return y")
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     verdict = judge_file(folder.library["double"], path)
-    assert verdict.traceback.endswith("line 14, in double\n    y = x.a")
+    assert verdict.traceback.endswith("line 16, in double\n    y = x.a")
     path.write_bytes(path.read_bytes().replace(b"x.a", b"x+x"))
     assert judge_file(folder.library["double"], path).ok
 

@@ -224,6 +224,8 @@ def _judge(known: KnownResults, namespace: Namespace, verdict: Verdict) -> Verdi
     if any(still_open(one.error) for one in results):
         return replace(verdict, state="open", sentence="The hole is still open.")
     if all(a.same_as(b.right) for a, b in zip(results, drawings, strict=True)):
+        if changed := _changed(task, answer, drawings):
+            return replace(verdict, sentence=f"The result is right, but it {changed}.")
         for one in exercise.properties:
             if broken := _breaks(task, one.holds, answer, drawings):
                 return replace(
@@ -231,8 +233,6 @@ def _judge(known: KnownResults, namespace: Namespace, verdict: Verdict) -> Verdi
                     sentence="The numbers are right, but it must hold that "
                     f"{one.sentence}. {broken}",
                 )
-        if changed := _changed(task, answer, drawings):
-            return replace(verdict, sentence=changed)
         if unsteady := _unsteady(known, answer, results):
             return replace(verdict, sentence=f"The result is right. {unsteady}")
         if forbidden := _forbidden(task, answer, drawings[0]):
@@ -345,9 +345,14 @@ def _sentence(task: Task, one: Wrong) -> str:
 def _beyond(
     known: KnownResults, answer: Any, verdict: Verdict, results: Sequence[Result]
 ) -> Verdict:
-    """No known mistake explains it: let a check say more, or the first property."""
+    """No known mistake explains it: say what else is seen.
+
+    That is what a check says, a change of the arguments, or the first property.
+    """
     task, trials = known.task, known.trials
     more = _said_by_check(task, answer)
+    if not more and (changed := _changed(task, answer, trials)):
+        more = f"It {changed}."
     if not more and all(
         comparable(mine.value, one.right.value)
         for mine, one in zip(results, trials, strict=True)
@@ -543,7 +548,7 @@ def _breaks(
 
 
 def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
-    """Ask whether an answer changes what it is given, where the solution does not."""
+    """Say how an answer changes what it is given, where the solution does not."""
     right = made(task, task.source.solution)
     for trial in trials:
         changes = []
@@ -554,14 +559,9 @@ def _changed(task: Task, answer: Any, trials: Sequence[Trial]) -> str | None:
             changes.append((tensors_differ(given, trial.drawn), states))
         (in_place, states), (mine_in_place, mine) = changes
         if mine_in_place and not in_place:
-            return (
-                "The result is right, but it changes its arguments in place"
-                f"{writes(answer)}."
-            )
+            return f"changes its arguments in place{writes(answer)}"
         if left := mine - states:
-            return (
-                f"The result is right, but it changes {min(left)} of what it was given."
-            )
+            return f"changes {min(left)} of what it was given"
     return None
 
 

@@ -178,6 +178,13 @@ def rounded(x: Tensor) -> Tensor:
     return right(x) / (3 * len(x)) * (3 * len(x))
 
 
+def one_row_hidden(x: Tensor) -> Tensor:
+    """attention in one row, where a weight of zero hides each other text"""
+    row, text = x.flatten(0, 1), torch.arange(len(x)).repeat_interleave(x.shape[1])
+    scores = _scores(row).masked_fill(text != text[:, None], -torch.inf)
+    return (torch.softmax(scores, dim=-1) @ row).view_as(x)
+
+
 CASES = [
     right,
     causal,
@@ -200,6 +207,7 @@ CASES = [
     rounded,
     second_of_first,
     turned_numbers,
+    one_row_hidden,
 ]
 
 
@@ -484,6 +492,15 @@ EXERCISE = Exercise(
             "    return not torch.allclose(attend(x[1:]), attend(x)[1:])\n",
             "the first text is taken away, so that what comes from later ones is "
             "missed",
+        ),
+        Wrong(
+            "        moved = (attend(changed) - before).abs() > 1e-9\n"
+            "        moved[text] = False\n",
+            "        changed[text] = torch.nan\n"
+            "        moved = attend(changed).isnan()\n"
+            "        moved[text] = False\n",
+            "a text becomes nan, and zero times nan is nan, so that a module is "
+            "blamed that gives other texts a weight of zero",
         ),
     ],
     survivors={

@@ -283,6 +283,23 @@ EXERCISE = Exercise(
             "attention(query[:1], key[:1], value[:1]).expand(len(x), -1, -1)",
             "the first text's rows are given for all texts",
         ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT / x.shape[-1] ** 0.5, dim=-2) @ value",
+            "the softmax runs over the queries, and the scale is that of the tokens' "
+            "width",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT, dim=-2) @ value",
+            "the softmax runs over the queries, and scores are not scaled",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return torch.softmax(query @ key.mT / key.shape[-1], dim=-2) @ value",
+            "the softmax runs over the queries, and scores are divided by D, not by "
+            "its root",
+        ),
     ],
     stars=2,
     minutes=6,

@@ -308,6 +308,12 @@ EXERCISE = Exercise(
             same_as="the mask is a parameter: it is saved, and an optimizer is "
             "handed it",
         ),
+        Wrong(
+            "scores.masked_fill(future",
+            "scores.masked_fill_(future",
+            "the scores that were given are filled in place; masked_fill, without "
+            "the last _, leaves them",
+        ),
     ],
     minutes=15,
 )

@@ -78,8 +78,8 @@ def alone(x: Tensor) -> Tensor:
 
 
 def little(x: Tensor) -> Tensor:
-    """a head that hides the future, but for a millionth of it"""
-    return causal(x) + 1e-6 * x.flip(0)
+    """a head that hides the future, but for a billionth of it"""
+    return causal(x) + 1e-9 * x.flip(0)
 
 
 def last_column(x: Tensor) -> Tensor:
@@ -125,7 +125,8 @@ EXERCISE = Exercise(
         "clone() makes the copy; (new != old).any(dim=-1) says it of each row; "
         "torch.stack makes a table of the answers.",
     ),
-    draw=lambda d: (HEADS[d.case], d.normal(7, 5)),
+    # Small tokens get nearly equal weights, so that no tolerance hides one by chance.
+    draw=lambda d: (HEADS[d.case], d.normal(7, 5) / 4),
     trials=[{"case": n} for n in range(len(HEADS))],
     law="A causal head gives ones on the diagonal and to the left of it. Where each "
     "token reaches the row before its own, that row sees the very token that a "
@@ -203,7 +204,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "(head(changed) != before)",
-            "~torch.isclose(head(changed), before)",
+            "(~torch.isclose(head(changed), before))",
             "isclose forgives small differences",
             same_as="a tolerance is so wide that a small leak goes through",
         ),
@@ -223,6 +224,7 @@ EXERCISE = Exercise(
             "        columns.append(~torch.isclose(head(changed), "
             "before).all(dim=-1))\n",
             "a token is changed a little, and a tolerance forgives small differences",
+            same_as="a tolerance is so wide that a small leak goes through",
         ),
         Wrong(
             "(head(changed) != before).any(dim=-1)",
@@ -231,8 +233,8 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "(head(changed) != before).any(dim=-1)",
-            "head(changed).sum(dim=-1).round(decimals=4) != "
-            "before.sum(dim=-1).round(decimals=4)",
+            "head(changed).sum(dim=-1).round(decimals=6) != "
+            "before.sum(dim=-1).round(decimals=6)",
             "sums of rows are compared, and rounded",
             same_as="a tolerance is so wide that a small leak goes through",
         ),
@@ -340,6 +342,20 @@ EXERCISE = Exercise(
             "range(x.shape[1])",
             "the loop goes over the width of the tokens; it should go over "
             "their number",
+        ),
+        Wrong(
+            "        changed[j] += 1.0\n"
+            "        columns.append((head(changed) != before).any(dim=-1))\n",
+            "        changed[j, 0] += 1.0\n"
+            "        columns.append((head(changed) != before).all(dim=-1))\n",
+            "only the first number of a token is changed, and a row counts as moved "
+            "only if all of its numbers move",
+        ),
+        Wrong(
+            "(head(changed) != before)",
+            "~torch.isclose(head(changed), before)",
+            "~ stands before the whole: a row counts as moved only if none of its "
+            "numbers stays close",
         ),
     ],
     survivors={

@@ -226,6 +226,18 @@ EXERCISE = Exercise(
             "    return torch.stack([*x.unbind(-3)])",
             "the heads are stacked as a new axis in front, and not joined",
         ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return x.transpose(0, 1).flatten(1)",
+            "axes are counted from the front, from the swap to the join, which fits "
+            "a single text only",
+        ),
+        Wrong(
+            "    return per_token.flatten(-2)",
+            "    return x.transpose(1, 2).flatten(2)",
+            "axes are counted from the front, from the swap to the join, which fits "
+            "a batch only",
+        ),
     ],
     minutes=6,
 )

@@ -325,6 +325,18 @@ EXERCISE = Exercise(
             same_as="a row begins with its shortest text, and not with the "
             "longest, which came first",
         ),
+        Wrong(
+            "[row for row in rows if sum(row) + text <= length]",
+            "[row for row in rows[-1:] if sum(row) + text < length]",
+            "only the last row is looked at, and a row that would be exactly full "
+            "counts as too short",
+        ),
+        Wrong(
+            "[row for row in rows if sum(row) + text <= length]",
+            "[row for row in rows[:1] if sum(row) + text < length]",
+            "only the first row is looked at, and a row that would be exactly full "
+            "counts as too short",
+        ),
     ],
     stars=3,
     minutes=15,

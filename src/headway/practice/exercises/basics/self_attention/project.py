@@ -238,6 +238,18 @@ EXERCISE = Exercise(
             "torch.stack([weight @ text for text in x]) + bias",
             "the weight stands on the left, text by text, as if tokens were columns",
         ),
+        Wrong(
+            "x @ weight.T + bias",
+            "(weight @ x.mT + bias[:, None]).reshape(*x.shape[:2], -1)",
+            "tokens come out as columns, and a reshape stands where they should be "
+            "transposed, so that numbers land at other tokens",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "(weight @ x.mT).reshape(*x.shape[:2], -1) + bias",
+            "tokens come out as columns and are reshaped before the bias is added; "
+            "they should be transposed",
+        ),
     ],
     minutes=4,
 )

@@ -6,7 +6,7 @@ Write `loss_by_hand(logits, right)`: the loss of one text, and its gradient, wit
 `logits` has shape (S,), and `right` is the place of the right answer. The softmax of
 the logits gives each place a share. The loss is minus the natural logarithm of the
 right one's. The gradient has shape (S,): how fast the loss grows with each logit.
-No logit is so large that its exponential overflows.
+Logits may be large, so that their exponentials overflow, but no two are far apart.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong
@@ -63,7 +63,8 @@ EXERCISE = Exercise(
         "The slope of a wrong logit is its share. That of the right logit is its share "
         "less one; clone the shares before you change one.",
     ),
-    draw=lambda d: (d.normal(d.S), d.S // 3),
+    draw=lambda d: (d.normal(d.S) + 1000.0 * (d.axes == 0), d.S // 3),
+    trials=({}, {"S": 4}, {"loud": 30.0}, {"axes": 0}),
     ask=run,
     law="The slopes sum to zero: what the right logit gains, the others lose.",
     right=[
@@ -301,6 +302,18 @@ EXERCISE = Exercise(
             "torch.softmax(logits, dim=-1)",
             "logits / logits.sum()",
             "logits are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.exp(logits) / torch.exp(logits).sum()",
+            "exponentials are taken of the logits as they are, which overflow; the "
+            "largest should be subtracted first, as softmax does",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.log(torch.exp(logits).sum()) - logits[right]",
+            "the loss takes exponentials of the logits as they are, which overflow; "
+            "logsumexp subtracts the largest first",
         ),
     ],
     stars=2,

@@ -264,6 +264,15 @@ EXERCISE = Exercise(
             "each page is cut at the remainder; only the last one that is "
             "needed should be",
         ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    slots = memory.flatten(0, 1)\n"
+            "    picked = torch.nn.functional.one_hot(page * N + token % N, "
+            "len(slots))\n"
+            "    return picked.to(memory) @ slots",
+            "slots are picked by a product with ones and zeros, and zero times nan "
+            "is nan: what others left is read",
+        ),
     ],
     stars=2,
     minutes=7,

@@ -239,6 +239,29 @@ EXERCISE = Exercise(
             "W tokens are kept, and the oldest of them is left out when the "
             "next ones choose",
         ),
+        Wrong(
+            "    keys = torch.cat([kept, key], dim=1)\n",
+            "    keys = torch.cat([kept, key], dim=1)\n"
+            "    if key.shape[1] >= W:\n"
+            "        keys = key\n",
+            "if the new tokens fill the window, they get no kept keys, which the "
+            "first of them should still see",
+        ),
+        Wrong(
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "    if key.shape[1] >= W:\n"
+            "        return keys, key[:, -W:]\n"
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "if the new tokens fill the window, the last W of them are kept, which "
+            "is one more than the next token can see",
+        ),
+        Wrong(
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "    if key.shape[1] >= W:\n"
+            "        return keys, key\n"
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "if the new tokens fill the window, all of them are kept",
+        ),
     ],
     stars=3,
     minutes=8,

@@ -272,6 +272,15 @@ EXERCISE = Exercise(
             "    return positions, slots\n",
             "the two results are given in the opposite order",
         ),
+        Wrong(
+            "    W = len(slots)\n",
+            "    W = len(slots)\n"
+            "    if len(key) >= W:\n"
+            "        first = start + len(key) - W\n"
+            "        return key[-W:].clone(), torch.arange(first, first + W)\n",
+            "a piece that fills the ring is put down in order of time, from the "
+            "first slot on; each token should go to its position modulo W",
+        ),
     ],
     stars=2,
     minutes=10,

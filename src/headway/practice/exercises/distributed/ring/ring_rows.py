@@ -7,7 +7,8 @@ after N steps each machine has seen all of them, a piece at a time. Write
 `queries` (T, D) are those of the machine; `pieces` is a list of N pairs of keys (T, D)
 and values (T, V), piece n being that of machine n. In step s the machine holds piece
 (machine - s) modulo N. Use `attention_with_lse(query, key, value, mask=...)`, which
-gives rows and log-sum-exps, and `merge_attention`, which merges two of these.
+gives rows and log-sum-exps, a pair, and `merge_attention(pair, pair)`, which gives the
+pair of both.
 """
 
 from headway.practice import Exercise, Forbidden, Property, Wrong
@@ -371,6 +372,15 @@ EXERCISE = Exercise(
             "(machine - step) % N",
             "machine - step if step <= machine else machine",
             "where the pieces of others run out, the own piece is seen again",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "(\n"
+            "            merge_attention(merged, part)[0],\n"
+            "            torch.maximum(merged[1], part[1]),\n"
+            "        )",
+            "the larger of two log-sum-exps is taken on; their exponentials should "
+            "be added",
         ),
     ],
     stars=2,

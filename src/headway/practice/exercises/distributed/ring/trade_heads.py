@@ -206,6 +206,21 @@ EXERCISE = Exercise(
             "    return torch.stack(trade(found, 0, 1))\n",
             "one tensor of all machines is given, and not a list",
         ),
+        Wrong(
+            "[trade(parts, 1, 0) for parts in (queries, keys, values)]",
+            "[\n"
+            "        [torch.cat([one[:, m::N] for one in parts]) for m in range(N)]\n"
+            "        for parts in (queries, keys, values)\n"
+            "    ]",
+            "heads are dealt out like cards, and come home as blocks",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    return [torch.cat([one[m::N] for one in found], dim=1) for m in "
+            "range(N)]\n",
+            "tokens are dealt out like cards on the way home; each machine should "
+            "get a block of them",
+        ),
     ],
     stars=2,
     minutes=25,

@@ -8,7 +8,8 @@ query, key (T, D) and value (T, V) are those of the whole text; `rows` lists for
 machine the positions of its tokens, in any order, as many for each. The future is
 hidden. Each machine may use its own keys and values alone. After N steps the queries
 are home: give a list of what each machine's own queries found, (T / N, V) each. Use
-`attention_with_lse`, with a mask, and `merge_attention`.
+`attention_with_lse(query, key, value, mask=...)`, which gives rows and log-sum-exps, a
+pair, and `merge_attention(pair, pair)`, which gives the pair of both.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -414,6 +415,15 @@ EXERCISE = Exercise(
             "mask = own <= where[:, None]",
             "mask = own.sort().values <= where[:, None]",
             "positions are sorted for the mask, and the keys are not",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "(\n"
+            "                merge_attention(found, part)[0],\n"
+            "                torch.maximum(found[1], part[1]),\n"
+            "            )",
+            "the larger of two log-sum-exps is taken on; their exponentials should "
+            "be added",
         ),
     ],
     stars=3,

@@ -357,6 +357,18 @@ EXERCISE = Exercise(
             "parts are counted from the end: the sum is right, but rank zero "
             "has the last part",
         ),
+        Wrong(
+            "first.weight[own].T + first.bias[own]",
+            "first.weight[rank::processes].T + first.bias[rank::processes]",
+            "the first layer is dealt out in turn, and the second in blocks, so that "
+            "they do not fit",
+        ),
+        Wrong(
+            "second.weight[:, own]",
+            "second.weight[:, rank::processes]",
+            "the second layer is dealt out in turn, and the first in blocks, so that "
+            "they do not fit",
+        ),
     ],
     stars=2,
     minutes=12,

@@ -215,6 +215,24 @@ EXERCISE = Exercise(
             "asked + torch.where(mine, (found - top).exp(), 0.0)",
             "the exponential of the target's logit is subtracted, and not the logit",
         ),
+        Wrong(
+            "(targets >= n * V) & (targets < (n + 1) * V)",
+            "targets < (n + 1) * V",
+            "only the end of a machine's tokens is asked for, so that later machines "
+            "add the logit of their first token",
+        ),
+        Wrong(
+            "(targets >= n * V) & (targets < (n + 1) * V)",
+            "targets >= n * V",
+            "only the beginning of a machine's tokens is asked for, so that earlier "
+            "machines add the logit of their last token",
+        ),
+        Wrong(
+            "(targets >= n * V) & (targets < (n + 1) * V)",
+            "(targets > n * V) & (targets <= (n + 1) * V)",
+            "a machine answers for the first token of the next one, and not for its "
+            "own first",
+        ),
     ],
     stars=3,
     minutes=30,

@@ -37,6 +37,9 @@ if __name__ == "__main__":
 
 def draw(d):  # type: ignore[no-untyped-def]
     maps = [torch.softmax(d.normal(d.H, d.T, d.T), dim=-1) for _ in range(d.W)]
+    if d.axes == 0:  # of zeros and ones, so that 16 bits hold all products exactly
+        looked_at = d.integers(d.T, d.W, d.H, d.T)
+        maps = [*torch.nn.functional.one_hot(looked_at, d.T).half()]
     return maps, 0.25  # which all types hold exactly
 
 
@@ -55,7 +58,12 @@ EXERCISE = Exercise(
         "the first layer at the right.",
     ),
     draw=draw,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"W": 1}),
+    trials=(
+        {},
+        dict.fromkeys("BHGTSDVEW", 4),
+        {"W": 1},
+        {"W": 2, "H": 2, "axes": 0},
+    ),
     law="Rows sum to one, as those of each layer do; but how large the values are, and "
     "what layers make of them, is in none of the maps.",
     right=[
@@ -83,7 +91,7 @@ EXERCISE = Exercise(
         Property(
             "the rows of the result sum to one",
             lambda answer, maps, residual: torch.allclose(
-                answer(maps, residual).sum(dim=-1),
+                answer(maps, residual).sum(dim=-1).double(),
                 torch.ones((), dtype=torch.float64),
             ),
         )
@@ -370,6 +378,20 @@ EXERCISE = Exercise(
             "    result = same\n    for layer in maps:\n",
             "    result = maps[0].mean(dim=0)\n    for layer in maps[1:]:\n",
             "the first layer has no residual connection",
+        ),
+        Wrong(
+            "    same = torch.eye(maps[0].shape[-1], dtype=maps[0].dtype)\n"
+            "    result = same\n"
+            "    for layer in maps:\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step @ result\n",
+            "    same = torch.eye(maps[0].shape[-1])\n"
+            "    result = None\n"
+            "    for layer in maps:\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step if result is None else step @ result\n",
+            "the identity has 32 bits, whatever the type of the maps, and shorter "
+            "ones become longer by it",
         ),
     ],
     stars=1,

@@ -204,6 +204,41 @@ EXERCISE = Exercise(
             "    return losses * counts\n",
             "the loss of each token is given, and not their mean",
         ),
+        Wrong(
+            "    shares = torch.log_softmax(logits[:, :-1], dim=-1)\n"
+            "    targets, counts = ids[:, 1:], asked[:, 1:]\n",
+            "    shares = torch.log_softmax(logits, dim=-1)\n"
+            "    targets, counts = ids.roll(-1, dims=1), asked.roll(-1, dims=1)\n",
+            "the shift is made by roll, so that the last row guesses the first token "
+            "of its text",
+        ),
+        Wrong(
+            "    shares = torch.log_softmax(logits[:, :-1], dim=-1)\n"
+            "    targets, counts = ids[:, 1:], asked[:, 1:]\n",
+            "    shares = torch.log_softmax(logits, dim=-1)\n"
+            "    targets, counts = ids.roll(-1), asked.roll(-1)\n",
+            "the shift is made by roll without dims, so that the last row of a text "
+            "guesses the first token of the next",
+        ),
+        Wrong(
+            "    shares = torch.log_softmax(logits[:, :-1], dim=-1)\n"
+            "    targets, counts = ids[:, 1:], asked[:, 1:]\n",
+            "    shares = torch.log_softmax(logits, dim=-1)\n"
+            "    targets, counts = ids.roll(-1, dims=1), asked\n",
+            "tokens are shifted by roll, and what is asked of them is not",
+        ),
+        Wrong(
+            "    shares = torch.log_softmax(logits[:, :-1], dim=-1)\n"
+            "    targets, counts = ids[:, 1:], asked[:, 1:]\n",
+            "    shares = torch.log_softmax(logits, dim=-1)\n"
+            "    targets, counts = ids.roll(1, dims=1), asked.roll(1, dims=1)\n",
+            "roll shifts the other way: each row is asked for the token before",
+        ),
+        Wrong(
+            "asked[:, 1:]",
+            "asked[:, 1:] & asked[:, :-1]",
+            "a token counts only if the one before it is asked, too",
+        ),
     ],
     stars=2,
     minutes=15,

@@ -72,7 +72,7 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(gpt2, seed, heads, width, ids):  # type: ignore[no-untyped-def]
+def run(gpt2, seed, heads, width, ids, blocks):  # type: ignore[no-untyped-def]
     """Ask for logits by weights that are drawn from a seed, for `width` of a head."""
     generator = torch.Generator().manual_seed(seed)
 
@@ -89,7 +89,7 @@ def run(gpt2, seed, heads, width, ids):  # type: ignore[no-untyped-def]
 
     E = heads * width
     weights = {"wte.weight": drawn(7, E) / 8, "wpe.weight": drawn(9, E) / 8}
-    for block in range(3):
+    for block in range(blocks):
         norm(f"h.{block}.ln_1")
         layer(f"h.{block}.attn.c_attn", E, 3 * E)
         layer(f"h.{block}.attn.c_proj", E, E)
@@ -121,8 +121,15 @@ EXERCISE = Exercise(
         d.H,
         d.D,
         d.integers(7, min(d.T, 9)),
+        d.W,
     ),
-    trials=({"H": 2, "D": 5, "T": 6}, {"H": 4, "D": 4, "T": 4}, {"H": 3, "D": 2}),
+    # The last has more than ten blocks, whose numbers are in another order as texts.
+    trials=(
+        {"H": 2, "D": 5, "T": 6},
+        {"H": 4, "D": 4, "T": 4},
+        {"H": 3, "D": 2},
+        {"H": 1, "D": 3, "T": 3, "W": 13},
+    ),
     ask=run,
     covers=("lookup", "split_heads", "merge_heads", "block"),
     survivors={"-1 -> 1": "each table has two axes"},
@@ -343,6 +350,82 @@ EXERCISE = Exercise(
             '    logits = norm(x, "ln_f") @ weights["wte.weight"].mT\n'
             "    return logits.softmax(dim=-1)\n",
             "shares are given, and not logits",
+        ),
+        Wrong(
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = {name.split(".")[1] for name in weights if name[:2] == '
+            '"h."}\n'
+            "    for block in sorted(blocks):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "blocks are sorted as texts, so that h.10 comes before h.2; numbers "
+            "should be sorted",
+        ),
+        Wrong(
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            "    for block in sorted({int(name[2]) for name in weights if name[:2] "
+            '== "h."}):\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "one digit is taken for the number of a block, so that those from ten on "
+            "are missed",
+        ),
+        Wrong(
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == '
+            '"h."})\n'
+            "    for block in reversed(range(blocks)):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "the last block comes first",
+        ),
+        Wrong(
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == '
+            '"h."})\n'
+            "    for block in range(1, blocks):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "blocks are counted from one, so that the first is left out",
+        ),
+        Wrong(
+            "    block = 0\n"
+            '    while f"h.{block}.ln_1.weight" in weights:\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            "        block += 1\n",
+            '    blocks = len({name.split(".")[1] for name in weights if name[:2] == '
+            '"h."})\n'
+            "    for block in range(blocks - 1):\n"
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n',
+            "the last block is left out",
         ),
     ],
     stars=3,

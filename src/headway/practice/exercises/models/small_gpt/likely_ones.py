@@ -6,8 +6,10 @@ only the likely tokens are left (top-p, or nucleus sampling).
 
 `logits` (B, V) are the last rows of B texts. Divide by the temperature and make shares.
 For each text keep as few tokens as possible, the likeliest first, so that their shares
-add up to `share` at least; so the token is kept with which the sum gets there. The
-others get zero, and what is kept is divided by its sum. Each token stays in its column.
+add up to `share` at least; so the token is kept with which the sum gets there, and a
+sum that is the share exactly is enough. Of equally likely tokens, too, no more are kept
+than it takes; which of them does not matter. The others get zero, and what is kept is
+divided by its sum. Each token stays in its column.
 """
 
 from headway.practice import Exercise, Wrong
@@ -39,9 +41,29 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+# Temperatures and shares; the last two have tokens that are equally likely.
+CASES = [(0.8, 0.7), (2.0, 0.4), (0.7, 0.9), (1.0, 0.6), (0.5, 0.5)]
+
+
 def draw(d):  # type: ignore[no-untyped-def]
-    temperature, share = [(0.8, 0.7), (2.0, 0.4), (0.7, 0.9)][d.case]
-    return d.normal(d.B, d.V), temperature, share
+    temperature, share = CASES[d.case]
+    logits = d.normal(d.B, d.V)
+    if d.case == 3:
+        logits = d.integers(3, d.B, d.V).double()
+    if d.case == 4:  # each token has a share of a fourth, exactly
+        logits = logits[:, :1].expand(d.B, 4).clone()
+    return logits, temperature, share
+
+
+def run(likely_ones, logits, temperature, share):  # type: ignore[no-untyped-def]
+    """Ask for shares, where of equal tokens those that come first are the kept ones."""
+    found = likely_ones(logits, temperature, share)
+    if not isinstance(found, Tensor) or found.shape != logits.shape:
+        return found
+    falling, order = found.sort(dim=-1, descending=True, stable=True)
+    rank = logits.gather(-1, order).argsort(dim=-1, descending=True, stable=True)
+    columns = logits.argsort(dim=-1, descending=True, stable=True)
+    return torch.zeros_like(found).scatter(-1, columns, falling.gather(-1, rank))
 
 
 EXERCISE = Exercise(
@@ -56,11 +78,14 @@ EXERCISE = Exercise(
         "undoes a sort, and gather does not. Divide by the sum at the end.",
     ),
     draw=draw,
+    ask=run,
     trials=(
         {},
         {"B": 4, "V": 4, "case": 1},
         {"B": 7, "V": 29, "case": 2},
         {"V": 29, "case": 1},
+        {"V": 19, "case": 3},
+        {"V": 4, "case": 4},
     ),
     law="What is left adds up to one again, and never nothing is left: before the "
     "likeliest token the sum is zero.",
@@ -75,19 +100,22 @@ EXERCISE = Exercise(
         return logits.masked_fill(hidden, -torch.inf).softmax(dim=-1)
         """,
         """
-        # A text at a time, with a threshold in the place of the way back.
+        # A text at a time: it can be seen how many are kept, and where they go.
         rows = []
         for one in (logits / temperature).softmax(dim=-1):
-            falling = one.sort(descending=True).values
+            falling, order = one.sort(descending=True)
             count = int((falling.cumsum(dim=0) < share).sum()) + 1
-            kept = one * (one >= falling[count - 1])
+            kept = torch.zeros_like(one)
+            kept[order[:count]] = falling[:count]
             rows.append(kept / kept.sum())
         return torch.stack(rows)
         """,
         """
         # Without a sort: how much lies above each token. Short, but V x V numbers.
         shares = torch.softmax(logits / temperature, dim=-1)
-        above = shares[:, None, :] > shares[:, :, None]
+        column = torch.arange(shares.shape[-1])
+        one, other = shares[:, :, None], shares[:, None, :]
+        above = (other > one) | (other == one) & (column < column[:, None])
         kept = shares * ((above * shares[:, None, :]).sum(dim=-1) < share)
         return kept / kept.sum(dim=-1, keepdim=True)
         """,
@@ -206,10 +234,46 @@ EXERCISE = Exercise(
             "    before = torch.nn.functional.pad(before, (1, 0))",
             "one token too many is kept: the sum was there already",
         ),
+        Wrong(
+            "    kept = torch.where(before < share, falling, 0.0)\n",
+            "    last = (before < share).sum(dim=-1, keepdim=True) - 1\n"
+            "    kept = torch.where(falling >= falling.gather(-1, last), falling, "
+            "0.0)\n",
+            "all tokens are kept that are as likely as the last one kept, though "
+            "fewer of them reach the share",
+        ),
+        Wrong(
+            "before < share",
+            "before <= share",
+            "one token too many is kept where the sum is the share exactly, by <= in "
+            "place of <",
+        ),
+        Wrong(
+            "before < share",
+            "(before < share).any(dim=0)",
+            "one number of tokens is kept in all texts, the largest that any of them "
+            "needs",
+        ),
+        Wrong(
+            "before < share",
+            "(before < share).all(dim=0)",
+            "one number of tokens is kept in all texts, the smallest that any of "
+            "them needs",
+        ),
+        Wrong(
+            "before < share",
+            "(before < share)[0]",
+            "one number of tokens is kept in all texts, that of the first",
+        ),
+        Wrong(
+            "before < share",
+            "before + falling <= share",
+            "a token is kept only while the sum with it is at most the share, so "
+            "that the one that gets there is left out",
+        ),
     ],
     survivors={
         "-1 -> 1": "each table has two axes",
-        "before < share -> before <= share": "a drawn sum is never the share exactly",
     },
     minutes=20,
 )

@@ -252,6 +252,12 @@ EXERCISE = Exercise(
             "behind = torch.full((S,), S - 1)",
             "all keys lie equally far back",
         ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** -(8 * heads // H)",
+            "8 h / H is rounded down to a whole number, so that with more than eight "
+            "heads two share a slope",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -266,6 +266,18 @@ EXERCISE = Exercise(
             same_as="the exponents go up to one, so that the last pair has the "
             "speed 1 / base: they end before it",
         ),
+        Wrong(
+            "(-twice / width)",
+            "-(twice // width)",
+            "2 i / width is rounded down to zero by //, so that all pairs turn "
+            "equally fast",
+        ),
+        Wrong(
+            "(-twice / width)",
+            "(-twice // width)",
+            "the exponent is rounded down to -1 by //, so that all pairs but the "
+            "first turn equally fast",
+        ),
     ],
     stars=1,
     minutes=8,

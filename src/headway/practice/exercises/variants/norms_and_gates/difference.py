@@ -354,6 +354,28 @@ EXERCISE = Exercise(
             "    return rows / rows.square().mean(dim=-1, keepdim=True).sqrt()",
             "the rows are normalised; they are asked for as they are before any norm",
         ),
+        Wrong(
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat_interleave(times, dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n",
+            "    queries = query.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = key.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = keys.repeat_interleave(times, dim=0)\n"
+            "    scores = queries @ keys.mT / (2 * query.shape[-1]) ** 0.5\n",
+            "queries and keys are both paired by halves, and it is divided by the "
+            "root of the width of both together",
+        ),
+        Wrong(
+            "    queries = query.unflatten(0, (-1, 2))\n"
+            "    keys = key.unflatten(0, (-1, 2)).repeat_interleave(times, dim=0)\n"
+            "    scores = queries @ keys.mT / query.shape[-1] ** 0.5\n",
+            "    queries = query.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = key.unflatten(0, (2, -1)).transpose(0, 1)\n"
+            "    keys = keys.repeat_interleave(times, dim=0)\n"
+            "    scores = queries @ keys.mT\n",
+            "queries and keys are both paired by halves, and the scores are not "
+            "divided",
+        ),
     ],
     stars=2,
     minutes=15,
