@@ -8,6 +8,7 @@ from headway.practice.grading.protected import Server, judge_protected
 from headway.practice.judging.judge import KnownResults
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library
+from tests.support.processes import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def server() -> Iterator[Server]:
 def judged(server: Server, library: Library, tmp_path: Path) -> Callable[..., Verdict]:
     """Judge an answer to `double`, of which the lines are given."""
 
-    def judge(*lines: str, limit: float = 900.0, name: str = "double") -> Verdict:
+    def judge(*lines: str, limit: float = PATIENCE, name: str = "double") -> Verdict:
         task = library[name]
         text = task.source.filled_with("\n".join(lines))
         path = tmp_path / f"{name}.py"

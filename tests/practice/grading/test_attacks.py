@@ -2,19 +2,25 @@
 
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from headway.practice.grading.protected import Server, judge_protected
+from headway.practice.grading import protected
+from headway.practice.grading.protected import _ENV, Server, _source, judge_protected
+from headway.practice.judging.copies import CAN_COPY
 from headway.practice.judging.judge import KnownResults
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library
+from headway.practice.task.refused import RefusedError
+from tests.support.processes import PATIENCE
 
 Judged = Callable[..., Verdict]
-pytestmark = pytest.mark.xdist_group("grading")
+pytestmark = [
+    pytest.mark.skipif(not CAN_COPY, reason="processes cannot be copied here"),
+    pytest.mark.xdist_group("grading"),
+]
 
 FORGED = '{"ok": true, "state": "passed", "value": 1, "name": "double"}'
 # What an answer does, in lines of a function that has x. It is wrong where it returns.
@@ -181,7 +187,7 @@ def test_an_attack_fails(
     package = str(Path(headway.__file__).parent)
     (tmp_path / "other.py").write_text("x * 2")
     written = lines.replace("PACKAGE", package).replace("FOLDER", str(tmp_path))
-    verdict = judged(*written.splitlines(), limit=20.0)
+    verdict = judged(*written.splitlines(), limit=PATIENCE)
     assert verdict.state == "failed", verdict
     assert (tmp_path / "double.py").read_text()
     # The next answer is judged as if nothing had been.
@@ -212,6 +218,60 @@ def test_a_link_is_no_answer(server: Server, library: Library, tmp_path: Path) -
     assert verdict.sentence == said
 
 
+def whole(server: Server, library: Library, path: Path, text: str) -> Verdict:
+    """Judge a whole file."""
+    path.write_text(text, encoding="utf-8")
+    return judge_protected(server, path, KnownResults(library["double"], 3))
+
+
+def test_a_file_that_cannot_be_run(
+    server: Server, library: Library, tmp_path: Path
+) -> None:
+    path = tmp_path / "double.py"
+    verdict = whole(server, library, path, "x = 1\nraise ValueError('no')\n")
+    assert verdict.sentence == "double.py could not be run."
+    assert "line 2" in verdict.traceback
+    assert whole(server, library, path, "raise NotImplementedError").state == "open"
+    large = whole(server, library, path, "#" * (2**20 + 1))
+    assert large.sentence == (
+        "double.py could not be read: it has 1048577 bytes, and may have 1048576."
+    )
+
+
+def test_what_a_file_defines_cannot_be_forged(
+    server: Server, library: Library, tmp_path: Path
+) -> None:
+    text = f"""
+import os, struct
+text = b'{{"storages": [], "value": {FORGED}}}'
+for number in range(3, 64):
+    try: os.write(number, struct.pack(">II", len(text), 0) + text)
+    except OSError: pass
+"""
+    for forged in ("3", '["list", 1, []]'):
+        lines = text.replace(FORGED, forged)
+        verdict = whole(server, library, tmp_path / "double.py", lines)
+        assert verdict.sentence == "What it gave cannot be read."
+
+
+def test_classes_of_an_exercise_are_handed_over_as_source(library: Library) -> None:
+    task = library["double"]
+    lines = "class Base: x = 1", "class Own(Base):\n    y = 2"
+    task.path.write_text(task.path.read_text() + "\n\n" + "\n\n".join(lines) + "\n")
+    own = type("Own", (type("Base", (), {}),), {})
+    assert _source(task, own) == "\n\n\n".join(lines)
+    assert _source(task, Path) is None
+
+
+def test_a_server_must_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protected, "_START", "")
+    with pytest.raises(RefusedError, match="must start; it has ended"):
+        Server()
+    monkeypatch.delattr(os, "fork")
+    with pytest.raises(RefusedError, match="must be judged on Linux or macOS"):
+        Server()
+
+
 # The raw function, which asks no hook, so that processes do begin.
 LEAVES = """
 import os, sys, _posixsubprocess
@@ -233,10 +293,20 @@ def sleepers() -> int:
 def test_no_process_is_left(judged: Judged) -> None:
     before = sleepers()
     judged(*LEAVES.splitlines(), "return x + x")
-    until = time.monotonic() + 30
-    while sleepers() > before and time.monotonic() < until:
-        time.sleep(0.05)
     assert sleepers() == before
+
+
+def test_a_server_is_measured_and_ends_what_it_began(
+    library: Library, tmp_path: Path
+) -> None:
+    # The only server whose lines are recorded: where an answer runs, none could be.
+    task, path = library["double"], tmp_path / "double.py"
+    path.write_text(task.source.filled_with("return x + x"), encoding="utf-8")
+    measures = {k: v for k, v in os.environ.items() if k.startswith("COVERAGE_")}
+    with Server({**_ENV, **measures}) as server:
+        for _ in range(2):
+            assert judge_protected(server, path, KnownResults(task, 3)).ok
+    assert server.process.returncode == 0
 
 
 def test_a_thread_that_is_left_changes_nothing(judged: Judged) -> None:

@@ -15,10 +15,14 @@ from headway.practice.grading.students import (
     students_of,
     table,
 )
+from headway.practice.judging.copies import CAN_COPY
 from headway.practice.task.library import Library
 from headway.practice.task.refused import RefusedError
 
-pytestmark = pytest.mark.xdist_group("grading")
+pytestmark = [
+    pytest.mark.skipif(not CAN_COPY, reason="processes cannot be copied here"),
+    pytest.mark.xdist_group("grading"),
+]
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def known(library: Library, **more: object) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_options(parser)
     given = parser.parse_args([])
-    values = {"set": library.folder, "core": False, "json": False, "seed": 3}
+    values = {"set": library.folder, "way": None, "json": False, "seed": 3}
     for name, value in {"all": None, **values, **more}.items():
         setattr(given, name, value)
     return given
@@ -78,7 +82,7 @@ def test_a_class_is_judged(
     assert sum(one["score"] for one in bob["tests"]) == 0
     assert "three times as much" in bob["tests"][0]["message"]
     assert bob["tests"][1]["message"] == "half  no file"
-    rows = [*csv.DictReader((tmp_path / "grades.csv").open())]
+    rows = [*csv.DictReader((tmp_path / "grades.csv").read_text().splitlines())]
     assert [(one["student_id"], one["score"], one["max_score"]) for one in rows] == [
         ("ada", "1.0", "2.0"),
         ("bob", "0.0", "2.0"),
@@ -110,13 +114,24 @@ def test_without_jobs_it_is_judged_here(folder: Path, library: Library) -> None:
     assert table(found, [library["half"]]).splitlines()[2] == "ada   .  0 of 1"
 
 
+def test_an_exercise_without_answers_is_passed_over(
+    folder: Path, library: Library
+) -> None:
+    students = students_of(folder / "cleo", [*library.values()])
+    found = judge_class(library, students, seed=3)
+    assert found["cleo"]["half"].ok
+    assert [*found["cleo"]] == ["half"]
+
+
 def test_files_have_the_name_of_an_exercise(folder: Path, library: Library) -> None:
     tasks = [*library.values()]
     assert [*files_of(folder / "cleo", tasks)] == ["half"]
     assert [*students_of(folder, tasks)] == ["ada", "bob", "cleo"]
     for empty in (folder / "nobody", folder / "missing"):
+        assert students_of(empty, tasks) == {}
+        assert command.run(known(library, all=empty)) is None
         with pytest.raises(RefusedError, match="a folder of files for each student"):
-            students_of(empty, tasks)
+            command.run(known(library, all=empty, key=folder / "key.md"))
 
 
 def test_papers(library: Library, tmp_path: Path) -> None:
@@ -147,7 +162,7 @@ def test_a_sheet_says_how_long_it_takes(tmp_path: Path) -> None:
 
     half = HALF.replace("    covers=", "    stars=2,\n    minutes=5,\n    covers=")
     library = small_set(tmp_path / "other", half=half)
-    assert command.run(known(library, core=True, sheet=tmp_path / "sheet")) == 0
+    assert command.run(known(library, way="core", sheet=tmp_path / "sheet")) == 0
     assert "## 2. Half as much (**, 5 minutes)" in (tmp_path / "sheet").read_text()
 
 
@@ -157,6 +172,10 @@ def test_an_edition_is_compared(
     place = tmp_path / "edition.json"
     edition.write(library, place, 7)
     assert edition.differs(library, place) == (7, "")
+    assert command.run(known(library, all=folder / "cleo", edition=place)) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[2:3] == ["cleo  +  1 of 1"]
+    assert captured.err == ""
     path = library["double"].path
     path.write_text(path.read_text() + "\n# changed\n")
     found = json.loads(place.read_text()) | {"judge": "", "torch": "1.0"}

@@ -1,7 +1,7 @@
 """Run answers in processes of their own, which know no exercise.
 
-A server has PyTorch and the chapters imported, and forks for each answer. This file is
-run by itself: `headway.practice` is never imported where an answer runs.
+A server has PyTorch and the chapters imported, and forks for each answer. It loads this
+file by its path: `headway.practice` is never imported where an answer runs.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -60,18 +60,18 @@ def main(number: int) -> None:
             return
         if descriptors:
             folder = tempfile.mkdtemp()
-            child = os.fork()
-            if not child:
-                _answer(control, descriptors[0], folder)
+            child = _fork(control, descriptors[0], folder)
             os.close(descriptors[0])
         control.sendall(b"k")
 
 
 # What follows runs in a process that may write no file, so no record of its lines.
-def _answer(  # pragma: no cover
+def _fork(  # pragma: no cover
     control: socket.socket, number: int, folder: str
-) -> NoReturn:
-    """Be the process of one answer, until it is ended with all that it has begun."""
+) -> int:
+    """Begin the process of one answer; it is ended with all that it has begun."""
+    if child := os.fork():
+        return child
     with contextlib.suppress(BaseException):
         control.close()
         connection = socket.socket(fileno=number)
@@ -190,11 +190,10 @@ def _end(child: int) -> None:
         os.kill(child, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:  # on Linux, whoever loses its parent gets this process for it
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                for one in _children():
-                    with contextlib.suppress(OSError):
-                        os.kill(one, signal.SIGKILL)
-                os.waitpid(-1, 0)
+            for one in _children():
+                with contextlib.suppress(OSError):
+                    os.kill(one, signal.SIGKILL)
+            os.waitpid(-1, 0)
 
 
 def _children() -> list[int]:
@@ -209,12 +208,8 @@ def _children() -> list[int]:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Ask Linux for something; elsewhere do nothing."""
-    if sys.platform == "linux":
-        import ctypes
+    """Ask Linux for something; another system is not asked."""
+    import ctypes
 
+    with contextlib.suppress(AttributeError):  # which has no such function
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

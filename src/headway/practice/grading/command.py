@@ -3,7 +3,7 @@
 import argparse
 import secrets
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from headway.practice.grading import edition, papers, results
@@ -19,7 +19,7 @@ from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import BOOK, Library, Task
 from headway.practice.task.refused import RefusedError
 
-_RESULTS: Mapping[str, Callable[[Mapping[str, Verdict], list[Task]], str]] = {
+_RESULTS: Mapping[str, Callable[[Mapping[str, Verdict], Sequence[Task]], str]] = {
     "gradescope": results.gradescope,
     "classroom": results.classroom,
 }
@@ -105,9 +105,14 @@ def _judge(
 ) -> int | None:
     """Judge a class; a folder of one's own only where results are asked for."""
     library, tasks = _asked_for(known)
-    if not any(asked.values()) and files_of(folder, tasks):
-        return None
     seed, students = _seed(known), students_of(folder, tasks)
+    if not any(asked.values()) and (files_of(folder, tasks) or not students):
+        return None
+    if not students:
+        raise RefusedError(
+            "--all must be given a folder with a folder of files for each student; "
+            f"got {folder}."
+        )
     if asked["edition"] is not None:
         seed, sentence = edition.differs(library, asked["edition"])
         if sentence:

@@ -94,6 +94,7 @@ class Server:
 
     def _wait(self) -> None:
         if self.control.recv(1) != b"k":
+            self.close()
             raise RefusedError("the server of a class must start; it has ended.")
 
     @contextlib.contextmanager

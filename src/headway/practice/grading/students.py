@@ -11,7 +11,6 @@ from headway.practice.grading.protected import LIMIT, Server, judge_protected
 from headway.practice.judging.judge import KnownResults
 from headway.practice.judging.verdict import Verdict
 from headway.practice.task.library import Library, Task
-from headway.practice.task.refused import RefusedError
 
 Files = Mapping[str, Path]
 Verdicts = Mapping[str, Mapping[str, Verdict]]
@@ -39,9 +38,6 @@ def students_of(folder: Path, tasks: Sequence[Task]) -> Mapping[str, Files]:
     Args:
         folder: The folder of the class; or of one student, who has its name then.
         tasks: The exercises.
-
-    Raises:
-        ValueError: If there is no file of an exercise.
     """
     if files := files_of(folder, tasks):
         return {folder.resolve().name: files}
@@ -51,11 +47,6 @@ def students_of(folder: Path, tasks: Sequence[Task]) -> Mapping[str, Files]:
             files = files_of(one, tasks) or files_of(one / "practice", tasks)
             if files:
                 found[one.name] = files
-    if not found:
-        raise RefusedError(
-            "--all must be given a folder with a folder of files for each student; "
-            f"got {folder}."
-        )
     return found
 
 

@@ -14,6 +14,7 @@ import struct
 import sys
 import time
 import types
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,7 @@ _ERRORS: dict[str, type[Exception]] = {
     name: one
     for name, one in vars(builtins).items()
     if isinstance(one, type) and issubclass(one, Exception)
-} | {"LinAlgError": torch.linalg.LinAlgError}
+} | {"LinAlgError": torch.linalg.LinAlgError}  # type: ignore[attr-defined]
 _CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Linear")
 _OF_MODULES = {*vars(nn.Module()), "_peer", "_number"}
 _LEARNS, _LEAF, _PARAMETER = 1, 2, 4  # flags of a tensor
@@ -76,38 +77,21 @@ class Remote:
         self.__doc__ = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Have it called there."""
-        batched = [one for one in args if isinstance(one, Tensor) and _level(one)]
-        if batched:
-            return self._mapped(max(map(_level, batched)), args, kwargs)
-        return self._peer.call(self._number, args, kwargs)
-
-    def _mapped(
-        self, level: int, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
-        """Call it for each entry of an axis that `torch.vmap` hides."""
+        """Have it called there, with the axes that `torch.vmap` hides, too."""
         parts = torch._C._functorch
-        plain, places = [], []
-        for one in args:
-            hidden = isinstance(one, Tensor) and _level(one) == level
-            plain.append(parts.get_unwrapped(one) if hidden else one)
-            places.append(parts.maybe_get_bdim(one) if hidden else None)
-        count = next(
-            one.shape[place]
-            for one, place in zip(plain, places, strict=True)
-            if place is not None
-        )
-        results = [
-            self(
-                *(
-                    one if place is None else one.select(place, n)
-                    for one, place in zip(plain, places, strict=True)
-                ),
-                **kwargs,
+        plain, levels, axes = [*args], [], []
+        while level := max(map(_level, plain), default=0):
+            hidden = [_level(one) == level for one in plain]
+            pairs = [*zip(plain, hidden, strict=True)]
+            axes.append(
+                [parts.maybe_get_bdim(one) if is_ else None for one, is_ in pairs]
             )
-            for n in range(count)
-        ]
-        return parts._add_batch_dim(torch.stack(results), 0, level)
+            plain = [parts.get_unwrapped(one) if is_ else one for one, is_ in pairs]
+            levels.append(level)
+        value = self._peer.call(self._number, plain, kwargs, axes)
+        for level in reversed(levels):
+            value = parts._add_batch_dim(value, 0, level)
+        return value
 
 
 class Mirror(nn.Module):
@@ -153,7 +137,7 @@ class Function(torch.autograd.Function):
 
 
 class Watch(torch.overrides.TorchFunctionMode):
-    """Notes which functions of PyTorch are called, and the shapes of what they give."""
+    """Notes which functions of PyTorch are called, on what, and what they give."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,19 +150,20 @@ class Watch(torch.overrides.TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         name = torch.overrides.resolve_name(func) or getattr(func, "__name__", "")
         if isinstance(result, Tensor) and len(self.seen) < 10_000:
-            self.seen.append([name, [*result.shape], _name_of(result.dtype)])
+            given = [*args, *(kwargs or {}).values()]
+            self.seen.append([name, _sketch(result), _sketch(given)])
         return result
 
 
 class Replayed:
     """A function of PyTorch that was called on the other side."""
 
-    def __init__(self, name: str, shape: Sequence[int], dtype: torch.dtype) -> None:
+    def __init__(self, name: str, result: Any) -> None:
         self.function = _functions().get(name)
         self.__name__ = name.rpartition(".")[2]
-        self.result = torch.empty(tuple(shape), dtype=dtype, device="meta")
+        self.result = result
 
-    def __call__(self, *_: Any, **__: Any) -> Tensor:
+    def __call__(self, *_: Any, **__: Any) -> Any:
         """Give something of the shape that it gave there."""
         return self.result
 
@@ -235,11 +220,25 @@ class Peer:
 
     # Calls
 
-    def call(self, what: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Call a function, by its number, or a module of the other side."""
+    def call(
+        self,
+        what: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        axes: Sequence[Sequence[int | None]] = (),
+    ) -> Any:
+        """Call a function, by its number, or a module of the other side.
+
+        Args:
+            what: The number, or the module.
+            args: The arguments.
+            kwargs: Those with names.
+            axes: Over which axis of each argument `torch.vmap` goes, its innermost
+                call first.
+        """
         modes = torch.overrides._get_current_function_mode_stack()
         with torch._C.DisableTorchFunction():
-            request = {"op": "call", "watch": bool(modes)}
+            request = {"op": "call", "watch": bool(modes), "axes": axes}
             if not self.trusted:
                 request |= self._as_here()
             reply, packed = self._ask(request, [what, [*args], {**kwargs}])
@@ -247,9 +246,9 @@ class Peer:
                 # So that the same seed, set again, is seen.
                 torch.default_generator.manual_seed(next(self._count))
                 self._state = torch.get_rng_state()
-        for one in reply.get("seen", ()) if modes else ():
-            name, shape, dtype = one
-            modes[-1].__torch_function__(_replayed(name, shape, dtype), (), (), {})
+        for name, result, args in reply.get("seen", ()) if modes else ():
+            function = Replayed(str(name), _of_sketch(result))
+            modes[-1].__torch_function__(function, (), _of_sketch(args), {})
         if "error" in reply:
             raise self._error(reply["error"])
         return packed
@@ -337,7 +336,10 @@ class Peer:
         if request["op"] == "gradients":
             slopes = _gradients(*self._calls[request["call"]], args)
             return {"value": out.pack(slopes)}
-        reply, value = self._do(request, self._callable(what), args, kwargs)
+        function = self._callable(what)
+        for over in request["axes"]:
+            function = torch.vmap(function, tuple(over))
+        reply, value = self._do(request, function, args, kwargs)
         reply["value"] = out.pack(value)
         reply["changed"] = out.pack(given)
         reply["outs"] = [node for node, _ in out.results]
@@ -351,7 +353,7 @@ class Peer:
             what = self.scoped(what)
         if not callable(what):
             raise GoneError("It called what is no function.")
-        return what  # type: ignore[no-any-return]
+        return what
 
     def _do(
         self, request: Any, what: Callable[..., Any], args: Any, kwargs: Any
@@ -375,13 +377,14 @@ class Peer:
 
     def _told(self, error: Exception) -> dict[str, Any]:
         """Tell an error: its types, its message, and the lines of the answer's file."""
-        lines, trace = [], error.__traceback__
+        lines: list[Any] = []
+        trace = error.__traceback__
         while trace is not None and len(lines) < 50:
             code = trace.tb_frame.f_code
             if code.co_filename == self.source:
                 lines.append([trace.tb_lineno, code.co_name])
             trace = trace.tb_next
-        told = {
+        told: dict[str, Any] = {
             "types": [one.__name__ for one in type(error).__mro__],
             "message": str(error)[:_LONGEST],
             "lines": lines,
@@ -518,12 +521,13 @@ class Peer:
 
     def take_storage(self, number: int, blob: bytes) -> None:
         """Write the bytes of a storage, which is made if there is none."""
-        new = torch.frombuffer(bytearray(blob), dtype=torch.uint8) if blob else None
+        new = torch.empty(0, dtype=torch.uint8)
+        if blob:  # of none there is no buffer
+            new = torch.frombuffer(bytearray(blob), dtype=torch.uint8)
         if number not in self.storages:
             if number % 2 == self._first:
                 raise GoneError("It wrote where it was given nothing.")
-            made = torch.UntypedStorage(0) if new is None else new.untyped_storage()
-            self.storages[number] = made
+            self.storages[number] = made = new.untyped_storage()
             self._places[made.data_ptr()] = number
             return
         own = number % 2 == self._first
@@ -534,23 +538,22 @@ class Peer:
         known = self.storages[number]
         if known.nbytes() != len(blob):
             raise GoneError("It gave memory of another size.")
-        if new is not None:
-            old = torch.empty(0, dtype=torch.uint8).set_(known)
-            if not torch.equal(old, new):
-                old.copy_(new)
+        old = torch.empty(0, dtype=torch.uint8).set_(known)
+        if not torch.equal(old, new):
+            old.copy_(new)
 
     def class_of(self, how: Sequence[Any]) -> type:
         """Give the class of a module, which the other side names or writes out."""
         if not self.trusted:
             kind, name = str(how[0]), str(how[1])
             if kind == "torch.nn" and name in _CONTAINERS:
-                return getattr(nn, name)  # type: ignore[no-any-return]
+                return getattr(nn, name)
             if name not in self._classes:
                 title = name if name.isidentifier() else "Module"
                 self._classes[name] = type(title, (Mirror,), {})
             return self._classes[name]
         if how[0] == "import":
-            return _imported(*how[1:])  # type: ignore[no-any-return]
+            return _imported(*how[1:])
         _, name, source = how
         if name not in self._classes:
             space = {"torch": torch, "nn": nn, "Tensor": Tensor, "__name__": "given"}
@@ -604,8 +607,7 @@ class Packing:
             return ["again", number]
         self.objects[number] = value
         if isinstance(value, list):
-            noted = isinstance(value, Noted)
-            if noted:
+            if isinstance(value, Noted):
                 return ["taken", number, [self.pack(one) for one in value.taken]]
             kind = "list" if type(value) is list else "noted"
             return [kind, number, [*map(self.pack, list.__iter__(value))]]
@@ -898,7 +900,7 @@ class Unpacking:
         number, how, training, parameters, buffers, others, modules = parts
         found = self._known(number)
         if found is None:
-            kind = self.peer.class_of(how)
+            kind: Any = self.peer.class_of(how)
             found = kind.__new__(kind)
             nn.Module.__init__(found)
             if isinstance(found, Mirror):
@@ -960,8 +962,23 @@ def _trace(source: str, line: int, name: str, following: Any) -> types.Traceback
     return types.TracebackType(following, here, here.f_lasti, line)
 
 
-def _replayed(name: Any, shape: Any, dtype: Any) -> Replayed:
-    return Replayed(str(name), [int(one) for one in shape], _DTYPES[str(dtype)])
+def _sketch(value: Any) -> Any:
+    """Give a value as plain data without the numbers of its tensors."""
+    if isinstance(value, Tensor):
+        return {"shape": [*value.shape], "dtype": _name_of(value.dtype)}
+    if isinstance(value, (list, tuple)):
+        return [_sketch(one) for one in value]
+    return value if isinstance(value, int) else None
+
+
+def _of_sketch(sketch: Any) -> Any:
+    """Give a value as it was, but for its numbers; a list as a tuple."""
+    if isinstance(sketch, dict):
+        shape, kind = map(int, sketch["shape"]), _DTYPES[sketch["dtype"]]
+        return torch.empty(tuple(shape), dtype=kind, device="meta")
+    if isinstance(sketch, list):
+        return tuple(map(_of_sketch, sketch))
+    return sketch
 
 
 _BY_NAME: dict[str, Any] = {}
@@ -999,14 +1016,15 @@ def _name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _level(tensor: Tensor) -> int:
+def _level(value: Any) -> int:
     """Give the level of an axis that `torch.vmap` hides; 0 if there is none."""
     parts = torch._C._functorch
-    hidden = parts.is_batchedtensor(tensor)
-    return int(parts.maybe_get_level(tensor)) if hidden else 0
+    hidden = isinstance(value, Tensor) and parts.is_batchedtensor(value)
+    return int(parts.maybe_get_level(value)) if hidden else 0
 
 
 def _bytes(storage: torch.UntypedStorage) -> bytes:
-    if not storage.nbytes():
-        return b""
-    return bytes(torch.empty(0, dtype=torch.uint8).set_(storage).tolist())
+    every = torch.empty(0, dtype=torch.uint8).set_(storage)
+    whole = len(every) // 8 * 8  # as numbers of 64 bits they are read at once
+    numbers = array("q", every[:whole].view(torch.int64).tolist())
+    return numbers.tobytes() + bytes(every[whole:].tolist())

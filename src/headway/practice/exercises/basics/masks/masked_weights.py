@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     right=[
         """
         # By hand: the largest visible score is subtracted, and the mask multiplies.
-        large = scores.masked_fill(~mask, -1e300).amax(dim=-1, keepdim=True)
+        large = scores.masked_fill(~mask, -1e30).amax(dim=-1, keepdim=True)
         grown = (scores.clamp(max=large) - large).exp() * mask
         total = grown.sum(dim=-1, keepdim=True)
         return grown / total.masked_fill(total == 0, 1.0)
