@@ -22,6 +22,11 @@ RIGHT = '    right=["return 0.5 * x"],\n'
         ("is the number.", "is the number", "law must be a sentence."),
         ('right=["return 0.5 * x"]', "right=[]", "a right answer besides its"),
         ("return 0.5 * x", "return 0.4 * x", "A right answer fails: half  FAILED"),
+        (
+            "return 0.5 * x",
+            "return (0.5 if x.dtype.itemsize > 4 else 0.4) * x",
+            "A right answer fails: half  FAILED",
+        ),
         ("# tensor(1.5000)", "# tensor(2.5000)", "The solution fails: half  FAILED"),
         ("    # tensor(1.5000)\n", "", "must have a worked example"),
         ("Write `half", r"Write \\\\ `half", "must have no backslash"),

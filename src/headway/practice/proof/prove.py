@@ -150,15 +150,13 @@ def _problems_of_stub(task: Task) -> Iterator[str]:
 
 def _problems_of_right(known: Sequence[KnownResults]) -> Iterator[str]:
     task = known[0].task
-    verdict = _of_file(task, task.source.solution)
-    if not verdict.ok:
-        yield f"The solution fails: {verdict.text()}"
-    sources = [task.source.filled_with(one) for one in task.exercise.right]
-    for source in [task.source.solution, *sources]:
-        for one in known:
-            verdict = _judged(source, one)
+    others = [task.source.filled_with(one) for one in task.exercise.right]
+    for source in [task.source.solution, *others]:
+        file = _of_file(task, source)  # and with it its worked example
+        for verdict in (file, *(_judged(source, one) for one in known)):
             if not verdict.ok:
-                yield f"A right answer fails: {verdict.text()}"
+                name = "A right answer" if source in others else "The solution"
+                yield f"{name} fails: {verdict.text()}"
                 break
 
 
