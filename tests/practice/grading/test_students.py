@@ -146,7 +146,11 @@ def test_papers(library: Library, tmp_path: Path) -> None:
     for answer in ("x * 2", "x + x", "Exercise(", "three times"):
         assert answer not in given
     key = (tmp_path / "key").read_text()
-    for answer in ("    y = x * 2", "return x + x", "- it is squared"):
+    for answer in (
+        "```python\ny = x * 2\nreturn y\n```",
+        "```python\nreturn x + x\n```",
+        "- it is squared",
+    ):
         assert answer in key
     sheet = (tmp_path / "sheet").read_text()
     assert "each number twice as large" in sheet

@@ -1,5 +1,6 @@
 """Papers for a class: files without solutions, a key for the teacher, a sheet."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def sheet(tasks: Sequence[Task]) -> str:
 
 
 def _code(lines: str) -> str:
-    stripped = lines.strip("\n")
+    stripped = textwrap.dedent(lines).strip()
     return f"```python\n{stripped}\n```"
 
 
