@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -214,11 +215,7 @@ class Folder:
 
     def kept(self, task: Task) -> Path | None:
         """Give what was kept last of a file that was begun anew, if there is any."""
-        kept = None
-        for one in _backups(self.path_of(task)):
-            if not one.exists():
-                break
-            kept = one
+        *_, kept = None, *takewhile(Path.exists, _backups(self.path_of(task)))
         return kept
 
     def hints(self, task: Task) -> int:
