@@ -136,7 +136,8 @@ def test_the_list_shows_what_is_core(folder: Folder, run_core: Run) -> None:
         "second",
         "  [x]  2  half                 **  Half as much",
         "",
-        "1 of 1 done; [x] is done, [~] is begun, * to *** is core, from easy to hard.",
+        "1 of 1 core done; [x] is done, [~] is begun, * to *** is core, from easy to",
+        "hard.",
     ]
     rows = json.loads(run_core("list", "--core", "--json")[1])
     assert [(row["name"], row["stars"]) for row in rows] == [("half", 2)]
@@ -145,18 +146,19 @@ def test_the_list_shows_what_is_core(folder: Folder, run_core: Run) -> None:
 def test_it_goes_through_the_core_alone(folder: Folder, run_core: Run) -> None:
     assert run_core()[1].startswith("1 of 2  Twice as much\n")
     out = run_core("--core")[1]
-    assert out.startswith("2 of 2  Half as much  core **\n")
+    assert out.startswith("1 of 1 in the core  Half as much  a core exercise, medium\n")
     assert "02_half.py  (0 of 1 core done)\n" in out
     write(folder, "half", "return x / 2")
     out = run_core("--core")[1]
     assert "(1 of 1 core done)\n" in out
     assert "solved: headway practice ending shows the ending; " in out
     # One that is not core is gone to by its name.
-    assert run_core("double", "--core")[1].startswith("1 of 2  Twice as much\n")
+    out = run_core("double", "--core")[1]
+    assert out.startswith("1 of 2, not in the core  Twice as much\n")
 
 
 def test_the_core_is_gone_through_until_one_goes_back(run_core: Run) -> None:
-    assert run_core("--core")[1].startswith("2 of 2")
+    assert run_core("--core")[1].startswith("1 of 1 in the core  Half as much")
     assert run_core("list")[1].startswith("second\n")
     assert run_core("list", "--path", "all")[1].startswith("first\n")
     assert run_core("list")[1].startswith("second\n")  # to list is not to go
@@ -174,9 +176,10 @@ def test_a_set_without_core_exercises_has_none_to_go_through(
     status, _, err = run("--path", "short")
     assert status == 2
     assert "--path must be given a path with exercises; got " in err
+    (folder.library.folder / "optional.txt").write_text("half\n")
     status, _, err = run("--path", "long")
     assert status == 2
-    assert err.endswith("path must be one of this set (short); got path='long'.\n")
+    assert err == "headway practice: --path must be one of all, short; got 'long'.\n"
 
 
 def test_a_path_has_its_files_its_order_and_its_minutes(
@@ -188,9 +191,11 @@ def test_a_path_has_its_files_its_order_and_its_minutes(
     folder.path = tmp_path / "new"
     out = run("--path", "short")[1]
     assert out.startswith(f"Made 1 exercises in {folder.path.as_posix()}.\n")
-    assert "2 of 2  Half as much" in out
-    assert run("double")[1].startswith("Made the missing files: 01_double.py.\n")
-    assert run()[1].startswith("2 of 2  Half as much")
+    assert "\n1 of 1 on the path short  Half as much\n" in out
+    out = run("double")[1]
+    assert out.startswith("Made the missing files: 01_double.py.\n")
+    assert "\n1 of 2, not on the path short  Twice as much\n" in out
+    assert run()[1].startswith("1 of 1 on the path short  Half as much")
     assert run("list")[1].splitlines() == [
         "second",
         "  [ ]  2  half                   5 min Half as much",
@@ -229,7 +234,20 @@ def test_what_was_solved_and_changed_says_when(
     ]
     assert lines[-1].startswith("1 of 2 done")
     run("reset", "double")
-    assert run("list")[1].splitlines()[2] == "           solved on 2026-11-02"
+    lines = run("list")[1].splitlines()
+    assert lines[1:3] == [
+        "  [o]  1  double               Twice as much",
+        "           solved on 2026-11-02, empty now",
+    ]
+    assert " ".join(lines[-2:]) == (
+        "1 of 2 done, 1 of which does not pass now; [x] is done, [~] is begun, [o] was "
+        "solved, and its file is empty now."
+    )
+    assert "(1 of 2 done, 1 of which does not pass now)\n" in run()[1]
+    write(folder, "half", "return x / 2")
+    run("half")
+    run("reset", "half")
+    assert run("list")[1].count("2 of 2 done, 2 of which do not pass now;") == 1
 
 
 def test_review_empties_what_was_solved_long_ago(
@@ -271,6 +289,13 @@ def test_the_ending_says_what_is_missing_or_is_written(
     assert run("ending", "Mr. ", "--seed", "5") == (0, "A text.\n", "")
     run("ending")
     assert given == [(folder.path, "Mr. ", 5), (folder.path, cli.BEGIN, None)]
+    # That it takes a while is said where a program that reads the text is not told.
+    for name, line in (("double", "return x + x"), ("half", "return x / 2")):
+        write(folder, name, line)
+        run(name)
+    assert run("ending") == (0, "A text.\n", f"{cli.WAIT}\n")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert run("ending") == (0, f"{cli.WAIT}\nA text.\n", "")
 
 
 def test_the_first_start_in_a_terminal_greets(
@@ -316,13 +341,16 @@ def test_review_in_a_terminal_goes_to_the_first(
 def test_all_files_are_judged(folder: Folder, run: Run, tmp_path: Path) -> None:
     assert run("--all") == (
         0,
-        "0 of 2 done; now 0 are right, 0 are not, 2 are open.\n",
+        "0 of 2 done; nothing is begun: all 2 are open.\n",
         "",
     )
     write(folder, "half", "return x / 2")
     status, out, _ = run("--all")
     assert (status, out.splitlines()[0]) == (0, "passed  half")
-    assert out.endswith("\n2 of 2 done; now 1 are right, 0 are not, 1 are open.\n")
+    assert " ".join(out.split()).endswith(
+        " 2 of 2 done, 1 of which by a checkpoint; now 1 are right, 0 are not, 1 are "
+        "open."
+    )
     write(folder, "double", "return x * 3")
     status, out, _ = run("--all")
     assert status == 1
@@ -339,6 +367,23 @@ def test_all_files_are_judged(folder: Folder, run: Run, tmp_path: Path) -> None:
     assert "first" in run("list")[1]
 
 
+def test_on_a_path_its_files_are_judged_and_what_else_was_begun(
+    folder: Folder, run: Run
+) -> None:
+    (folder.library.folder / "short.txt").write_text("half\n")
+    run("--path", "short")
+    assert run("--all")[1] == (
+        "0 of 1 on the path short done; nothing is begun: all 1 are open.\n"
+    )
+    write(folder, "double", "return x + x")
+    status, out, _ = run("--all")
+    assert (status, out.splitlines()[0]) == (0, "passed  double")
+    assert out.endswith(
+        "\n0 of 1 on the path short done; nothing is begun: all 1 are open. Of the "
+        "other\nfiles 1 are right, 0 are not.\n"
+    )
+
+
 def test_a_folder_that_is_named_after_all_is_judged(
     folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,7 +398,7 @@ def test_a_folder_that_is_named_after_all_is_judged(
     monkeypatch.setattr(cli, "Worker", Here)
     assert cli.main(words) == 1
     empty = folder.path.parent / "empty"
-    assert cli.main(["--all", str(empty), *words[2:]]) == 2
+    assert cli.main(["--all", "--folder", str(empty), *words[2:]]) == 2
     assert capsys.readouterr().err == (
         f"headway practice: --all must be given a folder of exercises; got {empty}.\n"
     )
@@ -383,13 +428,12 @@ def test_the_set_is_remembered_and_the_folder_found(
     assert once().startswith("2 of 2  Half as much\n")
     assert sorted(path.name for path in folder.path.iterdir()) == names
     # The book's exercises come back by a word.
-    assert cli.main(["list", "--set", "book", "--path", "evening"]) == 0
-    assert capsys.readouterr().out.startswith("Made the missing files: 06_softmax.py, ")
+    out = once("--set", "book", "--path", "evening")
+    assert out.startswith("Made the missing files: 06_softmax.py, ")
     assert remembered_set(folder.path) is None
     for path in Path().glob("*.py"):
         path.unlink()
-    assert cli.main(["list", "--path", "evening"]) == 0
-    assert capsys.readouterr().out.startswith("Made 12 exercises in this folder.\n")
+    assert once("--path", "evening").startswith("Made 12 exercises in this folder.\n")
     # A folder of that name is a set as any other.
     folder.library.folder.rename(folder.path / "book")
     assert "1 of 2  Twice as much\n" in once("double", "--set", "book")
@@ -402,7 +446,7 @@ def test_what_a_checkpoint_covers_is_said(folder: Folder, run: Run) -> None:
 
 
 def test_hints_open_one_by_one(run: Run) -> None:
-    assert run("hint")[1] == "hint 1/3  What is twice one?\n"
+    assert run("hint")[1] == "double\nhint 1/3  What is twice one?\n"
     assert run("hint", "double")[1].splitlines()[-1] == "hint 2/3  Multiply."
 
 
@@ -449,28 +493,51 @@ def test_what_cannot_be_done_is_said(run: Run, words: tuple[str], said: str) -> 
 
 
 def test_the_folder_is_made_once(
-    tmp_path: Path, folder: Folder, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    folder: Folder,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    words = ["list", "--folder", str(tmp_path / "new")]
+    monkeypatch.setattr(cli, "Worker", Here)
+    words = ["--once", "--folder", str(tmp_path / "new")]
     words += ["--set", str(folder.library.folder)]
-    assert cli.main(words) == 0
+    assert cli.main(words) == 1
     assert "Made 2 exercises in " in capsys.readouterr().out
-    assert cli.main(words) == 0
+    assert cli.main(words) == 1
     assert "Made" not in capsys.readouterr().out
-    assert cli.main([*words[:2], str(tmp_path / "other"), *words[3:], "--json"]) == 0
+    assert cli.main([*words[:2], str(tmp_path / "other"), *words[3:], "--json"]) == 1
     out, err = capsys.readouterr()
     assert "Made" in err
     assert "Made" not in out
 
 
-def test_it_says_what_was_missing_and_what_could_not_be_read(
-    folder: Folder, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("word", ["list", "hint", "solution", "ending"])
+def test_who_only_looks_is_given_no_files(folder: Folder, run: Run, word: str) -> None:
+    folder.path = folder.path.with_name("new")
+    status, out, _ = run(word)
+    assert (status, "Made" in out) == (0, False)
+    assert not folder.path.exists()
+
+
+def test_a_long_sentence_without_keys_is_broken(
+    tmp_path: Path, folder: Folder, run: Run
 ) -> None:
-    words = ["list", "--folder", str(folder.path)]
+    for name, line in (("double", "return x + x"), ("half", "return x / 2")):
+        write(folder, name, line)
+        out = run(name)[1]
+    assert "headway practice ending shows the ending; " in " ".join(out.split())
+    assert all(len(one) <= 80 for one in out.splitlines()[2:])
+
+
+def test_it_says_what_was_missing_and_what_could_not_be_read(
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "Worker", Here)
+    words = ["--once", "--folder", str(folder.path)]
     words += ["--set", str(folder.library.folder)]
     folder.path_of(folder.library["half"]).unlink()
     (folder.path / ".headway.json").write_text("{")
-    assert cli.main(words) == 0
+    assert cli.main(words) == 1
     out, err = capsys.readouterr()
     assert out.startswith("Made the missing files: 02_half.py.\n")
     assert "is kept in .headway.json.bak." in err

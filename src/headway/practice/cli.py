@@ -15,7 +15,7 @@ from headway.practice.proof.pairs import pairs
 from headway.practice.proof.prove import prove
 from headway.practice.task.library import BOOK, Library
 from headway.practice.task.refused import RefusedError
-from headway.practice.terminal.ending import BEGIN, ending_text
+from headway.practice.terminal.ending import BEGIN, WAIT, ending_text
 from headway.practice.terminal.every_file import (
     as_json,
     judge_all,
@@ -32,6 +32,7 @@ from headway.practice.terminal.texts import (
 )
 
 _ACTIONS = ("list", "hint", "solution", "reset", "ending")
+_LOOKS = ("list", "hint", "solution", "ending")  # which make no files
 _EPILOG = """\
 ACTION is one of these, or an exercise to go to, by its name, number or file:
   list            list the exercises, and what is done
@@ -151,6 +152,9 @@ def _folder(known: argparse.Namespace) -> Folder:
         chosen = BOOK
     way = "" if known.way == "all" else known.way
     folder = Folder(path, Library(chosen), way=way)
+    if way not in (None, "", "core", "optional", *folder.choices):
+        known_ways = ", ".join(folder.choices)
+        raise RefusedError(f"--path must be one of {known_ways}; got {way!r}.")
     if not folder.tasks:
         option, what = "--path", "a path with exercises"
         if folder.core:
@@ -165,7 +169,10 @@ def _judge_all(known: argparse.Namespace, folder: Folder) -> int:
         raise RefusedError(
             f"--all must be given a folder of exercises; got {folder.path}."
         )
-    tasks = folder.library.values() if known.way is None else folder.tasks
+    tasks = folder.tasks
+    if known.way is None:  # what was begun besides is judged, too
+        others = filter(folder.begun, folder.library.values())
+        tasks = [*dict.fromkeys([*tasks, *others])]
     with Copies() if CAN_COPY else Worker() as worker:
         every = [*judge_all(folder, worker, [*tasks], known.seed)]
     width = max(shutil.get_terminal_size().columns, 60) - 1
@@ -176,18 +183,20 @@ def _judge_all(known: argparse.Namespace, folder: Folder) -> int:
 
 
 def _act(known: argparse.Namespace, folder: Folder) -> int:
-    """Do what is asked about the files of a folder, which are made if missing."""
+    """Do what is asked about the files of a folder; who works there has them made."""
     action = known.action or ""
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     watches = terminal and not (known.once or known.json)
     task = None if action in ("", "review", *_ACTIONS) else folder.find(action)
+    if action in _LOOKS:
+        return _about(known, folder)
     begins = not any(folder.path.glob("*.py"))
     notice = _made(folder, folder.make(task), begins=begins)
     if begins and watches:
         notice += f"\n{welcome_text(folder)}"
     if notice and not (watches and action not in _ACTIONS):
         print(f"{notice}\n", file=sys.stderr if known.json else sys.stdout)
-    if action in _ACTIONS:
+    if action == "reset":
         return _about(known, folder)
     if known.name is not None:
         raise RefusedError(f"NAME must follow hint, solution or reset; got {action!r}.")
@@ -239,6 +248,8 @@ def _about(known: argparse.Namespace, folder: Folder) -> int:
         print(_list_json(folder) if known.json else list_text(folder, width))
         return 0
     if action == "ending":
+        if all(map(folder.passed, folder.tasks)):
+            print(WAIT, file=sys.stdout if sys.stdout.isatty() else sys.stderr)
         begin = BEGIN if name is None else name
         print(ending_text(folder, begin=begin, seed=known.seed, width=width))
         return 0
@@ -246,6 +257,7 @@ def _about(known: argparse.Namespace, folder: Folder) -> int:
         raise RefusedError("reset must be given the name of an exercise.")
     task = folder.current if name is None else folder.find(name)
     if action == "hint":
+        print("" if name else f"{task.name}\n", end="")
         print(hint_text(folder, task, None))
     elif action == "solution":
         print(solution_text(task, solved=folder.passed(task)))

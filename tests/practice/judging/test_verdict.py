@@ -28,6 +28,7 @@ def test_the_text_of_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert str(FAILED) == (
         "double  FAILED\n"
         "\n"
+        "your file printed:\n"
         "| one\n"
         "| two\n"
         "\n"

@@ -182,7 +182,7 @@ def test_after_the_last_exercise_comes_the_ending(
 ) -> None:
     terminal.wait_for("q quit")
     write(folder, "half", "return x / 2")
-    assert "n shows the ending" in terminal.wait_for("q quit")
+    assert "e shows the ending" in terminal.wait_for("q quit")
     terminal.press("n")
     assert "All 2 exercises are solved." in terminal.wait_for("q quit")
     assert terminal.close() == 0

@@ -63,7 +63,7 @@ def run(
 
 
 def shown(text: str) -> Iterator[str]:
-    yield from (line for line in text.splitlines() if " of 2  " in line)
+    yield from (line for line in text.splitlines() if " as much" in line)
 
 
 def test_it_ends_by_a_key_or_with_the_terminal(run: Run) -> None:
@@ -94,11 +94,12 @@ def test_with_core_keys_go_through_the_core(
 ) -> None:
     folder.library, folder.way = small_set(tmp_path / "core", half=CORE), "core"
     text = run("p", "n", "l", "q")
-    assert [line[0] for line in shown(text)] == [*"222"]
+    head = "1 of 1 in the core  Half as much"
+    assert [*shown(text)][:3] == [f"{head}  a core exercise, medium"] * 3
     assert "1  double" not in text
     # What is saved is judged, core or not, and stands in the list while one is there.
     text = run(lambda: write(folder, "double", "return x + x"), "l", "q")
-    assert [line[0] for line in shown(text)] == [*"21"]
+    assert "\n1 of 2, not in the core  Twice as much\n" in text
     assert "> [x]  1  double" in text
 
 
@@ -143,11 +144,89 @@ def test_after_the_last_exercise_comes_the_ending(folder: Folder, run: Run) -> N
     folder.mark(folder.library["double"], passed=True)
     text = run("n", lambda: write(folder, "half", "return x / 2"), "n", "n", "q")
     told = (
-        "All 2 exercises are solved: n shows the ending; s shows two ways to write it."
+        "All 2 exercises are solved: e shows the ending; s shows two ways to write it."
     )
     assert told in " ".join(text.split())
-    assert text.count("putting together what you wrote ...\n") == 2
+    assert text.count(f"{module.WAIT}\nq goes back.\n") == 2
     assert text.count("\nAll 2 exercises are solved.\n") == 2
+
+
+def test_where_all_is_solved_n_goes_on_and_e_shows_the_ending(
+    folder: Folder, run: Run
+) -> None:
+    assert "e ending" not in run("q")
+    for name, line in (("double", "return x + x"), ("half", "return x / 2")):
+        write(folder, name, line)
+        folder.mark(folder.library[name], passed=True)
+    folder.current = folder.library["double"]
+    text = run("n", "p", "e", "n", "q")
+    assert [line[0] for line in shown(text)] == [*"1212"]
+    assert text.count("\nAll 2 exercises are solved.\n") == 1
+    assert "r run again  e ending  q quit\n" in text
+
+
+@pytest.mark.parametrize(("key", "back"), [("q", True), ("\x03", True), ("x", False)])
+def test_one_goes_back_from_an_ending_that_takes_long(
+    folder: Folder, run: Run, monkeypatch: pytest.MonkeyPatch, key: str, back: bool
+) -> None:
+    def ending(*_: object, stopped: Callable[[], bool], **__: object) -> str:
+        if stopped():
+            raise KeyboardInterrupt
+        return "A text."
+
+    monkeypatch.setattr(module, "ending_text", ending)
+    text = run("e", key, "q")
+    after = text.partition("q goes back.\n")[2]
+    assert ("It is wrong." in after, "A text." in after) == (back, not back)
+
+
+def test_where_keys_lead_nowhere_or_back_it_is_said(folder: Folder, run: Run) -> None:
+    first, back, only = (
+        "This is the first exercise.\n",
+        "No later one is open: n has gone back to this one.\n",
+        "This is the only exercise that is still open.\n",
+    )
+    assert run("p", "q").count(first) == 2  # while it is judged, and after that
+    text = run("n", "n", "q")
+    assert (text.count(back), text.count(only)) == (2, 0)
+    assert text.index("2 of 2") < text.index(back)
+    folder.current = folder.library["double"]
+    write(folder, "half", "return x / 3")
+    path = folder.library.folder / "short.txt"
+    path.write_text("half\n")
+    folder.way = "short"
+    text = run("n", "n", "q")
+    assert (text.count(back), text.count(only)) == (0, 2)
+
+
+def test_the_welcome_stands_there_before_the_first_verdict(run: Run) -> None:
+    assert run("q", notice="Welcome!").startswith("Welcome!\n\njudging double ...\n")
+
+
+def test_on_a_path_all_of_it_is_listed(tmp_path: Path, run: Run) -> None:
+    library = small_set(tmp_path / "long")
+    names = [f"chapter{n}/more{n}" for n in range(5)]
+    for name in names:
+        path = library.folder / f"{name}.py"
+        path.parent.mkdir()
+        path.write_text(library["half"].path.read_text())
+    places = ["first/double", "second/half", *names]
+    (library.folder / "contents.txt").write_text("\n".join(places))
+    (library.folder / "short.txt").write_text("double more4 more3 more2")
+    folder = Folder(tmp_path / "practice", Library(library.folder), way="short")
+    folder.make()
+    double = folder.library["double"]
+    text = module.list_text(folder, 40, near=double)
+    assert [one for one in text.splitlines() if "[" not in one][:4] == [
+        "first",
+        "chapter4",
+        "chapter3",
+        "chapter2",
+    ]
+    assert "headway practice list" not in text
+    assert "> [ ]  1  double               Twice ...\n" in text
+    folder.way = ""
+    assert "chapter2" not in module.list_text(folder, 40, near=double)
 
 
 def test_what_is_shown_is_drawn_again(folder: Folder, run: Run) -> None:

@@ -85,7 +85,8 @@ class Verdict:
             mark = f"\x1b[{_COLOURS[self.state]}m{mark}\x1b[0m"
         lines = [f"{self.name}  {mark}"]
         if self.printed:
-            lines += ["", *(f"| {line}" for line in self.printed.splitlines())]
+            lines += ["", "your file printed:"]
+            lines += (f"| {line}" for line in self.printed.splitlines())
             lines.append("")
         lines += _wrapped(self.sentence, width)
         lines += [f"    {line}" for line in self.traceback.splitlines()]

@@ -3,7 +3,8 @@
 import json
 import secrets
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from headway.models.small_gpt import small_text
@@ -13,12 +14,15 @@ from headway.practice.judging.worker import (
     Process,
     command,
 )
+from headway.practice.task.library import Task
 from headway.practice.task.refused import RefusedError
 from headway.practice.terminal.assembled import PARTS
 from headway.practice.terminal.folder import Folder
 
 BEGIN = '"My dear Mr. Bennet," said '
+WAIT = "Putting together what you wrote, which takes up to a minute ..."
 _LIMIT = 60.0  # seconds
+_EVERY = 0.2  # seconds
 _COUNT, _TEMPERATURE = 300, 0.5
 _LONGEST = 64  # characters that the model can look back
 _NEAR = 1e-6
@@ -32,6 +36,7 @@ def ending_text(
     seed: int | None = None,
     width: int = 80,
     limit: float = _LIMIT,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> str:
     """Let the reader's own functions write a text, or say what is still to be solved.
 
@@ -43,10 +48,12 @@ def ending_text(
         seed: What the text is drawn from; `None` draws it anew each time.
         width: How many characters a line may have.
         limit: How many seconds it may take, the import of PyTorch not counted.
+        stopped: Whether the reader does not want to wait; it is asked again and again.
 
     Raises:
         ValueError: If `begin` is empty or too long, or the novel that the model has
             read lacks one of its characters.
+        KeyboardInterrupt: If the reader has stopped it.
     """
     if not 1 <= len(begin) <= _LONGEST:
         raise RefusedError(
@@ -57,11 +64,8 @@ def ending_text(
             "begin must be made of characters of the novel; "
             f"got begin with {min(unknown)!r}."
         )
-    if left := [one.name for one in folder.tasks if not folder.passed(one)]:
-        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        told = "What you write here becomes a model in the end, which writes a text. "
-        told += f"Still to be solved: {', '.join(left[:_SHOWN])}{more}."
-        return textwrap.fill(told, width)
+    if left := [one for one in folder.tasks if not folder.passed(one)]:
+        return textwrap.fill(_missing(folder, left), width)
     head = f"All {len(folder.tasks)} exercises are solved."
     if not PARTS.keys() <= folder.library.keys():
         return head
@@ -81,19 +85,52 @@ def ending_text(
             "seed": secrets.randbelow(10_000) if seed is None else seed,
         },
     }
-    found = _answered(request, limit)
+    found = _answered(request, limit, stopped)
     if "raised" in found:
         told = f"Put together into a model, they do not run: {found['raised']}."
         return textwrap.fill(f"{head} {told}", width)
     return "\n".join([*_places(head, files, width), *_written(found, files, width)])
 
 
-def _answered(request: Mapping[str, Any], limit: float) -> Any:
-    """Have the text written by a process of its own."""
+def _missing(folder: Folder, left: Sequence[Task]) -> str:
+    """Say what is still to be solved, and what was solved and does not pass now."""
+    told = "What you write here becomes a model in the end, which writes a text."
+    if new := [one.name for one in left if not folder.done(one)]:
+        told += f" Still to be solved: {_some(new)}."
+    if lost := [one for one in left if folder.done(one)]:
+        names = _some([folder.path_of(one).name for one in lost])
+        told += f" Solved once, but not passing now: {names}. Solve it again"
+        if kept := [one.name for one in map(folder.kept, lost) if one is not None]:
+            told += f", or rename {_some(kept)} back and call headway practice --all"
+        told += "."
+    return told
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
+
+
+def _answered(
+    request: Mapping[str, Any], limit: float, stopped: Callable[[], bool]
+) -> Any:
+    """Have the text written by a process of its own, unless the reader stops it."""
     process = Process(command("headway.practice.terminal.assembled"))
-    try:
+
+    def ask() -> Any:
         process.wait_until_ready(START_LIMIT)
         return process.ask(json.dumps(request), limit, json.loads)
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(ask)
+            try:
+                while wait([asked], _EVERY).not_done:
+                    if stopped():
+                        raise KeyboardInterrupt
+            finally:
+                process.process.kill()  # which ends the thread
+        return asked.result()
     except NoVerdictError as why:
         return {"raised": str(why).rstrip(".")}
     finally:
@@ -131,5 +168,6 @@ def _written(
     return [
         *lines,
         "",
+        *textwrap.wrap("A model of this size writes words, not sense.", width),
         *textwrap.wrap(f"{whose} finds {leak} in it, and {same}.", width),
     ]

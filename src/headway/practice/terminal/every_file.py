@@ -77,11 +77,31 @@ def table(folder: Folder, every: Sequence[Judged], width: int) -> str:
             wrong = [*verdict.mistakes, seen][0]
             line += textwrap.shorten(wrong, width - len(line), placeholder=" ...")
         lines.append(line.rstrip())
-    states = [one.verdict.state for one in every]
-    done = sum(folder.done(one.task) for one in every)
-    told = f"{done} of {len(every)} done; now {states.count('passed')} are right, "
-    told += f"{states.count('failed')} are not, {states.count('open')} are open."
+    told = textwrap.fill(_sums(folder, every), width)
     return "\n".join([*lines, "", told] if lines else [told])
+
+
+def _sums(folder: Folder, every: Sequence[Judged]) -> str:
+    """Say how many were solved once, and how many are right now."""
+    tasks = [*folder.tasks]
+    own = [one for one in every if one.task in tasks]
+    done = [one.task for one in own if folder.done(one.task)]
+    told = f"{len(done)} of {len(own)}"
+    if folder.way:
+        told += " in the core" if folder.core else f" on the path {folder.way}"
+    told += " done"
+    if covered := sum(not folder.solved(one) for one in done):
+        told += f", {covered} of which by a checkpoint"
+    states = [one.verdict.state for one in own]
+    if {*states} == {"open"}:
+        told += f"; nothing is begun: all {len(own)} are open."
+    else:
+        told += f"; now {states.count('passed')} are right, "
+        told += f"{states.count('failed')} are not, {states.count('open')} are open."
+    if others := [one.verdict.state for one in every if one.task not in tasks]:
+        told += f" Of the other files {others.count('passed')} are right, "
+        told += f"{others.count('failed')} are not."
+    return told
 
 
 def as_json(every: Sequence[Judged]) -> str:

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -78,6 +79,11 @@ class Folder:
     def core(self) -> bool:
         """Whether the reader goes through the core exercises alone."""
         return self.way == "core"
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """What a reader can be told to go through: all, or one of the paths."""
+        return ["all", *sorted(self._paths - {_OPTIONAL})]
 
     def make(self, also: Task | None = None) -> list[Path]:
         """Write the files that are missing; whatever is there stays as it is.
@@ -203,6 +209,15 @@ class Folder:
             last=again or today,
         )
 
+    def lost(self, task: Task) -> bool:
+        """Whether it was solved once, and does not pass now."""
+        return self.done(task) and not self.passed(task)
+
+    def kept(self, task: Task) -> Path | None:
+        """Give what was kept last of a file that was begun anew, if there is any."""
+        *_, kept = None, *takewhile(Path.exists, _backups(self.path_of(task)))
+        return kept
+
     def hints(self, task: Task) -> int:
         """Give how many hints were opened."""
         return int(self._known(task).get("hints", 0))
@@ -210,7 +225,8 @@ class Folder:
     def open_hint(self, task: Task) -> int:
         """Open one hint more, and give how many are open."""
         count = min(self.hints(task) + 1, len(task.exercise.hints))
-        self._note(task, hints=count)
+        if self.path.exists():  # who only looks is not given a folder
+            self._note(task, hints=count)
         return count
 
     @property
@@ -248,6 +264,11 @@ class Folder:
             if not self.passed(one):
                 return one
         return self.tasks[-1]
+
+    def following(self, task: Task) -> Task | None:
+        """Give the exercise after this one, solved or not; `None` after the last."""
+        place = self._place(task) + (task in self.tasks)
+        return self.tasks[place] if place < len(self.tasks) else None
 
     def previous(self, task: Task) -> Task:
         """Give the exercise before; the first one if there is none."""
@@ -290,12 +311,12 @@ class Folder:
             return tasks.index(task)
         return sum(one.number < task.number for one in tasks)
 
-    def _known(self, task: Task) -> Mapping[str, Any]:
-        return self._progress()["exercises"].get(task.name, {})
-
     @property
     def _paths(self) -> set[str]:
         return {one.stem for one in self.library.folder.glob("*.txt")} - {"contents"}
+
+    def _known(self, task: Task) -> Mapping[str, Any]:
+        return self._progress()["exercises"].get(task.name, {})
 
     @property
     def _set(self) -> str:

@@ -1,5 +1,6 @@
 """Practice at a terminal: save a file, read the verdict, press a key."""
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -12,13 +13,15 @@ from headway._paths import shown
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.worker import Worker
 from headway.practice.task.library import Task
-from headway.practice.terminal.ending import ending_text
+from headway.practice.terminal.ending import WAIT, ending_text
 from headway.practice.terminal.folder import Folder
 from headway.practice.terminal.keys import REDRAW, pressed, single_keys
 from headway.practice.terminal.texts import (
     chapter_word,
+    done_text,
     hint_text,
     list_text,
+    place_text,
     solution_text,
     task_text,
     ways,
@@ -63,13 +66,10 @@ class Session:
 
     def run(self) -> None:
         """Judge the current file, then whatever is saved, until `q` is pressed."""
-        with single_keys():
+        with single_keys(), contextlib.suppress(EOFError):
             self.judge(self.task)
             while True:
-                try:
-                    key = pressed(_EVERY)
-                except EOFError:
-                    return
+                key = pressed(_EVERY)
                 if key in ("q", "\x03"):
                     return
                 if act := self._acts.get(key):
@@ -83,6 +83,8 @@ class Session:
         if not self.folder.path_of(task).exists():
             self.folder.make()
         self._clear()
+        if self.notice:  # it can be read in the meantime
+            print(f"{_broken(self.notice)}\n")
         print(f"judging {task.name} ...", flush=True)
         self.verdict = judged(self.folder, self.worker, task, self.seed)
         shown = page(
@@ -99,8 +101,7 @@ class Session:
         """Give once what has happened to the folder."""
         for notice in (self.notice, self.folder.take_notice()):
             if notice:
-                lines = notice.splitlines()
-                yield "\n".join(textwrap.fill(line, _width()) for line in lines)
+                yield _broken(notice)
         self.notice = ""
 
     def _show(self, text: str) -> None:
@@ -117,7 +118,8 @@ class Session:
             "s": self._solution,
             "l": lambda: self._print(list_text(self.folder, _width(), near=self.task)),
             "n": self._next,
-            "p": lambda: self.judge(self.folder.previous(self.task)),
+            "p": self._previous,
+            "e": self._ending,
             "r": lambda: self.judge(self.task),
             REDRAW: lambda: self._show(self._screen),
         }
@@ -132,13 +134,40 @@ class Session:
         self._print(solution_text(self.task, solved=solved))
 
     def _next(self) -> None:
-        """Go on; after the last exercise comes the ending."""
+        """Go on to what is open; where all is solved, to the next, then the ending."""
         if not _all_solved(self.folder):
-            self.judge(self.folder.next_open(self.task))
-            return
+            task, tasks = self.folder.next_open(self.task), [*self.folder.tasks]
+            if task == self.task:
+                self.notice = "This is the only exercise that is still open."
+            elif self.task in tasks and tasks.index(task) < tasks.index(self.task):
+                self.notice = "No later one is open: n has gone back to this one."
+            self.judge(task)
+        elif task_after := self.folder.following(self.task):
+            self.judge(task_after)
+        else:
+            self._ending()
+
+    def _previous(self) -> None:
+        task = self.folder.previous(self.task)
+        if task == self.task:
+            self.notice = "This is the first exercise."
+        self.judge(task)
+
+    def _ending(self) -> None:
+        """Show the ending; `q` and Ctrl-C go back."""
+        before = self._screen
         self._clear()
-        print("putting together what you wrote ...", flush=True)
-        self._show(ending_text(self.folder, width=_width()))
+        print(f"{WAIT}\nq goes back.", flush=True)
+        try:
+            self._show(
+                ending_text(
+                    self.folder,
+                    width=_width(),
+                    stopped=lambda: pressed(0) in ("q", "\x03"),
+                )
+            )
+        except KeyboardInterrupt:
+            self._show(before)
 
     def _print(self, text: str) -> None:
         print(f"\n{text}")
@@ -146,7 +175,9 @@ class Session:
 
     def _print_keys(self) -> None:
         # No key is parted from its word.
-        keys = "  ".join(one.replace(" ", "\xa0") for one in _KEYS)
+        known = [*_KEYS[:-1], "e ending", _KEYS[-1]]
+        known = known if _all_solved(self.folder) else [*_KEYS]
+        keys = "  ".join(one.replace(" ", "\xa0") for one in known)
         print("\n" + textwrap.fill(keys, _width()).replace("\xa0", " "), flush=True)
 
     def _saved(self) -> Task | None:
@@ -203,14 +234,9 @@ def page(
         colour: Whether to mark the state by an ANSI colour.
         keys: Whether the reader can press a key now.
     """
-    done = f"{sum(map(folder.done, folder.tasks))} of {len(folder.tasks)}"
-    if folder.core:
-        done += " core"
     place = shown(folder.path_of(task), Path.cwd())
-    head = f"{task.number} of {len(folder.library)}  {task.source.title}"
-    if task.stars:
-        head += f"  core {task.stars}"
-    lines = [textwrap.fill(head, width), f"{place}  ({done} done)", ""]
+    head = textwrap.fill(place_text(folder, task), width)
+    lines = [head, f"{place}  ({done_text(folder)})", ""]
     if verdict.state == "open":
         lines += [task_text(task, width), ""]
     lines.append(verdict.text(width=width, colour=colour))
@@ -218,7 +244,7 @@ def page(
         if word := chapter_word(folder, task):
             lines += ["", textwrap.fill(word, width)]
         how = _how_to_go_on(folder, task, keys=keys)
-        lines += ["", how if not keys else textwrap.fill(how, width)]
+        lines += ["", textwrap.fill(how, width)]
     elif verdict.state == "failed":
         lines += ["", f"hidden numbers from seed {verdict.seed}"]
     return "\n".join(lines)
@@ -230,7 +256,7 @@ def _how_to_go_on(folder: Folder, task: Task, *, keys: bool) -> str:
     solution = "s" if keys else f"{command} solution {task.name}"
     more = f"{solution} shows {ways(task)}."
     if _all_solved(folder):
-        on = "n" if keys else f"{command} ending"
+        on = "e" if keys else f"{command} ending"
         count = len(folder.tasks)
         return f"All {count} exercises are solved: {on} shows the ending; {more}"
     on = "n" if keys else f"{command} {folder.next_open(task).name}"
@@ -239,6 +265,11 @@ def _how_to_go_on(folder: Folder, task: Task, *, keys: bool) -> str:
 
 def _all_solved(folder: Folder) -> bool:
     return all(map(folder.passed, folder.tasks))
+
+
+def _broken(notice: str) -> str:
+    """Break the lines of a notice."""
+    return "\n".join(textwrap.fill(one, _width()) for one in notice.splitlines())
 
 
 def _width() -> int:

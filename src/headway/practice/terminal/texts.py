@@ -14,6 +14,8 @@ from headway.practice.terminal.folder import Folder
 _MARKS = {"done": "x", "covered": "x", "begun": "~", "open": " "}
 _SHORT_WAY = "evening"  # a path, where a set has it
 _WORDS = "words.toml"  # of a set: a sentence for the end of each chapter
+_SINCE = {"begun": "changed since", "open": "empty now"}  # what was solved once
+_LEVELS = ("easy", "medium", "hard")  # of one to three stars
 _COUNTS = ("two", "three", "four", "five", "six")
 
 
@@ -42,6 +44,40 @@ def welcome_text(folder: Folder) -> str:
         if [*folder.tasks] != [*tasks]:
             lines.append(told)
     return "\n".join(lines)
+
+
+def place_text(folder: Folder, task: Task) -> str:
+    """Say which exercise it is of those that the reader goes through, and how hard.
+
+    Args:
+        folder: The reader's folder.
+        task: The exercise.
+    """
+    number, tasks = task.number, [*folder.library.values()]
+    way = ""
+    if folder.way:
+        way = " in the core" if folder.core else f" on the path {folder.way}"
+        if task in folder.tasks:
+            tasks = [*folder.tasks]
+            number = tasks.index(task) + 1
+        else:
+            way = f", not{way}"
+    told = f"{number} of {len(tasks)}{way}  {task.source.title}"
+    if stars := task.exercise.stars:
+        told += f"  a core exercise, {_LEVELS[stars - 1]}"
+    return told
+
+
+def done_text(folder: Folder) -> str:
+    """Say how many exercises were solved once, and how many of them fail now.
+
+    Args:
+        folder: The reader's folder.
+    """
+    told = f"{_done(folder, folder.tasks)}{' core' if folder.core else ''} done"
+    if lost := sum(map(folder.lost, folder.tasks)):
+        told += f", {lost} of which {'does' if lost == 1 else 'do'} not pass now"
+    return told
 
 
 def task_text(task: Task, width: int) -> str:
@@ -144,37 +180,38 @@ def list_text(folder: Folder, width: int, *, near: Task | None = None) -> str:
     Args:
         folder: The reader's folder.
         width: How many characters a line may have.
-        near: Which chapter to list, with its neighbours; all if `None`.
+        near: Which chapter to list, with its neighbours, and where one is; all if
+            `None`, or on a path.
     """
     states = {task.name: state for task, state in folder.state()}
     core = folder.library.core()
     timed = any(task.exercise.minutes for task in folder.library.values())
-    lines = []
+    lines, marks = [], set()
     for chapter, tasks in _shown(folder, near).items():
         lines.append(chapter)
         for task in tasks:
-            here = ">" if task is near else " "
-            mark = _MARKS[states[task.name]]
+            state, day = states[task.name], folder.solved(task)
+            mark = "o" if day and state == "open" else _MARKS[state]
+            marks.add(mark)
             stars = f"{task.stars:3} " if core else ""
             minutes = f"{task.exercise.minutes or '':3} min " if timed else ""
-            line = f"{here} [{mark}] {task.number:2}  {task.name:20} {stars}{minutes}"
-            line += task.source.title
-            if states[task.name] == "covered":
-                line += " (covered)"
-            lines.append(line[:width].rstrip())
-            if (day := folder.solved(task)) and states[task.name] in ("begun", "open"):
-                since = ", changed since" if states[task.name] == "begun" else ""
-                lines.append(f"{'':11}solved on {day}{since}"[:width])
-    told = f"{_done(folder, folder.tasks)} done"
+            line = f"{'>' if task is near else ' '} [{mark}] {task.number:2}  "
+            line += f"{task.name:20} {stars}{minutes}{task.source.title}"
+            line += " (covered)" if state == "covered" else ""
+            cut = f"{line[: width - 4].rstrip()} ..."
+            lines.append(line if len(line) <= width else cut)
+            if day and state in _SINCE:
+                lines.append(f"{'':11}solved on {day}, {_SINCE[state]}"[:width])
+    told = done_text(folder)
     if core and not folder.way:
         told += f", of the core {_done(folder, core)}"
     if timed:
-        left = [one for one in folder.tasks if states[one.name] in ("begun", "open")]
+        left = [one for one in folder.tasks if states[one.name] in _SINCE]
         told += f", about {_long(sum(one.exercise.minutes for one in left))} left"
     told += "; [x] is done, [~] is begun"
-    if core:
-        told += ", * to *** is core, from easy to hard"
-    if near is not None:
+    told += ", [o] was solved, and its file is empty now" if "o" in marks else ""
+    told += ", * to *** is core, from easy to hard" if core else ""
+    if near is not None and not _path(folder):
         told += "; headway practice list shows all"
     return "\n".join([*lines, "", textwrap.fill(f"{told}.", width)])
 
@@ -185,11 +222,16 @@ def _shown(folder: Folder, near: Task | None) -> Mapping[str, Sequence[Task]]:
     chapters: dict[str, list[Task]] = {}
     for task in tasks:
         chapters.setdefault(task.chapter, []).append(task)
-    if near is None:
+    if near is None or _path(folder):
         return chapters
     place = [*chapters].index(near.chapter)
     shown = [*chapters][max(place - 1, 0) : place + 2]
     return {name: chapters[name] for name in shown}
+
+
+def _path(folder: Folder) -> bool:
+    """Whether the reader goes through a path, which is short."""
+    return bool(folder.way) and not folder.core
 
 
 def _done(folder: Folder, tasks: Sequence[Task]) -> str:
