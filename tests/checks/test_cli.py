@@ -306,7 +306,6 @@ def test_what_else_leaves_a_check_is_no_mistake_of_headway(
 @pytest.mark.parametrize(
     "line",
     [
-        "",
         "chek",
         "check a.py:A --d-in x",
         "check a.py:A --scale x",
@@ -323,6 +322,14 @@ def test_2_and_the_usage_if_the_command_line_is_wrong(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("usage: headway")
+
+
+def test_2_and_the_commands_if_nothing_is_asked_for(capsys: Output) -> None:
+    assert headway([]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("usage: headway")
+    assert "practice" in printed.err
 
 
 def test_help_says_what_the_file_and_the_status_mean(capsys: Output) -> None:

@@ -1,14 +1,15 @@
 """Answers that try to pass without being right, and none does."""
 
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from headway.practice.grading import protected
-from headway.practice.grading.protected import _ENV, Server, _source, judge_protected
+from headway.practice.grading import child, protected
+from headway.practice.grading.protected import Server, _source, judge_protected
 from headway.practice.judging.copies import CAN_COPY
 from headway.practice.judging.judge import KnownResults
 from headway.practice.judging.verdict import Verdict
@@ -296,17 +297,33 @@ def test_no_process_is_left(judged: Judged) -> None:
     assert sleepers() == before
 
 
+class ForkedServer(Server):
+    """Serves in a fork of this process, the only one whose lines are recorded."""
+
+    def __init__(self) -> None:
+        self.control, other = socket.socketpair()
+        self.number = os.fork()
+        if not self.number:
+            self.control.close()
+            child.main(other.detach())
+            os._exit(0)
+        other.close()
+        self._wait()
+
+    def close(self) -> None:
+        self.control.close()
+        _, self.status = os.waitpid(self.number, 0)
+
+
 def test_a_server_is_measured_and_ends_what_it_began(
     library: Library, tmp_path: Path
 ) -> None:
-    # The only server whose lines are recorded: where an answer runs, none could be.
     task, path = library["double"], tmp_path / "double.py"
     path.write_text(task.source.filled_with("return x + x"), encoding="utf-8")
-    measures = {k: v for k, v in os.environ.items() if k.startswith("COVERAGE_")}
-    with Server({**_ENV, **measures}) as server:
+    with ForkedServer() as server:
         for _ in range(2):
             assert judge_protected(server, path, KnownResults(task, 3)).ok
-    assert server.process.returncode == 0
+    assert server.status == 0
 
 
 def test_a_thread_that_is_left_changes_nothing(judged: Judged) -> None:

@@ -13,7 +13,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,14 +65,11 @@ child.main(int(number))
 class Server:
     """A process that has PyTorch imported, and forks for each answer.
 
-    Args:
-        env: What its environment has; that of answers has nothing of it.
-
     Raises:
         ValueError: If this system cannot fork.
     """
 
-    def __init__(self, env: Mapping[str, str] = _ENV) -> None:
+    def __init__(self) -> None:
         if not hasattr(os, "fork"):
             raise RefusedError(
                 "a class must be judged on Linux or macOS, or in a container, because "
@@ -87,7 +84,7 @@ class Server:
                 [*words, str(number)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env={**env},
+                env=_ENV,
                 pass_fds=[number],
             )
         self._wait()
