@@ -2,7 +2,7 @@
 
 import json
 import multiprocessing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +14,8 @@ from headway.practice.task.library import Library, Task
 
 Files = Mapping[str, Path]
 Verdicts = Mapping[str, Mapping[str, Verdict]]
+_Work = tuple[Path, str, int, Files, float]
+_Judged = tuple[str, Mapping[str, Verdict]]
 _SERVERS: list[Server] = []  # that of this process
 _JOBS = 2  # servers, each with a judge beside it
 _MARKS = {"passed": "+", "failed": "-", "open": "."}
@@ -100,7 +102,7 @@ class Pool:
         else:
             _begin()
 
-    def map(self, work):  # type: ignore[no-untyped-def]
+    def map(self, work: Iterable[_Work]) -> Iterator[_Judged]:
         """Judge each exercise, and give what came out in the same order."""
         return (self.pool.map if self.pool else map)(judge_answers, work)
 
@@ -121,9 +123,7 @@ def _begin() -> None:
     _SERVERS.append(Server())
 
 
-def judge_answers(
-    work: tuple[Path, str, int, Files, float],
-) -> tuple[str, Mapping[str, Verdict]]:
+def judge_answers(work: _Work) -> _Judged:
     """Judge all answers to one exercise, which share what is right for its numbers.
 
     Args:

@@ -66,6 +66,7 @@ class _Copy(Process):
         if self.reader.poll(limit):
             with contextlib.suppress(EOFError):  # it has ended without an answer
                 text = self.reader.recv_bytes().decode(errors="replace")
+        # To join it would wait for what it has started and left, too.
         while self.copy.exitcode is None:
             if time.monotonic() >= end:
                 raise too_long(limit)
