@@ -36,7 +36,13 @@ from headway.practice.task.refused import RefusedError
 LIMIT = 10.0  # seconds that an answer may take
 _LARGEST = 2**20  # bytes of a file
 _HERE = Path(__file__).parent
-_ENV = {"PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "HOME": os.devnull}
+_ENV = {
+    "PYTHONUTF8": "1",
+    "OMP_NUM_THREADS": "1",
+    "HOME": os.devnull,
+    # This process has said so already, when it imported PyTorch.
+    "PYTHONWARNINGS": "ignore:Failed to initialize NumPy",
+}
 # The package is loaded without `headway.practice`: of that there is a shell, into
 # which the two files of this folder go that know no exercise.
 _START = """\
