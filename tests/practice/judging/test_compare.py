@@ -19,6 +19,7 @@ from headway.practice.judging.compare import (
 )
 
 ONE = torch.tensor([1.0, 2.0], dtype=torch.float64)
+TABLE = torch.arange(18.0, dtype=torch.float64).reshape(2, 3, 3) - 7
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,17 @@ def test_of_named_results_the_first_that_differs_is_written() -> None:
         (ONE > 1, ONE * 0 + (ONE > 1), "of type bool; make it with dtype=x.dtype"),
         (ONE, ONE.long(), "of type float64, and must be int64: .long() makes it so"),
         ((ONE > 1).int(), ONE > 1, "of type int32, and must be bool: .bool() makes"),
+        (ONE[:, None].float() @ ONE[None].float(), ONE[:, None] @ ONE[None], "in 32"),
+        (ONE[None], ONE, "of shape (1, 2), and must be of shape (2,)"),
+        (ONE[0], ONE[:1], "of shape (), and must be of shape (1,)"),
+        (ONE[None].float(), ONE, "of shape (1, 2), and must be of shape (2,), and in"),
+        (TABLE.mT, TABLE, "with axes 1 and 2 exchanged: .transpose(1, 2) puts them"),
+        (TABLE[0].mT, TABLE[0], "with axes 0 and 1 exchanged: .transpose(0, 1) puts"),
+        (
+            (TABLE % 4 > 1).mT,
+            TABLE % 4 > 1,
+            "with axes 1 and 2 exchanged: .transpose(1, 2)",
+        ),
         (2.0, 2, "a float, and must be an int: int(...) makes it one"),
         ((ONE, ONE.float()), [ONE, ONE], "of 2 results, number 2 is in 32 bits"),
         ({"a": 1, "b": ONE.float()}, {"a": 1, "b": ONE}, "b is in 32 bits (float32)"),
@@ -189,6 +201,8 @@ def test_a_result_is_turned_into_the_right_type(
         ({"b": ONE}, {"a": ONE}),
         (ONE, [ONE]),
         ([ONE, ONE], [ONE]),
+        (TABLE.mT + 1, TABLE),
+        (TABLE.reshape(3, 2, 3), TABLE),
         (2.5, 2),
         (True, True),
         ("a", "b"),

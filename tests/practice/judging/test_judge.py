@@ -452,7 +452,27 @@ def test_a_solution_may_draw_random_numbers(tmp_path: Path) -> None:
             lambda x: 2 * x + 1e-8 * x.abs().max(),
             "or a small number is added.",
         ),
-        (lambda x: (2 * x)[None], "Its shape is (1, 5, 10), but must be (5, 10)."),
+        (
+            lambda x: (2 * x)[None],
+            "The numbers are right, but of shape (1, 5, 10), and must be of shape "
+            "(5, 10).",
+        ),
+        (lambda x: (7 * x)[None], "Its shape is (1, 5, 10), but must be (5, 10)."),
+        (
+            lambda x: (3 * x)[None],
+            " Its shape is wrong, too: of shape (1, 5, 10), and must be of shape "
+            "(5, 10).",
+        ),
+        (
+            lambda x: (2 * x).t(),
+            "The numbers are right, but with axes 0 and 1 exchanged: .transpose(0, 1) "
+            "puts them right.",
+        ),
+        (
+            lambda x: (2 * x).t().float(),
+            "The numbers are right, but with axes 0 and 1 exchanged: .transpose(0, 1) "
+            "puts them right, and in 32 bits (float32); make it with dtype=x.dtype.",
+        ),
     ],
 )
 def test_what_explains_itself_is_told_alone(
@@ -526,6 +546,28 @@ def test_two_pairs_that_give_the_same_are_not_named(tmp_path: Path) -> None:
     assert verdict.mistakes == ("a half is added", "it is squared")
 
 
+def test_a_pair_in_one_statement_is_named_where_no_other_gives_the_same(
+    tmp_path: Path,
+) -> None:
+    half = HALF.replace("return x / 2", "y = (x + 0) / 2 - 0\n    return y").replace(
+        'Wrong("x / 2", "x / 3", "it is a third")',
+        """Wrong("x + 0", "x + 2", "two is added first"),
+        Wrong("/ 2", "/ 4", "it is a quarter"),""",
+    )
+    named = ("two is added first", "it is a quarter")
+    library = small_set(tmp_path / "one", half=half)
+    assert of(library, "half", lambda x: x / 4 + 0.5).mistakes == named
+    half = half.replace(
+        '"it is a quarter"),',
+        """"it is a quarter"),
+        Wrong("- 0", "+ 1", "one is added"),
+        Wrong("return y", "return y / 2", "it is halved again"),
+        Wrong("return y", "return y + 0.5", "a half is added"),""",
+    )
+    library = small_set(tmp_path / "other", half=half)
+    assert of(library, "half", lambda x: x / 4 + 0.5).mistakes == ()
+
+
 def test_a_pair_that_never_ends_explains_nothing(tmp_path: Path) -> None:
     half = HALF.replace(
         "return x / 2",
@@ -539,7 +581,8 @@ def test_a_pair_that_never_ends_explains_nothing(tmp_path: Path) -> None:
     library = small_set(tmp_path / "other", half=half)
     none, longer, _ = library["half"].exercise.wrong
     known = KnownResults(library["half"], 0)
-    [endless] = [program for both, program in known.pairs if both == (none, longer)]
+    two, _ = known.pairs
+    [endless] = [program for both, program in two if both == (none, longer)]
     assert known.result(endless, 0) is None
     assert of(library, "half", lambda x: x * 7).mistakes == ()
     assert of(library, "half", lambda x: x * 2 / 3).mistakes == (

@@ -23,8 +23,8 @@ CALL = Wrong("part(x) / 3", "part(2 * x) / 3", "it is called with twice as much"
 THIRD = Wrong("/ 3", "/ 4", "it is a fourth")
 
 
-def together(*mistakes: Wrong) -> Iterator[set[str]]:
-    for both, _ in pairs(PROGRAM, mistakes):
+def together(*mistakes: Wrong, in_one: bool = False) -> Iterator[set[str]]:
+    for both, _ in pairs(PROGRAM, mistakes, in_one_statement=in_one):
         yield {one.sentence for one in both}
 
 
@@ -47,6 +47,28 @@ def test_edits_of_two_statements_are_made_together() -> None:
 )
 def test_what_may_contradict_is_no_pair(one: Wrong, other: Wrong) -> None:
     assert [*together(one, other)] == [*together(other, one)] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "given"),
+    [
+        (SUM, ADDED, True),
+        (CALL, THIRD, True),
+        (SUM, LOOP, False),  # two statements
+        (SUM, MADE, False),
+        (Wrong("* 2", "* 4", "more"), Wrong("+ y", "+ x", "all"), False),
+        (SUM, Wrong("= part", "= -part", "the opposite"), True),
+        (Wrong("= part", "= (part)", "as it is"), ADDED, False),
+        (Wrong("part = part", "whole = part", "another name"), SUM, False),
+        (Wrong("    for y in x:\n        part", "    part", "no loop"), SUM, False),
+    ],
+)
+def test_edits_of_two_expressions_in_one_statement_are_made_together(
+    one: Wrong, other: Wrong, given: bool
+) -> None:
+    both = [{one.sentence, other.sentence}] if given else []
+    assert [*together(one, other, in_one=True)] == both
+    assert not (given and [*together(one, other)])
 
 
 def test_a_statement_that_assigns_does_not_contradict_another_use() -> None:

@@ -1,6 +1,7 @@
 """Whether two results are the same, and how they differ."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -104,21 +105,17 @@ def _of_tensors(mine: Any, right: Tensor, near: float) -> str | None:
 
 
 def fitted(mine: Any, right: Any) -> tuple[Any, str, float]:
-    """Turn a result into the types of the right one, where no number is lost by that.
+    """Turn a result into the types and shapes of the right one.
+
+    No number is lost by that, and none gets another place but where two axes are
+    exchanged and all is right without that.
 
     Returns:
-        The result; what its type is and should be, or "" if it is right; and how near
-        the right one numbers of its type must be.
+        The result; what its type or shape is and should be, or "" if it is right; and
+        how near the right one numbers of its type must be.
     """
     if isinstance(right, Tensor):
-        if not isinstance(mine, Tensor) or mine.shape != right.shape:
-            return mine, "", NEAR
-        if mine.dtype == right.dtype or mine.is_complex():
-            return mine, "", NEAR
-        again = mine.detach().to(right.dtype)
-        if not right.is_floating_point() and not bool((again == mine).all()):
-            return mine, "", NEAR
-        return again, _of_type(mine.dtype, right.dtype), _NEAR_IN.get(mine.dtype, NEAR)
+        return _fitted_tensor(mine, right)
     if isinstance(right, Mapping):
         if not isinstance(mine, Mapping) or mine.keys() != right.keys():
             return mine, "", NEAR
@@ -137,6 +134,38 @@ def fitted(mine: Any, right: Any) -> tuple[Any, str, float]:
     if type(right) is int and isinstance(mine, float) and mine.is_integer():
         return int(mine), "a float, and must be an int: int(...) makes it one", NEAR
     return mine, "", NEAR
+
+
+def _fitted_tensor(mine: Any, right: Tensor) -> tuple[Any, str, float]:
+    if not isinstance(mine, Tensor) or mine.is_complex():
+        return mine, "", NEAR
+    near = _NEAR_IN.get(mine.dtype, NEAR) if mine.dtype != right.dtype else NEAR
+    again, told = _of_shape(mine.detach(), right, near)
+    if mine.dtype == right.dtype or again.shape != right.shape:
+        return (again if told else mine), told, NEAR
+    cast = again.to(right.dtype)
+    if not right.is_floating_point() and not bool((cast == again).all()):
+        return mine, "", NEAR
+    told = ", and ".join(filter(None, [told, _of_type(mine.dtype, right.dtype)]))
+    return cast, told, near
+
+
+def _of_shape(mine: Tensor, right: Tensor, near: float) -> tuple[Tensor, str]:
+    """Give a result the shape of the right one, if only axes of one are too many.
+
+    Axes that are exchanged are put right if all numbers are right then.
+    """
+    shapes = [[n for n in one.shape if n != 1] for one in (mine, right)]
+    if mine.shape != right.shape and shapes[0] == shapes[1]:
+        of, to = tuple(mine.shape), tuple(right.shape)
+        return mine.reshape(right.shape), f"of shape {of}, and must be of shape {to}"
+    if mine.ndim == right.ndim and not same(mine.to(right.dtype), right, near):
+        for one, other in combinations(range(mine.ndim), 2):
+            again = mine.transpose(one, other)
+            if same(again.to(right.dtype), right, near):
+                told = f"with axes {one} and {other} exchanged"
+                return again, f"{told}: .transpose({one}, {other}) puts them right"
+    return mine, ""
 
 
 def _first(said: list[str], near: list[float]) -> tuple[str, float]:

@@ -32,6 +32,7 @@ from headway.practice.judging.compare import (
     shown_in,
 )
 from headway.practice.judging.pairs import EndlessError, Turns, bounded, pairs
+from headway.practice.judging.patterns import pattern
 from headway.practice.judging.verdict import Verdict
 from headway.practice.judging.watch import forbidden_way
 from headway.practice.task.definition import LOUD, SMALL, Draw, Wrong, call
@@ -68,6 +69,7 @@ _KEEPS = (
 _DRAWS = "Other random numbers give something else, and the right result hangs on none."
 _SECONDS = 2.0  # of the processor, for pairs; more would make readers wait
 _NAN = "gives nan"
+_SHAPE = re.compile("of shape|with axes")  # in what is said of a type or a shape
 _LONGEST = 240  # characters of a line of a case
 _GRADIENT = re.compile(r",\s+(grad_fn=<\w+>|requires_grad=True)")
 _OF_ONE = re.compile(r"tensor\((True|False|[-+.\w]+)(?:, dtype=[\w.]+)?\)")
@@ -155,9 +157,13 @@ class KnownResults:
         }
 
     @cached_property
-    def pairs(self) -> Sequence[tuple[tuple[Wrong, Wrong], str]]:
-        """Two mistakes each that do not contradict each other, and the program."""
-        return [*pairs(self.task.source.solution, self.task.exercise.wrong)]
+    def pairs(self) -> Sequence[Sequence[tuple[tuple[Wrong, Wrong], str]]]:
+        """Two mistakes each that do not contradict each other, and the program.
+
+        First the pairs in two statements, then those in one.
+        """
+        source, wrong = self.task.source.solution, self.task.exercise.wrong
+        return [[*pairs(source, wrong, in_one_statement=one)] for one in (False, True)]
 
     def result(self, program: str, place: int) -> Result | None:
         """Give what a program gives in a trial, or `None` if it is none."""
@@ -268,6 +274,9 @@ def _name_mistakes(
         return _named(task, verdict, found, f"The numbers are right, but {told}.")
     if of_type and not found:
         found = explain(known, typed, near)
+        if not found and _SHAPE.search(of_type):
+            typed, near, of_type = results, NEAR, ""
+            alike = [a.same_as(b.right) for a, b in zip(typed, trials, strict=True)]
     first = alike.index(False)
     error = typed[first].error
     if error is not None:
@@ -279,7 +288,8 @@ def _name_mistakes(
     if case and _NAN in sentence and not shows_nan:
         sentence = f"{sentence[:-1]}, but not in the case below, which is wrong, too."
     if of_type:
-        sentence += f" Its type is wrong, too: {of_type}."
+        what = "shape" if _SHAPE.search(of_type) else "type"
+        sentence += f" Its {what} is wrong, too: {of_type}."
     verdict = replace(
         _named(task, verdict, found, sentence),
         case=case,
@@ -306,11 +316,11 @@ def _named(
 def _of_right_types(
     trials: Sequence[Trial], results: Sequence[Result]
 ) -> tuple[Sequence[Result], float, str]:
-    """Turn results into the types of the right ones.
+    """Turn results into the types and shapes of the right ones.
 
     Returns:
         The results, how near the right ones they must be, and what is wrong with the
-        type of the first that had another.
+        type or the shape of the first that had another.
     """
     typed, told, nearest = [], "", NEAR
     for result, trial in zip(results, trials, strict=True):
@@ -353,16 +363,18 @@ def _beyond(
     more = _said_by_check(task, answer)
     if not more and (changed := _changed(task, answer, trials)):
         more = f"It {changed}."
-    if not more and all(
-        comparable(mine.value, one.right.value)
-        for mine, one in zip(results, trials, strict=True)
-    ):
+    both = [
+        (mine.value, one.right.value) for mine, one in zip(results, trials, strict=True)
+    ]
+    if not more and all(comparable(mine, right) for mine, right in both):
         told = "in 32 bits" in verdict.sentence
         more = (
             _said_by_property(task, answer, trials)
             or _unsteady(known, answer, results)
             or ("" if told else "No mistake known here explains it.")
         )
+        if not told and (common := pattern(both)):
+            more = f"{common} {more}"
     return replace(verdict, sentence=f"{verdict.sentence} {more}".rstrip())
 
 
@@ -470,23 +482,26 @@ def explain(
 ) -> Sequence[Wrong]:
     """Find the one mistake, or the two, that give these results in every trial.
 
-    Two are found only if no other two give the same.
+    Two are found only if no other two give the same, in two statements if there are
+    such, else in one.
     """
     for one, program in known.programs.items():
         if _gives(known, program, results, near):
             return (one,)
     if all(one.error is not None for one in results):
         return ()  # of two mistakes only the first error shows
-    found: dict[frozenset[str], Sequence[Wrong]] = {}
     end = time.process_time() + _SECONDS
-    for both, program in known.pairs:
-        if time.process_time() > end:
-            break
-        if _gives(known, program, results, near):
-            found.setdefault(
-                frozenset(one.same_as or one.sentence for one in both), both
-            )
-    return next(iter(found.values())) if len(found) == 1 else ()
+    for some in known.pairs:
+        found: dict[frozenset[str], Sequence[Wrong]] = {}
+        for both, program in some:
+            if time.process_time() > end:
+                break
+            if _gives(known, program, results, near):
+                names = frozenset(one.same_as or one.sentence for one in both)
+                found.setdefault(names, both)
+        if found:
+            return next(iter(found.values())) if len(found) == 1 else ()
+    return ()
 
 
 def _gives(

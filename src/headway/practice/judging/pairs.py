@@ -9,6 +9,8 @@ from headway.practice.task.definition import Wrong
 from headway.practice.task.source import EXAMPLE
 
 TURNS = 10_000  # of all loops in one run
+# An edit of one of these is one of the expression that it is a part of.
+_PART = (ast.Attribute, ast.Constant, ast.Name, ast.Starred, ast.UnaryOp)
 
 
 class EndlessError(BaseException):
@@ -23,32 +25,37 @@ class _Reach:
         statements: Which statements of the solution it changes, by their numbers.
         made: The names that these statements assign.
         called: What is called in the piece of text that it changes.
+        around: The smallest expression around that piece, as its beginning and end, or
+            `None` if the edit changes more than one expression.
     """
 
     statements: frozenset[int]
     made: frozenset[str]
     called: frozenset[str]
+    around: tuple[int, int] | None
 
-    def contradicts(self, other: "_Reach") -> bool:
+    def contradicts(self, other: "_Reach", *, in_one_statement: bool) -> bool:
         """Ask whether two sentences could speak of one statement, or one call."""
-        return bool(
-            self.statements & other.statements
-            or self.made & other.called
-            or other.made & self.called
-        )
+        together = self.statements & other.statements
+        if in_one_statement:
+            apart = self.around and other.around and self.around != other.around
+            return not (together and apart)
+        return bool(together or self.made & other.called or other.made & self.called)
 
 
 def pairs(
-    solution: str, mistakes: Sequence[Wrong]
+    solution: str, mistakes: Sequence[Wrong], *, in_one_statement: bool = False
 ) -> Iterator[tuple[tuple[Wrong, Wrong], str]]:
     """Give the pairs of mistakes that do not contradict each other.
 
-    Two edits of one statement make no pair, nor does one of a call with one of what is
-    called: then each sentence may deny what the other says.
+    An edit of a call makes no pair with one of what is called, nor do two edits of one
+    expression: then each sentence may deny what the other says.
 
     Args:
         solution: The right program.
         mistakes: Edits of it, the likeliest first.
+        in_one_statement: Whether to give the pairs that change one statement, in two
+            expressions of it, and not those that change two statements.
 
     Yields:
         Two mistakes, and the program with both; first those that come early.
@@ -57,7 +64,7 @@ def pairs(
     numbered = [(n, one, at) for n, (one, at) in enumerate(reach) if at is not None]
     both = itertools.combinations(numbered, 2)
     for (_, a, at), (_, b, bt) in sorted(both, key=lambda two: two[0][0] + two[1][0]):
-        if at.contradicts(bt):
+        if at.contradicts(bt, in_one_statement=in_one_statement):
             continue
         try:
             yield (a, b), b.apply(a.apply(solution, "the solution"), "the solution")
@@ -99,8 +106,24 @@ def _reach(solution: str, edit: Wrong) -> _Reach | None:
         if isinstance(node, ast.Assign)
         for target in node.targets
     ]
+    around = [
+        span
+        for _, statement in touched
+        for one in ast.walk(statement)
+        if isinstance(one, ast.expr) and not isinstance(one, _PART)
+        for span in [
+            (
+                place(one.lineno, one.col_offset),
+                place(one.end_lineno or 0, one.end_col_offset or 0),
+            )
+        ]
+        if span[0] <= begin and until <= span[1]
+    ]
     return _Reach(
-        frozenset(number for number, _ in touched), frozenset(made), frozenset(called)
+        frozenset(number for number, _ in touched),
+        frozenset(made),
+        frozenset(called),
+        min(around, key=lambda span: span[1] - span[0], default=None),
     )
 
 

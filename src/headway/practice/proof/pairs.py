@@ -1,6 +1,7 @@
 """The pairs of mistakes that a reader may be told of, to be read by who wrote them."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from headway.practice.judging.judge import KnownResults, Result, explain
 from headway.practice.task.library import Task
@@ -16,7 +17,7 @@ def pairs(task: Task) -> Iterator[str]:
         Two sentences, as they stand behind "This is exactly what comes out when".
     """
     known = KnownResults(task, 0)
-    for both, program in known.pairs:
+    for both, program in chain(*known.pairs):
         results = [known.result(program, n) for n in range(len(known.trials))]
         given = [one if one is not None else Result() for one in results]
         if None in results or _right(known, given) or explain(known, given) != both:
