@@ -300,7 +300,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "    return x @ weight.T + bias",
-            "    return (weight @ x.T).T + bias",
+            "    return (weight @ x.permute(2, 1, 0)).permute(2, 1, 0) + bias",
             ".T turns all axes of the tokens around, those of the texts too",
         ),
         Wrong(

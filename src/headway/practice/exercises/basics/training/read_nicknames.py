@@ -336,6 +336,7 @@ EXERCISE = Exercise(
             "    nicknames = torch.cat((none, one, none), dim=1)",
             "    nicknames = torch.cat((none, one, one), dim=1)",
             "those who ask say a hook, too",
+            same_as="hooks ask, and not nicknames",
         ),
         Wrong(
             "    weights = attention_weights(attend.W_query(nicknames), "
