@@ -472,6 +472,11 @@ EXERCISE = Exercise(
             "        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)",
             "x is taken to have two axes or three, and no more",
         ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "(key.shape[-1] * 0.5)",
+            "scores are divided by half of D, since * stands where ** should",
+        ),
     ],
     stars=2,
     minutes=10,

@@ -417,6 +417,11 @@ EXERCISE = Exercise(
             "    return e / e.sum(dim=-1, keepdim=True) @ value",
             "exponentials are taken of scores without their largest, and overflow",
         ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=2 / key.shape[-1])",
+            "scores are divided by half of D, since * stands where ** should",
+        ),
     ],
     stars=2,
     minutes=6,

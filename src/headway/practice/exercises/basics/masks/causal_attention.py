@@ -743,6 +743,11 @@ EXERCISE = Exercise(
             "scores.amax(-1, keepdim=True)).exp().sum(dim=-1)",
             "the sums lie along the wrong axis: keepdim is missing",
         ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "(key.shape[-1] * 0.5)",
+            "scores are divided by half of D, since * stands where ** should",
+        ),
     ],
     minutes=15,
 )
