@@ -62,6 +62,7 @@ def run(cls, x, to_q, to_k, to_v):  # type: ignore[no-untyped-def]
     return {
         "the rows of a batch": attend(x),
         "the rows of one text": attend(x[0]),
+        "the row of a single token": attend(x[:1, :1]),
         "the rows behind two axes": attend(torch.stack([x, x.flip(-1)])),
     }
 
@@ -476,6 +477,11 @@ EXERCISE = Exercise(
             "key.shape[-1] ** 0.5",
             "(key.shape[-1] * 0.5)",
             "scores are divided by half of D, since * stands where ** should",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,

@@ -53,7 +53,7 @@ EXERCISE = Exercise(
         d.normal(d.E, d.D) / d.E,
         d.normal(d.E, d.V),
     ),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}, {"loud": 12.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}, {"loud": 12.0, "T": 1}),
     law="The order of the memory does not matter; that of the text that asks decides "
     "the order of the rows.",
     right=[
@@ -421,6 +421,11 @@ EXERCISE = Exercise(
             "attention(query, key, value)",
             "attention(query, key, value, scale=2 / key.shape[-1])",
             "scores are divided by half of D, since * stands where ** should",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return attention(query, key, value).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,

@@ -52,7 +52,12 @@ EXERCISE = Exercise(
         "its own.",
     ),
     draw=draw,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 0.1, "axes": 2}, {"axes": 0}),
+    trials=(
+        {},
+        dict.fromkeys("BHGTSDVEW", 4),
+        {"loud": 0.1, "axes": 2},
+        {"axes": 0, "T": 1},
+    ),
     law="What is visible keeps its proportions, and sums to one.",
     right=[
         """
@@ -385,6 +390,11 @@ EXERCISE = Exercise(
             "weights * mask",
             "weights * mask.any(dim=0)",
             "a key is kept for all queries if any of them may see it",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "(kept / kept.sum(dim=-1, keepdim=True)).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     minutes=4,

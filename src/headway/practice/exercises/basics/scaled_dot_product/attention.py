@@ -49,7 +49,7 @@ EXERCISE = Exercise(
         d.normal(*d.lead, *[d.H][: d.axes], d.S, d.D),
         d.normal(*d.lead, *[d.H][: d.axes], d.S, d.V),
     ),
-    trials=(DIFFERENT, EQUAL, LOUD, {"axes": 0}),
+    trials=(DIFFERENT, EQUAL, LOUD, {"axes": 0, "T": 1}),
     law="Each row of the result lies between the values; a query that likes no key "
     "more than another gets their mean.",
     covers=("scaled_weights", "context"),
@@ -516,6 +516,11 @@ EXERCISE = Exercise(
             "query @ key.mT",
             "query @ key.transpose(0, 1)",
             "the first two axes of the keys are swapped; it should be the last two",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,

@@ -8,6 +8,7 @@ row for each number that comes out: (D, E). The bias has D numbers. The result i
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -43,6 +44,7 @@ EXERCISE = Exercise(
         "bias.",
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.D, d.E), d.normal(d.D)),
+    trials=(DIFFERENT, EQUAL, {"B": 1, "T": 1}),
     law="Every token is projected by the same matrix, wherever it stands.",
     right=[
         """
@@ -358,6 +360,11 @@ EXERCISE = Exercise(
             "    return x @ weight.T + bias",
             "    return torch.nn.functional.normalize(x, dim=-1) @ weight.T + bias",
             "tokens are brought to length one first",
+        ),
+        Wrong(
+            "return x @ weight.T + bias",
+            "return (x @ weight.T + bias).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     minutes=4,

@@ -7,6 +7,7 @@ The query has E numbers, the keys are a table of S rows. The result has S number
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -38,6 +39,7 @@ EXERCISE = Exercise(
         "The operator is @; the table with a row for each word stands on its left.",
     ),
     draw=lambda d: (d.normal(d.E), d.normal(d.S, d.E)),
+    trials=(DIFFERENT, EQUAL, {"S": 1}),
     law="Number s is the dot product of the query with word s.",
     right=[
         """
@@ -350,6 +352,11 @@ EXERCISE = Exercise(
             "    return keys @ query",
             "    return torch.mv(query, keys)",
             "torch.mv takes the table first; the query stands first",
+        ),
+        Wrong(
+            "return keys @ query",
+            "return (keys @ query[:, None]).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     minutes=3,

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         {},
         {**dict.fromkeys("BTSDV", 4), "H": 4, "G": 4},
         {"H": 12, "G": 4},
-        {"H": 4, "G": 1, "loud": 30.0},
+        {"H": 4, "G": 1, "T": 1, "loud": 30.0},
     ),
     law="A row of weights sums to one less the factor, and with a factor of zero it is "
     "plain attention.",
@@ -492,6 +492,12 @@ EXERCISE = Exercise(
             "/ query.shape[-1] ** 0.5",
             "/ key.shape[1] ** 0.5",
             "it is divided by the root of the number of keys",
+        ),
+        Wrong(
+            "return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "rows = (first - lam * second) @ value.repeat_interleave(times, dim=0)\n"
+            "    return rows.squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,
