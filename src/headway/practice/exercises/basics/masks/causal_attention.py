@@ -57,6 +57,18 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def trained(rows, attend):  # type: ignore[no-untyped-def]
+    """Count the weights that gradients reach."""
+    if not isinstance(rows, Tensor) or not rows.requires_grad:
+        return 0
+    weights = [*attend.parameters()]
+    try:
+        found = torch.autograd.grad(rows.sum(), weights, allow_unused=True)
+    except RuntimeError:  # what the way back needs was written over
+        return 0
+    return sum(one is not None for one in found)
+
+
 def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
     attend = cls(*W_query.shape, x.shape[-2] + 2, 0.5).double()
     attend.W_query.weight.data = W_query.T.contiguous()
@@ -64,6 +76,7 @@ def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
     attend.W_value.weight.data = W_value.T.contiguous()
     torch.default_generator.manual_seed(2)
     drops = attend(x)
+    learns = trained(drops, attend)
     attend.eval()
     kept = [one for one in vars(attend).values() if isinstance(one, Tensor)]
     kept += [*attend.buffers()]
@@ -73,6 +86,7 @@ def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
         "the rows in eval behind two axes": attend(torch.stack([x, x.flip(-1)])),
         "the row in eval of a single token": attend(x[:1, :1]),
         "the rows in training": drops,
+        "what is trained": f"{learns} weights",
         "what is stored besides weights": "a tensor" if kept else "nothing",
         "what is saved": f"{len(attend.state_dict())} tensors",
     }
@@ -747,6 +761,17 @@ EXERCISE = Exercise(
             "key.shape[-1] ** 0.5",
             "(key.shape[-1] * 0.5)",
             "scores are divided by half of D, since * stands where ** should",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).detach()",
+            "rows are cut off from the weights, as by detach or no_grad, so that "
+            "nothing is trained",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights.detach() @ value",
+            "the weights of attention are detached, so that only values are trained",
         ),
     ],
     minutes=15,

@@ -366,6 +366,17 @@ EXERCISE = Exercise(
             "return (x @ weight.T + bias).squeeze()",
             "axes of length one are squeezed away",
         ),
+        Wrong(
+            "x @ weight.T + bias",
+            "weight @ x.mT",
+            "the weight stands on the left, so that tokens come out as columns, and "
+            "the bias is left out",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x @ weight.view(x.shape[-1], -1)",
+            "the weight is given a new shape by view, and the bias is left out",
+        ),
     ],
     minutes=4,
 )
