@@ -59,7 +59,12 @@ def run(cls, x, to_q, to_k, to_v):  # type: ignore[no-untyped-def]
     attend = cls(*to_q.shape)
     for name, weight in zip("qkv", (to_q, to_k, to_v), strict=True):
         getattr(attend, f"to_{name}").weight.data = weight.T
-    return {"the rows of a batch": attend(x), "the rows of one text": attend(x[0])}
+    return {
+        "the rows of a batch": attend(x),
+        "the rows of one text": attend(x[0]),
+        "the row of a single token": attend(x[:1, :1]),
+        "the rows behind two axes": attend(torch.stack([x, x.flip(-1)])),
+    }
 
 
 EXERCISE = Exercise(
@@ -333,6 +338,150 @@ EXERCISE = Exercise(
             "torch.ones_like(scores)",
             "torch.ones(len(x), len(x))",
             "the first axis is taken for the tokens, and in a batch that are the texts",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / weights.sum(dim=0, keepdim=True)",
+            "rows are divided by sums over the first axis",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-6)",
+            "a small number is added to the sum by which rows are divided",
+        ),
+        Wrong(
+            "-torch.inf",
+            "-10.0",
+            "hidden scores are set to a number like -10, so that a little gets through",
+        ),
+        Wrong(
+            "-torch.inf",
+            "torch.inf",
+            "hidden scores are set to plus infinity; minus is missing",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights.tril() @ value.tril()",
+            "values and weights are cut by a triangle",
+        ),
+        Wrong(
+            "        weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "        weights = (scores - future.to(scores)).softmax(dim=-1)",
+            "a one is taken off hidden scores; it should be minus infinity",
+        ),
+        Wrong(
+            "        weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "        weights = scores.exp().tril()",
+            "exponentials are cut by the triangle, and not divided by their sum",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return nn.functional.scaled_dot_product_attention(query, key, "
+            "value, attn_mask=future)",
+            "PyTorch's function is given future as mask, in which True means seen",
+        ),
+        Wrong(
+            "        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)",
+            "        query, key, value = self.to_q(x), self.to_q(x), self.to_v(x)",
+            "the layer of the queries makes the keys too",
+        ),
+        Wrong(
+            "        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)",
+            "        query, key, value = self.to_k(x), self.to_k(x), self.to_v(x)",
+            "the layer of the keys makes the queries too",
+        ),
+        Wrong(
+            "        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)",
+            "        query, key, value = x, x, x",
+            "the tokens themselves are queries, keys and values",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        weights @ value",
+            "nothing is returned: forward ends without a return",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights @ value + value",
+            "the values are added to the rows",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights @ value, weights",
+            "the weights are given besides the rows; the rows alone are asked for",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights @ value / key.shape[-1] ** 0.5",
+            "the rows are divided by the root of D as well",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        rows = scores.softmax(dim=-1).tril() @ value\n"
+            "        return rows / rows.sum(dim=-1, keepdim=True)",
+            "the rows that come out are divided by their sum; it should be the rows "
+            "of weights",
+        ),
+        Wrong(
+            "weights @ value",
+            "weights @ x",
+            "the weights mix the tokens; they should mix the values",
+        ),
+        Wrong(
+            "torch.ones_like(scores).triu(1)",
+            "torch.ones(x.shape[-1], x.shape[-1]).triu(1)",
+            "the mask is as large as a token is wide",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "key.shape[1] ** 0.5",
+            "scores are divided by the root of axis 1, which is the width of a single "
+            "text only",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        rows = scores.softmax(dim=-1).tril() @ value\n"
+            "        rows[..., 0, :] = value[..., 0, :]\n"
+            "        return rows",
+            "only the row of the first token is repaired; every one lacks what was "
+            "hidden",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights + torch.diag_embed(1 - weights.sum(dim=-1))",
+            "what the future took is given to the token itself; it should be shared "
+            "out in proportion",
+        ),
+        Wrong(
+            "scores.masked_fill(future, -torch.inf).softmax(dim=-1)",
+            "scores.softmax(dim=-1).tril()\n"
+            "        weights = weights + (1 - weights.sum(dim=-1, keepdim=True)) / "
+            "weights.shape[-1]",
+            "what the future took is spread evenly over all tokens",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights.softmax(dim=-1) @ value",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)",
+            "        (T, E), (B,) = x.shape[-2:], x.shape[:-2] or (1,)\n"
+            "        query, key, value = self.to_q(x), self.to_k(x), self.to_v(x)",
+            "x is taken to have two axes or three, and no more",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "(key.shape[-1] * 0.5)",
+            "scores are divided by half of D, since * stands where ** should",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,

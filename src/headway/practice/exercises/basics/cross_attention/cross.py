@@ -4,7 +4,8 @@ Write `cross(x, memory, W_query, W_key, W_value)`: cross-attention of one head.
 
 The T tokens of a text, `x` (B, T, E), ask; the S tokens of another, `memory`
 (B, S, M), answer. The weights multiply from the right: W_query is (E, D), W_key is
-(M, D), W_value is (M, V). The result is (B, T, V). Nothing is hidden.
+(M, D), W_value is (M, V). The result is (B, T, V). Nothing is hidden. Scores may be
+large.
 """
 
 from headway.practice import Exercise, Wrong
@@ -52,7 +53,7 @@ EXERCISE = Exercise(
         d.normal(d.E, d.D) / d.E,
         d.normal(d.E, d.V),
     ),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}, {"loud": 12.0, "T": 1}),
     law="The order of the memory does not matter; that of the text that asks decides "
     "the order of the rows.",
     right=[
@@ -299,6 +300,132 @@ EXERCISE = Exercise(
             "return torch.softmax(query @ key.mT / key.shape[-1], dim=-2) @ value",
             "the softmax runs over the queries, and scores are divided by D, not by "
             "its root",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return attention(query, key, value).mT",
+            "the last two axes of the result are swapped",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    key, value = key.flatten(0, 1), value.flatten(0, 1)\n"
+            "    return attention(query, key.expand(len(x), -1, -1), "
+            "value.expand(len(x), -1, -1))",
+            "the memories of all texts are joined, so that a text asks those of others",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return attention(query, key, value).mean(dim=1)",
+            "the mean over the tokens that ask is given; each should have a row",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return attention(query[:, -1:], key, value)",
+            "only the last token asks",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return value[:, : x.shape[1]]",
+            "each token gets the value at its own place of the memory, and nothing is "
+            "asked",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    T = x.shape[1]\n    return attention(query, key[:, :T], value[:, :T])",
+            "only as many tokens of the memory are seen as ask",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    may = torch.ones(x.shape[1], memory.shape[1], "
+            "dtype=torch.bool).tril()\n"
+            "    return attention(query, key, value, mask=may)",
+            "a triangle from the upper left corner hides tokens of the memory",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    scores = query @ key.mT / key.shape[-1] ** 0.5\n"
+            "    return scores.flatten(1).softmax(dim=-1).view_as(scores) @ value",
+            "one softmax runs over the whole table; each query should have its own",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, "
+            "dim=-1).mT @ value",
+            "the weights are transposed before they mix",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    scores = query @ key.reshape(len(key), key.shape[2], -1) / "
+            "key.shape[-1] ** 0.5\n"
+            "    return torch.softmax(scores, dim=-1) @ value",
+            "the keys are reshaped; they should be transposed",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    scores = query @ key.mT / key.shape[-1] ** 0.5\n"
+            "    return scores / scores.sum(dim=-1, keepdim=True) @ value",
+            "scores are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    best = (query @ key.mT).argmax(dim=-1)\n"
+            "    return torch.stack([one[at] for one, at in zip(value, best)])",
+            "the best token's value alone is taken",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return torch.softmax(query @ key / key.shape[-1] ** 0.5, dim=-1) @ "
+            "value",
+            "the keys are not transposed",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return torch.softmax(query @ key.permute(2, 1, 0) / key.shape[-1] ** "
+            "0.5, dim=-1) @ value",
+            ".T turns all axes of the keys around, those of the texts too",
+        ),
+        Wrong(
+            "    query = x @ W_query",
+            "    query = W_query @ x",
+            "W_query stands on the left; it multiplies from the right",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return attention(query, key, value), (query @ key.mT).softmax(dim=-1)",
+            "the weights are given as well; the rows alone are asked for",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    attention(query, key, value)",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    return attention(query, key, value) / key.shape[-1] ** 0.5",
+            "the rows are divided by the root of D as well",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, "
+            "dim=-1)\n"
+            "    return torch.softmax(weights, dim=-1) @ value",
+            "the softmax is taken twice",
+        ),
+        Wrong(
+            "    return attention(query, key, value)",
+            "    e = (query @ key.mT / key.shape[-1] ** 0.5).exp()\n"
+            "    return e / e.sum(dim=-1, keepdim=True) @ value",
+            "exponentials are taken of scores without their largest, and overflow",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query, key, value, scale=2 / key.shape[-1])",
+            "scores are divided by half of D, since * stands where ** should",
+        ),
+        Wrong(
+            "return attention(query, key, value)",
+            "return attention(query, key, value).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,

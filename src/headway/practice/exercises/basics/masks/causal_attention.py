@@ -57,6 +57,18 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def trained(rows, attend):  # type: ignore[no-untyped-def]
+    """Count the weights that gradients reach."""
+    if not isinstance(rows, Tensor) or not rows.requires_grad:
+        return 0
+    weights = [*attend.parameters()]
+    try:
+        found = torch.autograd.grad(rows.sum(), weights, allow_unused=True)
+    except RuntimeError:  # what the way back needs was written over
+        return 0
+    return sum(one is not None for one in found)
+
+
 def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
     attend = cls(*W_query.shape, x.shape[-2] + 2, 0.5).double()
     attend.W_query.weight.data = W_query.T.contiguous()
@@ -64,13 +76,17 @@ def run(cls, x, W_query, W_key, W_value):  # type: ignore[no-untyped-def]
     attend.W_value.weight.data = W_value.T.contiguous()
     torch.default_generator.manual_seed(2)
     drops = attend(x)
+    learns = trained(drops, attend)
     attend.eval()
     kept = [one for one in vars(attend).values() if isinstance(one, Tensor)]
     kept += [*attend.buffers()]
     return {
         "the rows in eval": attend(x),
         "the rows in eval of one text without a batch": attend(x[0, :2]),
+        "the rows in eval behind two axes": attend(torch.stack([x, x.flip(-1)])),
+        "the row in eval of a single token": attend(x[:1, :1]),
         "the rows in training": drops,
+        "what is trained": f"{learns} weights",
         "what is stored besides weights": "a tensor" if kept else "nothing",
         "what is saved": f"{len(attend.state_dict())} tensors",
     }
@@ -90,8 +106,9 @@ EXERCISE = Exercise(
         "Make the square with torch.ones(T, T, dtype=torch.bool) for the T of this "
         "text, fill the scores with -torch.inf there, and keep what masked_fill gives.",
     ),
+    # One token is all zeros, as padding may be, so that some scores are zero.
     draw=lambda d: (
-        d.normal(d.B, d.T, d.E),
+        d.normal(d.B, d.T, d.E) * (torch.arange(d.T)[:, None] != 2),
         d.normal(d.E, d.D),
         d.normal(d.E, d.D),
         d.normal(d.E, d.D),
@@ -581,6 +598,180 @@ EXERCISE = Exercise(
             "            weights = weights * (torch.rand_like(weights) > "
             "self.dropout.p)",
             "weights are dropped by hand, and what is kept does not grow",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        rows = weights @ value\n        self.train()\n        return rows",
+            "the module is put back into training after the first call",
+        ),
+        Wrong(
+            "        T = x.shape[-2]",
+            "        B, T, E = x.shape if x.ndim == 3 else (1, *x.shape)",
+            "x is taken to have two axes or three, and no more",
+        ),
+        Wrong(
+            "        query, key, value = self.W_query(x), self.W_key(x), "
+            "self.W_value(x)",
+            "        x = x if x.ndim == 3 else x[None]\n"
+            "        query, key, value = self.W_query(x), self.W_key(x), "
+            "self.W_value(x)",
+            "a single text gets an axis of texts, and keeps it in the result",
+        ),
+        Wrong(
+            "        weights = self.dropout(torch.softmax(scores, dim=-1))",
+            "        weights = nn.functional.dropout(torch.softmax(scores, dim=-1), "
+            "0.1, self.training)",
+            "weights are dropped at a rate of 0.1; it should be that of self.dropout",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        weights = weights / weights.sum(dim=-1, keepdim=True)\n"
+            "        return weights @ value",
+            "what dropout leaves is divided by its sum",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights @ value.flip(-2)",
+            "values are given in reverse order",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        weights @ value",
+            "nothing is returned: forward ends without a return",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return (weights @ value).squeeze()",
+            "axes of length one are squeezed away",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return (weights @ value).mean(dim=-2)",
+            "the mean over the tokens is given; each should have a row",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return (weights @ value)[..., -1, :]",
+            "only the row of the last token is given",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights @ value + value",
+            "the values are added to the rows",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return (weights @ value).mT",
+            "the last two axes of the result are swapped",
+        ),
+        Wrong(
+            "        scores = query @ key.mT",
+            "        query, key = self.dropout(query), self.dropout(key)\n"
+            "        scores = query @ key.mT",
+            "queries and keys are dropped too",
+        ),
+        Wrong(
+            "        weights = self.dropout(torch.softmax(scores, dim=-1))",
+            "        weights = self.dropout(torch.softmax(scores, dim=-1)) / "
+            "key.shape[-1] ** 0.5",
+            "the weights are divided by the root of D as well",
+        ),
+        Wrong(
+            "torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)",
+            "torch.ones(T, T).triu(1)",
+            "the mask holds numbers; masked_fill takes True and False",
+        ),
+        Wrong(
+            "        scores = scores.masked_fill(future, -torch.inf)",
+            "        for t in range(T):\n"
+            "            scores[:, t, t + 1 :] = -torch.inf",
+            "scores are taken to have three axes; those of a single text have two",
+        ),
+        Wrong(
+            "        scores = scores.masked_fill(future, -torch.inf)",
+            "        scores = scores.tril()\n"
+            "        scores = scores.masked_fill(scores == 0, -torch.inf)",
+            "all scores that are zero are hidden; a token that may be seen can have "
+            "the score zero, too",
+        ),
+        Wrong(
+            "        scores = scores.masked_fill(future, -torch.inf)",
+            "        scores = scores.tril() + torch.full_like(scores, "
+            "-torch.inf).tril(-1)",
+            "a triangle of minus infinities is made by tril, which hides the past",
+        ),
+        Wrong(
+            "        T = x.shape[-2]",
+            "        T = self.context_length - 2",
+            "the number of tokens is made of the longest length; it is that of x",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        F = nn.functional\n"
+            "        p = self.dropout.p\n"
+            "        return F.scaled_dot_product_attention(query, key, value, "
+            "dropout_p=p, is_causal=True)",
+            "PyTorch's function is told the rate of dropout outside of training too",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        F = nn.functional\n"
+            "        p = self.dropout.p if self.training else 0.0\n"
+            "        return F.scaled_dot_product_attention(query, key, value, "
+            "dropout_p=p)",
+            "PyTorch's function is not told to hide the future",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        F = nn.functional\n"
+            "        p = self.dropout.p if self.training else 0.0\n"
+            "        return F.scaled_dot_product_attention(query, key, value, "
+            "dropout_p=p, is_causal=True, scale=1.0)",
+            "PyTorch's function is told a scale of one",
+        ),
+        Wrong(
+            "        return weights @ value",
+            "        return weights @ self.W_value(value)",
+            "values are projected twice",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)",
+            "one softmax runs over the whole table; each row should have its own",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "torch.softmax(scores.float(), dim=-1).to(value.dtype)",
+            "the softmax is computed in 32 bits",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "(scores - scores.max()).exp() / (scores - "
+            "scores.max()).exp().sum(dim=-1, keepdim=True)",
+            "the largest of all scores is subtracted, so that rows of small ones "
+            "vanish",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1)",
+            "(scores - scores.amax(-1, keepdim=True)).exp() / (scores - "
+            "scores.amax(-1, keepdim=True)).exp().sum(dim=-1)",
+            "the sums lie along the wrong axis: keepdim is missing",
+        ),
+        Wrong(
+            "key.shape[-1] ** 0.5",
+            "(key.shape[-1] * 0.5)",
+            "scores are divided by half of D, since * stands where ** should",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).detach()",
+            "rows are cut off from the weights, as by detach or no_grad, so that "
+            "nothing is trained",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return weights.detach() @ value",
+            "the weights of attention are detached, so that only values are trained",
         ),
     ],
     minutes=15,

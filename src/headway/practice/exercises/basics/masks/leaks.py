@@ -121,14 +121,34 @@ def in_one_number(x: Tensor) -> Tensor:
     return rows
 
 
+def first_number(x: Tensor) -> Tensor:
+    """attention whose first row sees the first number of the second token"""
+    rows = right(x).clone()
+    rows[:, :1] += x[:, 1:2, :1].sum(dim=1, keepdim=True)
+    return rows
+
+
+def in_first_number(x: Tensor) -> Tensor:
+    """attention whose first row sees the second token in its first number alone"""
+    rows = right(x).clone()
+    rows[:, :1, 0] += x[:, 1:2].sum(dim=(1, 2))[:, None]
+    return rows
+
+
 def first_text(x: Tensor) -> Tensor:
     """attention that hides the future in all texts of a batch but the first"""
     return torch.cat([nothing_hidden(x[:1]), right(x[1:])])
 
 
 def little(x: Tensor) -> Tensor:
-    """attention that hides the future by -5, so that a little gets through"""
-    return _weigh(x, _past(x), -5.0)
+    """attention that hides the future by -8, so that a little gets through"""
+    return _weigh(x, _past(x), -8.0)
+
+
+def after_the_softmax(x: Tensor) -> Tensor:
+    """attention that hides the future after the softmax, which has seen it"""
+    scores = x @ x.mT / x.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1).tril() @ x
 
 
 CASES = [
@@ -146,6 +166,9 @@ CASES = [
     last_number,
     in_one_number,
     first_text,
+    after_the_softmax,
+    first_number,
+    in_first_number,
 ]
 
 
@@ -368,6 +391,33 @@ EXERCISE = Exercise(
             "    return False\n",
             "    return None\n",
             "nothing is returned where no leak is found",
+        ),
+        Wrong(
+            "            return True\n    return False",
+            "            return False\n    return True",
+            "the answer is turned around: False is given where something moves, and "
+            "True at the end",
+        ),
+        Wrong(
+            "    x = torch.randn(2, 7, 5, dtype=torch.float64)",
+            "    x = torch.randn(7, 5, dtype=torch.float64)",
+            "the tokens have no axis of texts; attend takes (B, T, E)",
+        ),
+        Wrong(
+            "torch.randn(2, 7, 5, dtype=torch.float64)",
+            "torch.zeros(2, 7, 5, dtype=torch.float64)",
+            "all tokens are zero before the change, and a query of zero sees no "
+            "difference between keys",
+        ),
+        Wrong(
+            "changed[:, t:] = torch.randn_like(x[:, t:])",
+            "changed[:, t:, -1] += 1.0",
+            "only the last number of each token is changed",
+        ),
+        Wrong(
+            "torch.equal(attend(changed)[:, :t], rows[:, :t])",
+            "torch.equal(attend(changed)[:, :t, -1], rows[:, :t, -1])",
+            "only the last number of each row is compared",
         ),
     ],
     survivors={

@@ -30,10 +30,13 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def visible(d):  # type: ignore[no-untyped-def]
-    mask = d.booleans(d.T, d.S)
+def draw(d):  # type: ignore[no-untyped-def]
+    scores, mask = d.normal(*d.lead, d.T, d.S), d.booleans(d.T, d.S)
+    if not d.axes:  # what is left is little, since a hidden key had nearly all
+        scores[..., -1] += 16
+        mask[:, -1] = False
     mask[:, 0] = True
-    return mask
+    return torch.softmax(scores, dim=-1), mask
 
 
 EXERCISE = Exercise(
@@ -48,8 +51,13 @@ EXERCISE = Exercise(
         "The sums must keep their axis (keepdim=True), so that each row is divided by "
         "its own.",
     ),
-    draw=lambda d: (torch.softmax(d.normal(*d.lead, d.T, d.S), dim=-1), visible(d)),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 0.1, "axes": 2}),
+    draw=draw,
+    trials=(
+        {},
+        dict.fromkeys("BHGTSDVEW", 4),
+        {"loud": 0.1, "axes": 2},
+        {"axes": 0, "T": 1},
+    ),
     law="What is visible keeps its proportions, and sums to one.",
     right=[
         """
@@ -278,6 +286,115 @@ EXERCISE = Exercise(
             "    kept = weights\n    kept.masked_fill(~mask, 0.0)\n",
             "the result of masked_fill is lost, so nothing is hidden",
             same_as="the mask is not used",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=-1, keepdim=True).clamp(min=1e-3)",
+            "the sum is kept above a limit, and what is left may be less",
+        ),
+        Wrong(
+            "    kept = weights * mask",
+            "    kept = weights * mask[:, None]",
+            "the mask gets an axis too many, and is laid along the texts",
+        ),
+        Wrong(
+            "    kept = weights * mask",
+            "    kept = torch.stack([w * mask for w in weights])",
+            "the first axis is gone through as the texts; there may be none, or two",
+        ),
+        Wrong(
+            "    kept = weights * mask",
+            "    kept = torch.stack([row * mask[t] for t, row in enumerate(weights)])",
+            "rows are gone through along the first axis, as if there were no texts",
+        ),
+        Wrong(
+            "    return kept / kept.sum(dim=-1, keepdim=True)",
+            "    return kept / kept.sum(dim=-1, keepdim=True), kept.sum(dim=-1)",
+            "rows and sums are given; the rows alone are asked for",
+        ),
+        Wrong(
+            "    return kept / kept.sum(dim=-1, keepdim=True)",
+            "    kept / kept.sum(dim=-1, keepdim=True)",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.amax()",
+            "all rows are divided by the largest weight of the table",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(dim=(-2, -1), keepdim=True)",
+            "it is divided by the sum of a whole table; it should be by that of each "
+            "row",
+        ),
+        Wrong(
+            "    return kept / kept.sum(dim=-1, keepdim=True)",
+            "    return weights / kept.sum(dim=-1, keepdim=True)",
+            "hidden weights are not set to zero: only the sum leaves them out",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights.masked_fill(~mask, 1.0)",
+            "hidden weights are set to one; it should be zero",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights.masked_fill(~mask, 1e-9)",
+            "hidden weights are set to a small number; it should be zero",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights.masked_fill(~mask, -1e9)",
+            "hidden weights are set to a large negative number, which is for scores; "
+            "weights are hidden by zero",
+        ),
+        Wrong(
+            "    return kept / kept.sum(dim=-1, keepdim=True)",
+            "    return torch.softmax(weights.masked_fill(~mask, 0.0), dim=-1) * mask",
+            "the softmax is taken once more, and hidden weights are set to zero "
+            "before and after it",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.square().sum(dim=-1, keepdim=True)",
+            "each row is divided by the sum of its squares",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights & mask",
+            "& joins weights and mask, which PyTorch refuses for fractions; * "
+            "multiplies",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights * -mask",
+            "the mask gets a minus, which PyTorch refuses for True and False",
+        ),
+        Wrong(
+            "kept.sum(dim=-1, keepdim=True)",
+            "kept.sum(keepdim=True)",
+            "sum is told keepdim without an axis",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "kept / kept.sum(dim=-1, keepdim=True).sqrt()",
+            "each row is divided by the root of its sum",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights * mask.tril()",
+            "the future is hidden, too",
+        ),
+        Wrong(
+            "weights * mask",
+            "weights * mask.any(dim=0)",
+            "a key is kept for all queries if any of them may see it",
+        ),
+        Wrong(
+            "kept / kept.sum(dim=-1, keepdim=True)",
+            "(kept / kept.sum(dim=-1, keepdim=True)).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     minutes=4,

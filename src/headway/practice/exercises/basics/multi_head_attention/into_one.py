@@ -10,6 +10,7 @@ can be trained, and the layers stay as they are.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -43,8 +44,10 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
         layers[-1].weight.data = weight.float()
     torch.manual_seed(0)
     one = into_one(layers)
-    rows = x @ one.weight.double().T
+    rows = x @ one.weight.double().mT
     trained = one.weight.requires_grad and one.weight.is_leaf
+    both = zip(layers, weights, strict=True)
+    kept = all(torch.equal(layer.weight, weight.float()) for layer, weight in both)
     with torch.no_grad():
         one.weight.zero_()
     apart = all(bool(layer.weight.any()) for layer in layers)
@@ -55,6 +58,7 @@ def run(into_one, x, weights):  # type: ignore[no-untyped-def]
         "out_features": one.out_features,
         "has it a bias": "no" if one.bias is None else "yes",
         "can it be trained": "yes" if trained else "no",
+        "are the layers as they were": "yes" if kept else "no",
         "does it share memory with the layers": "no" if apart else "yes",
         "can the layers still be trained": "yes" if learn else "no",
     }
@@ -76,6 +80,8 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.H, d.D, d.E)),
     ask=run,
+    # And a single head, which needs a copy as well.
+    trials=(DIFFERENT, EQUAL, LOUD, {"H": 1}),
     law="Heads side by side in the result are heads below each other in the weight.",
     right=[
         """
@@ -224,6 +230,91 @@ EXERCISE = Exercise(
             "torch.cat([layer.weight for layer in layers])",
             "torch.cat([layer.weight for layer in layers[:-1]])",
             "the last layer is left out",
+        ),
+        Wrong(
+            "    return one",
+            "    return nn.Sequential(*layers)",
+            "the layers are put one behind the other in an nn.Sequential; one layer "
+            "is asked for",
+        ),
+        Wrong(
+            "    return one",
+            "    return nn.ModuleList(layers)",
+            "a list of the layers is given; one layer is asked for",
+        ),
+        Wrong(
+            "    return one",
+            "    D = layers[0].in_features\n"
+            "    one = nn.Linear(D, len(layers) * D, bias=False)\n"
+            "    with torch.no_grad():\n"
+            "        for h, layer in enumerate(layers):\n"
+            "            one.weight[h * D : (h + 1) * D] = layer.weight\n"
+            "    return one",
+            "slices are as long as d_in; a head has D rows",
+        ),
+        Wrong(
+            "    return one",
+            "    D = layers[0].out_features\n"
+            "    one = nn.Linear(layers[0].in_features, len(layers) * D, bias=False)\n"
+            "    with torch.no_grad():\n"
+            "        for layer in layers:\n"
+            "            one.weight[:D] = layer.weight\n"
+            "    return one",
+            "each head's weight is written to the same rows, so that the last one is "
+            "left",
+        ),
+        Wrong(
+            "    return one",
+            "    D = layers[0].out_features\n"
+            "    with torch.no_grad():\n"
+            "        for h, layer in enumerate(layers):\n"
+            "            one.weight[:, h * D : (h + 1) * D] = layer.weight\n"
+            "    return one",
+            "columns of the weight are written, one slice for each head, and not rows",
+        ),
+        Wrong(
+            "    return one",
+            "    D = layers[0].out_features\n"
+            "    with torch.no_grad():\n"
+            "        for h, layer in enumerate(layers):\n"
+            "            one.weight[h : h + D] = layer.weight\n"
+            "    return one",
+            "every row is written to a place that begins at the number of the head, "
+            "and not at D times it",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "torch.stack([layer.weight for layer in layers])",
+            "the weights are stacked with an axis of heads in front, and not joined",
+        ),
+        Wrong(
+            "    one = nn.Linear(weight.shape[1], weight.shape[0], bias=False)",
+            "    one = nn.Linear(weight.shape[1], layers[0].out_features, bias=False)",
+            "out_features is that of one layer",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "torch.cat([torch.randn_like(layer.weight) for layer in layers])",
+            "in a new layer numbers are drawn for each head",
+        ),
+        Wrong(
+            "    return one",
+            "    one.bias = nn.Parameter(torch.cat([layer.bias for layer in "
+            "layers]))\n"
+            "    return one",
+            "biases are joined, too, where the layers have none",
+        ),
+        Wrong(
+            "    one.weight = nn.Parameter(weight)",
+            "    one.weight = layers[0].weight",
+            "the weight of the first layer is taken for all",
+        ),
+        Wrong(
+            "torch.cat([layer.weight for layer in layers])",
+            "torch.cat([layer.weight for layer in layers])\n"
+            "    if len(layers) == 1:\n"
+            "        return layers[0]",
+            "the weight of a single layer is taken itself, and not a copy",
         ),
     ],
     minutes=8,

@@ -317,6 +317,76 @@ EXERCISE = Exercise(
             "one column of out_proj is cleared; it should be D",
             same_as="one row is cleared; it should be the D rows of the head",
         ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_value.weight[rows] = -torch.inf",
+            "rows are set to minus infinity, which is for scores; a weight is silent "
+            "at zero",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(0, (head + 1) * D)",
+            "all heads before it are silenced, too",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, None)",
+            "all heads behind it are silenced, too",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice((head + 1) * D, (head + 2) * D)",
+            "the head behind is silenced, and not this one",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(attend.W_value.out_features - (head + 1) * D, "
+            "attend.W_value.out_features - head * D)",
+            "heads are counted from the end",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.W_value.out_features / attend.num_heads",
+            "/ gives a fraction, which cuts no rows: // gives a whole number",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.W_value.out_features",
+            "the width of all heads is taken for that of one: D is not divided by the "
+            "number of heads",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_value.weight[rows] = 1.0",
+            "rows are set to one; it should be zero",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_value.weight.unflatten(0, (-1, attend.num_heads))[:, "
+            "head] = 0.0",
+            "rows are dealt out to heads in turn in the weight alone; a head has D "
+            "rows one after the other",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_value.weight.unflatten(0, (-1, D))[:, head] = 0.0",
+            "one row of each head is cleared; it should be all rows of one head",
+        ),
+        Wrong(
+            "        attend.W_value.weight[rows] = 0.0",
+            "        attend.W_value.weight = torch.zeros_like(attend.W_value.weight)",
+            "a tensor is put where PyTorch wants an nn.Parameter",
+        ),
+        Wrong(
+            "    with torch.no_grad():",
+            "    attend.num_heads -= 1\n    with torch.no_grad():",
+            "the module is told that it has one head less",
+        ),
+        Wrong(
+            "            attend.W_value.bias[rows] = 0.0",
+            "            attend.W_value.bias[head] = 0.0",
+            "one number of the bias is cleared; it should be D",
+        ),
     ],
     minutes=12,
 )

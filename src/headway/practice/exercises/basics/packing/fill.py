@@ -337,6 +337,71 @@ EXERCISE = Exercise(
             "only the first row is looked at, and a row that would be exactly full "
             "counts as too short",
         ),
+        Wrong(
+            "fitting[0]",
+            "min(fitting, key=len)",
+            "of the rows with room the one with the fewest texts is taken, and not "
+            "the first",
+        ),
+        Wrong(
+            "    return rows",
+            "    return [[lengths.index(text) for text in row] for row in rows]",
+            "the places of the texts are put into rows, and not their lengths",
+        ),
+        Wrong(
+            "sorted(lengths, reverse=True)",
+            "sorted(lengths, key=str, reverse=True)",
+            "lengths are sorted as texts, where 9 comes after 24",
+        ),
+        Wrong(
+            "    return rows",
+            "    return sum(rows, [])",
+            "rows are joined to one list",
+        ),
+        Wrong(
+            "    for text in sorted(lengths, reverse=True):\n"
+            "        fitting = [row for row in rows if sum(row) + text <= length]\n"
+            "        if fitting:\n"
+            "            fitting[0].append(text)\n"
+            "        else:\n"
+            "            rows.append([text])",
+            "    room = []\n"
+            "    for text in sorted(lengths, reverse=True):\n"
+            "        fitting = [n for n, left in enumerate(room) if left >= text]\n"
+            "        if fitting:\n"
+            "            rows[fitting[0]].append(text)\n"
+            "            room[fitting[0]] -= text\n"
+            "        else:\n"
+            "            rows.append([text])\n"
+            "            room.append(length)",
+            "the room of a new row is its whole length: the text that begins it is "
+            "not counted",
+        ),
+        Wrong(
+            "            rows.append([text])",
+            "            rows.append([text, text])",
+            "a text that begins a row is put in twice",
+        ),
+        Wrong(
+            "fitting[0].append(text)",
+            "fitting[0].append([text])",
+            "the text is appended as a list of its own, which sum cannot add",
+        ),
+        Wrong(
+            "    return rows",
+            "    rows",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    return rows",
+            "    rows = []\n"
+            "    for text in sorted(lengths):\n"
+            "        fitting = [row for row in rows if sum(row) + text < length]\n"
+            "        fitting[0].append(text) if fitting else rows.append([text])\n"
+            "    return rows",
+            "the shortest text comes first, and a row that would be exactly full "
+            "counts as too short",
+        ),
     ],
     stars=3,
     minutes=15,

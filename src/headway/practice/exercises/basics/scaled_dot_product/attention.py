@@ -9,6 +9,7 @@ Scores may be large.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -44,10 +45,11 @@ EXERCISE = Exercise(
         "width, which must not come in.",
     ),
     draw=lambda d: (
-        d.normal(*d.lead, d.H, d.T, d.D),
-        d.normal(*d.lead, d.H, d.S, d.D),
-        d.normal(*d.lead, d.H, d.S, d.V),
+        d.normal(*d.lead, *[d.H][: d.axes], d.T, d.D),
+        d.normal(*d.lead, *[d.H][: d.axes], d.S, d.D),
+        d.normal(*d.lead, *[d.H][: d.axes], d.S, d.V),
     ),
+    trials=(DIFFERENT, EQUAL, LOUD, {"axes": 0, "T": 1}),
     law="Each row of the result lies between the values; a query that likes no key "
     "more than another gets their mean.",
     covers=("scaled_weights", "context"),
@@ -397,6 +399,128 @@ EXERCISE = Exercise(
             "weights = torch.softmax(scores, dim=-1)\n"
             "    return weights @ value / value.shape[-1] ** 0.5",
             "what was found is divided by the root of its width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(2 * query.shape[-1]) ** 0.5",
+            "scores are divided by the root of twice the width",
+        ),
+        Wrong(
+            "    return weights @ value",
+            "    weights @ value",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    return weights @ value",
+            "    return (weights @ value).softmax(dim=-1)",
+            "a softmax is taken of the result",
+        ),
+        Wrong(
+            "    return weights @ value",
+            "    return (weights @ value).mean(dim=-2)",
+            "the mean over the queries is given; each should have a row",
+        ),
+        Wrong(
+            "    return weights @ value",
+            "    return (weights @ value)[..., -1:, :]",
+            "only the last query is answered",
+        ),
+        Wrong(
+            "    return weights @ value",
+            "    return (weights @ value).transpose(-3, -2).flatten(-2)",
+            "the heads are joined side by side; they should stay apart",
+        ),
+        Wrong(
+            "    return weights @ value",
+            "    return weights.flatten(0, 1) @ value.flatten(0, 1)",
+            "the first two axes are joined to one",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    e = (scores - scores.max()).exp()\n"
+            "    weights = e / e.sum(dim=-1, keepdim=True)",
+            "the largest of all scores is subtracted, so that rows of small ones "
+            "vanish",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    e = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    weights = e / e.sum(dim=-1)",
+            "the sums lie along the wrong axis: keepdim is missing",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    weights = (scores - scores.amax(dim=-1, keepdim=True)).exp()",
+            "exponentials are not divided by their sum",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    e = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    weights = e / (e.sum(dim=-1, keepdim=True) + 1e-6)",
+            "a small number is added to the sum of exponentials",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    weights = torch.softmax(scores.float(), dim=-1).to(value.dtype)",
+            "the softmax is computed in 32 bits",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    e = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    weights = e / e.sum(dim=-2, keepdim=True)",
+            "exponentials are divided by their sum over the queries",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    weights = scores.relu()",
+            "scores below zero are set to zero, and there is no softmax",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    weights = torch.softmax(scores * 0.6931471805599453, dim=-1)",
+            "powers of two are taken, and not of e",
+        ),
+        Wrong(
+            "    weights = torch.softmax(scores, dim=-1)",
+            "    weights = torch.softmax(-scores, dim=-1)",
+            "minus scores: the least alike is liked best",
+        ),
+        Wrong(
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5",
+            "    normalize = torch.nn.functional.normalize\n"
+            "    scores = normalize(query, dim=-1) @ normalize(key, dim=-1).mT",
+            "queries and keys are brought to length one, so that scores are cosines",
+        ),
+        Wrong(
+            "    return weights @ value",
+            '    return torch.einsum("...ts,...sv->...sv", weights, value)',
+            "einsum adds up over the queries; it should add up over the keys",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "torch.sqrt(query.shape[-1])",
+            "torch.sqrt takes a tensor, and D is a number of Python: ** 0.5 or "
+            "math.sqrt takes it",
+        ),
+        Wrong(
+            "    scores = query",
+            "    B, T, D = query.shape\n    scores = query",
+            "query is taken to have three axes; it may have more or fewer",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=None)",
+            "softmax is told no axis",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.transpose(0, 1)",
+            "the first two axes of the keys are swapped; it should be the last two",
+        ),
+        Wrong(
+            "return weights @ value",
+            "return (weights @ value).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,

@@ -41,7 +41,7 @@ EXERCISE = Exercise(
         "One over D, times what, is one over the root of D?",
     ),
     draw=lambda d: (d.normal(*d.lead, d.T, d.D),),
-    trials=(DIFFERENT, EQUAL, LOUD, {"D": 14}),
+    trials=(DIFFERENT, EQUAL, LOUD, {"D": 14, "axes": 0}),
     law="A factor of the scores may as well be given to the queries, or to the keys: "
     "at D = 16 they must be 4 times as large, since 4/16 is one over the root of 16.",
     right=[
@@ -193,6 +193,104 @@ EXERCISE = Exercise(
             "the division by D is made here as well; attend does it",
             same_as="queries are divided by the root of D, so that scores become "
             "still smaller",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    return query * query.shape[-2]",
+            "the number of queries is taken, and not its root",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    return query / query.shape[-1] ** 2",
+            "queries are divided by the square of D",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    query * query.shape[-1] ** 0.5",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    return query @ query.mT / query.shape[-1] ** 0.5",
+            "scores are made; other queries are asked for",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "torch.tensor(query.shape[-1]).double().log()",
+            "the logarithm of D is taken",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    T, D = query.shape\n    return query * D**0.5",
+            "query is taken to have two axes; it may have more",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "2",
+            "queries are multiplied by 2, whatever D is",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] * query.shape[-2]) ** 0.5",
+            "the root of the size of a whole table is taken; it should be that of a "
+            "row",
+        ),
+        Wrong(
+            "** 0.5",
+            "** (1 / 3)",
+            "the third root is taken",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] - 1) ** 0.5",
+            "the root of D - 1 is taken",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    return query / query.std(dim=-1, correction=0, keepdim=True)",
+            "queries are divided by their standard deviation",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    return torch.softmax(query * query.shape[-1] ** 0.5, dim=-1)",
+            "a softmax is taken of the queries",
+        ),
+        Wrong(
+            "    return query * query.shape[-1] ** 0.5",
+            "    return query, query.shape[-1] ** 0.5",
+            "queries and factor are given as two; they should be multiplied",
+        ),
+        Wrong(
+            "query * query",
+            "query ** query",
+            "queries are raised to a power of themselves",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "-int(-(query.shape[-1] ** 0.5) // 1)",
+            "the root is rounded up to a whole number",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.sum(dim=-1, keepdim=True).abs() ** 0.5",
+            "the root of the sum of each query is taken; it should be that of its "
+            "width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape ** 0.5",
+            "the root of all sizes is taken; query.shape[-1] is the width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "torch.sqrt(query.shape[-1])",
+            "torch.sqrt takes a tensor, and D is a number of Python: ** 0.5 or "
+            "math.sqrt takes it",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.ndim ** 0.5",
+            "the number of axes is taken for the width",
         ),
     ],
     stars=2,

@@ -8,6 +8,7 @@ row for each number that comes out: (D, E). The bias has D numbers. The result i
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -43,6 +44,7 @@ EXERCISE = Exercise(
         "bias.",
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.D, d.E), d.normal(d.D)),
+    trials=(DIFFERENT, EQUAL, {"B": 1, "T": 1}),
     law="Every token is projected by the same matrix, wherever it stands.",
     right=[
         """
@@ -249,6 +251,131 @@ EXERCISE = Exercise(
             "(weight @ x.mT).reshape(*x.shape[:2], -1) + bias",
             "tokens come out as columns and are reshaped before the bias is added; "
             "they should be transposed",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    T, E = x.shape\n    return x @ weight.T + bias",
+            "x is taken to have two axes: a batch has three",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            '    return torch.einsum("bte,de->td", x, weight) + bias',
+            "the tokens of all texts are added up: b is missing in the result of "
+            "einsum",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return (x[:1] @ weight.T + bias).expand(len(x), -1, -1)",
+            "all texts get what the first gets",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return x @ weight[0] + bias",
+            "the first row of the weight alone is used",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return [text @ weight.T + bias for text in x]",
+            "a list of rows is given, one for each text; it should be one tensor",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return torch.stack([(x * row).sum(dim=-1) + one for row, one in "
+            "zip(weight, bias)])",
+            "the rows are stacked in front, so that D comes first",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return torch.stack([(x * row).sum(dim=1) for row in weight], dim=-1)",
+            "products with each row are added up over the tokens; it should be over "
+            "the numbers of a token",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return x[..., None, :] * weight + bias[:, None]",
+            "the products are not added up",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return x @ weight.T / x.shape[-1] + bias",
+            "the mean of the products is taken, and not their sum",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return (weight @ x.permute(2, 1, 0)).permute(2, 1, 0) + bias",
+            ".T turns all axes of the tokens around, those of the texts too",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return x @ weight.T + weight @ bias",
+            "the bias is multiplied by the weight as well",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return torch.cat([x @ weight.T, bias.expand(len(x), 1, -1)], dim=1)",
+            "the bias is put behind the tokens as one more; it should be added to each",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return (x @ weight.T + bias).softmax(dim=-1)",
+            "a softmax is taken of the result",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return weight(x) + bias",
+            "the weight is called like a layer; it is a tensor",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    x @ weight.T + bias",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return torch.nn.Linear(weight, bias)(x)",
+            "nn.Linear is given tensors; it takes sizes",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    result = x @ weight.T\n    result[0] += bias\n    return result",
+            "the bias is added to the first text alone",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    result = x @ weight.T\n    result[:, 0] += bias\n    return result",
+            "the bias is added to the first token of each text alone",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return (x.reshape(-1, x.shape[-1]) @ weight.T + "
+            "bias).reshape(x.shape[0], weight.shape[0], x.shape[1])",
+            "the long table of tokens is cut into (B, D, T), and not (B, T, D)",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return (x @ weight.T + bias).transpose(0, 1)",
+            "the axes of texts and tokens are exchanged",
+        ),
+        Wrong(
+            "    return x @ weight.T + bias",
+            "    return torch.nn.functional.normalize(x, dim=-1) @ weight.T + bias",
+            "tokens are brought to length one first",
+        ),
+        Wrong(
+            "return x @ weight.T + bias",
+            "return (x @ weight.T + bias).squeeze()",
+            "axes of length one are squeezed away",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "weight @ x.mT",
+            "the weight stands on the left, so that tokens come out as columns, and "
+            "the bias is left out",
+        ),
+        Wrong(
+            "x @ weight.T + bias",
+            "x @ weight.view(x.shape[-1], -1)",
+            "the weight is given a new shape by view, and the bias is left out",
         ),
     ],
     minutes=4,

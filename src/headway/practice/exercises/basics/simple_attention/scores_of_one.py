@@ -7,6 +7,7 @@ The query has E numbers, the keys are a table of S rows. The result has S number
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL
 
 # --- your file ---
 import torch
@@ -38,6 +39,7 @@ EXERCISE = Exercise(
         "The operator is @; the table with a row for each word stands on its left.",
     ),
     draw=lambda d: (d.normal(d.E), d.normal(d.S, d.E)),
+    trials=(DIFFERENT, EQUAL, {"S": 1}),
     law="Number s is the dot product of the query with word s.",
     right=[
         """
@@ -240,6 +242,121 @@ EXERCISE = Exercise(
             "query[None] @ keys.T / len(query) ** 0.5",
             "scores are divided by the root of the width, which comes later, and "
             "a table of one row comes out",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    keys @ query",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.softmax(keys @ query / len(query) ** 0.5, dim=-1)",
+            "scores are divided by the root of the width, and the softmax is taken "
+            "already",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.softmax(keys, dim=-1) @ query",
+            "a softmax is taken of the keys",
+        ),
+        Wrong(
+            "    return keys @ query",
+            '    return torch.einsum("e,es->s", query, keys)',
+            "einsum is told that keys are (E, S); they are (S, E)",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return (keys * keys).sum(dim=-1)",
+            "products of each word with itself are given",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return query[:, None] @ keys",
+            "the query is taken as a column on the left",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.bmm(keys, query)",
+            "torch.bmm takes three axes; keys have two",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return (keys @ query).argmax()",
+            "the place of the largest score is given; all scores are asked for",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return (keys @ query).max()",
+            "the largest score is given; all are asked for",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return keys[1:] @ query",
+            "the first word is left out",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return keys[:-1] @ query",
+            "the last word is left out",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.stack([query @ key for key in keys.T])",
+            "the loop runs over columns",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.tensor([float(query @ key) for key in keys])",
+            "numbers are put into a new tensor, which has 32 bits",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    scores = query.new_zeros(len(query))\n"
+            "    for s, key in enumerate(keys):\n"
+            "        scores[s] = key @ query\n"
+            "    return scores",
+            "there are as many scores as a word has numbers; there should be one for "
+            "each word",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return (keys @ query).cumsum(dim=0)",
+            "scores are added up from word to word",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return keys @ query - (keys @ query).mean()",
+            "the mean of the scores is taken off",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return keys @ query / (keys @ query).sum()",
+            "scores are divided by their sum",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return (keys @ query) ** 2",
+            "scores are squared",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return query @ query",
+            "the query is multiplied by itself, and the keys are not used",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.relu(keys @ query)",
+            "scores below zero are set to zero",
+        ),
+        Wrong(
+            "    return keys @ query",
+            "    return torch.mv(query, keys)",
+            "torch.mv takes the table first; the query stands first",
+        ),
+        Wrong(
+            "return keys @ query",
+            "return (keys @ query[:, None]).squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     minutes=3,

@@ -51,11 +51,15 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(read_nicknames, secret, turned, W_query, W_key):  # type: ignore[no-untyped-def]
+def run(read_nicknames, secret, turned, W_query, W_key, soft):  # type: ignore[no-untyped-def]
     points, _ = torch.linalg.qr(turned)
     attend = SelfAttentionV2(24, 8)
     W_query[:, 8:16] = 9 * points
     W_key[:, secret] = 9 * points
+    if soft:  # no weight is near one, some scores are far below zero, lengths differ
+        W_query[:, 8:16] = points / 4
+        far = points.roll(3, dims=1)
+        W_key[:, secret] = (points - 2 * far) * torch.linspace(1, 4, 8)
     # Who asks for more than nicknames, or of more than names, finds somebody else.
     W_query[:, :8] += 12 * points.roll(1, dims=1)
     W_query[:, 16:] += 12 * points.roll(2, dims=1)
@@ -83,7 +87,13 @@ EXERCISE = Exercise(
         "attention_weights takes what W_query makes of the nicknames and what W_key "
         "makes of the names; argmax(dim=...) gives the place of a row's largest.",
     ),
-    draw=lambda d: (d.order(8), d.normal(8, 8), d.normal(8, 24), d.normal(8, 24)),
+    draw=lambda d: (
+        d.order(8),
+        d.normal(8, 8),
+        d.normal(8, 24),
+        d.normal(8, 24),
+        d.B == 1,
+    ),
     trials=[{}, {"B": 1}, {"B": 2}],
     ask=run,
     law="The head was never told the secret, nor was it asked for it: to find the "
@@ -282,6 +292,100 @@ EXERCISE = Exercise(
             "attend.W_query(nicknames), attend.W_key(names)",
             "attend.W_query(nicknames), attend.W_value(names)",
             "W_value makes the keys",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.topk(1).indices",
+            "topk or keepdim keeps an axis of length one",
+        ),
+        Wrong(
+            "one, none = torch.eye(8), torch.zeros(8, 8)",
+            "one, none = torch.randn(8, 8), torch.zeros(8, 8)",
+            "tokens are random; each should say one thing",
+        ),
+        Wrong(
+            "    nicknames = torch.cat((none, one, none), dim=1)\n"
+            "    names = torch.cat((one, none, none), dim=1)",
+            "    nicknames = names = one",
+            "tokens have eight numbers; they should have 24, with zeros beside",
+        ),
+        Wrong(
+            "    names = torch.cat((one, none, none), dim=1)",
+            "    names = torch.cat((one, one, one), dim=1)",
+            "those who are asked say a nickname and a hook, too",
+        ),
+        Wrong(
+            "    nicknames = torch.cat((none, one, none), dim=1)",
+            "    nicknames = torch.cat((one, one, one), dim=1)",
+            "those who ask say a name and a hook, too",
+        ),
+        Wrong(
+            "attend.W_query(nicknames)",
+            "attend.W_key(nicknames)",
+            "W_key makes the queries too",
+        ),
+        Wrong(
+            "    one, none = torch.eye(8), torch.zeros(8, 8)",
+            "    table = attend.W_query.weight @ attend.W_key.weight.T\n"
+            "    return table.argmax(dim=-1)\n"
+            "    one, none = torch.eye(8), torch.zeros(8, 8)",
+            "the weights are multiplied as they are kept, so that the 24 things are "
+            "added up",
+        ),
+        Wrong(
+            "    nicknames = torch.cat((none, one, none), dim=1)",
+            "    nicknames = torch.cat((none, one, one), dim=1)",
+            "those who ask say a hook, too",
+            same_as="hooks ask, and not nicknames",
+        ),
+        Wrong(
+            "    weights = attention_weights(attend.W_query(nicknames), "
+            "attend.W_key(names))",
+            "    weights = (attend.W_query(nicknames) @ attend.W_key(names).mT).abs()",
+            "the largest score is looked for without its sign",
+        ),
+        Wrong(
+            "    weights = attention_weights(attend.W_query(nicknames), "
+            "attend.W_key(names))",
+            "    weights = -torch.cdist(attend.W_query(nicknames), "
+            "attend.W_key(names))",
+            "the nearest key is looked for; it should be the one of the largest "
+            "product",
+        ),
+        Wrong(
+            "    weights = attention_weights(attend.W_query(nicknames), "
+            "attend.W_key(names))",
+            "    weights = torch.cdist(attend.W_query(nicknames), attend.W_key(names))",
+            "the farthest key is looked for; it should be the one of the largest "
+            "product",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argmax(dim=-1).float()",
+            "whole numbers are given as floating-point numbers",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.argsort(dim=-1)",
+            "all names are given in the order of their weights; the likeliest is "
+            "asked for",
+        ),
+        Wrong(
+            "attend.W_query(nicknames), attend.W_key(names)",
+            "nicknames @ attend.W_query.weight, names @ attend.W_key.weight",
+            "tokens are multiplied by the weights as they are kept, (out, in): "
+            "nn.Linear transposes",
+        ),
+        Wrong(
+            "attend.W_query(nicknames), attend.W_key(names)",
+            "nicknames @ attend.W_query, names @ attend.W_key",
+            "a layer is multiplied like a tensor; it is called",
+        ),
+        Wrong(
+            "weights.argmax(dim=-1)",
+            "weights.round().nonzero()[:, 1]",
+            "weights are rounded, as if one of each row were near one; the largest "
+            "may be small",
         ),
     ],
     survivors={"-1 -> 1": "the weights have two axes, so that the last is axis 1"},

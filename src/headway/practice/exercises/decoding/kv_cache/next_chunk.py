@@ -9,7 +9,7 @@ all that is kept, the tokens before it in its chunk, and itself. Give the rows (
 and the cache for the chunk after this.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -55,6 +55,14 @@ def run(next_chunk, query, key, value, cuts):  # type: ignore[no-untyped-def]
     return {"the rows": torch.cat(rows, dim=1), "the last cache": cache}
 
 
+def goes_on_twice(next_chunk, query, key, value, cuts):  # type: ignore[no-untyped-def]
+    first, other = zip(*(one.split([4, 5], 1) for one in (query, key, value)))
+    _, cache = next_chunk(None, *first)
+    row, _ = next_chunk(cache, *other)
+    again, _ = next_chunk(cache, *other)
+    return row.shape == again.shape and torch.allclose(row, again)
+
+
 EXERCISE = Exercise(
     answer="next_chunk",
     read=(
@@ -74,6 +82,12 @@ EXERCISE = Exercise(
         [4, 1, 3, 1],
     ),
     ask=run,
+    properties=[
+        Property(
+            "a cache stays as it is, so that two chunks can go on from it",
+            goes_on_twice,
+        )
+    ],
     trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 3.0}),
     law="However a text is cut, its rows are those of the whole.",
     right=[
@@ -367,6 +381,120 @@ EXERCISE = Exercise(
             "    mask = causal_mask(query.shape[1], key.shape[1])\n",
             "cache and chunk have a softmax each, and their rows are averaged; "
             "one softmax should run over both",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    old = key.shape[1] - query.shape[1]\n"
+            "    query = torch.cat([key[:, :old], query], dim=1)\n"
+            "    mask = causal_mask(key.shape[1])\n"
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "rows are given for all that is kept as well; it should be for the chunk "
+            "alone",
+        ),
+        Wrong(
+            "    return attention(",
+            "    if cache is not None:\n"
+            "        mask[:, 0] = False\n"
+            "    return attention(",
+            "the oldest token that is kept is hidden",
+        ),
+        Wrong(
+            "    return attention(",
+            "    old = key.shape[1] - query.shape[1]\n"
+            "    mask[:, : max(old - 1, 0)] = False\n"
+            "    return attention(",
+            "of what was kept only the newest token is seen",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return attention(query, key, value, mask=mask), (query, value)",
+            "queries are kept in the place of keys",
+        ),
+        Wrong(
+            "(key, value)",
+            "torch.cat([key, value], dim=-1)",
+            "keys and values are joined to one tensor in the cache; it should be a "
+            "pair",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    rows = attention(query, key, value, mask=mask)\n"
+            "    return rows, (key, torch.cat([cache[1], rows], dim=1) if cache else "
+            "rows)",
+            "rows are kept in the place of values",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    rows = attention(query, key, value, mask=mask)\n"
+            "    if cache is not None:\n"
+            "        key, value = torch.cat([cache[0], key], 1), torch.cat([cache[1], "
+            "value], 1)\n"
+            "    return rows, (key, value)",
+            "what was kept is put in front of the cache twice",
+        ),
+        Wrong(
+            "        key = torch.cat([cache[0], key], dim=1)",
+            "",
+            "new keys are not put behind the old",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5 + mask\n"
+            "    return torch.softmax(scores, dim=-1) @ value, (key, value)",
+            "the mask is added to the scores as zeros and ones; hidden scores should "
+            "be minus infinity",
+        ),
+        Wrong(
+            "mask=mask), (key",
+            "mask=mask, scale=key.shape[1] ** -0.5), (key",
+            "scores are divided by the root of the number of keys; it should be of "
+            "their width",
+        ),
+        Wrong(
+            "mask=mask), (key",
+            "mask=mask, scale=value.shape[-1] ** -0.5), (key",
+            "scores are divided by the root of the width of values; it should be of "
+            "that of keys",
+        ),
+        Wrong(
+            "causal_mask(query.shape[1], key.shape[1])",
+            "causal_mask(query.shape[-1], key.shape[-1])",
+            "the width is taken for the number of tokens in the mask",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    scores = query @ key.mT / query.shape[-1] ** 0.5\n"
+            "    scores = scores.masked_fill(~mask, -torch.inf)\n"
+            "    return torch.softmax(scores, dim=0) @ value, (key, value)",
+            "the softmax runs over the heads",
+        ),
+        Wrong(
+            "    return attention(query, key, value, mask=mask), (key, value)",
+            "    return (key, value), attention(query, key, value, mask=mask)",
+            "the cache is given first, and then the rows",
+            same_as="keys and values are joined to one tensor in the cache; it should "
+            "be a pair",
+        ),
+        Wrong(
+            "    mask = causal_mask(query.shape[1], key.shape[1])",
+            "    if query.shape[1] == 1:\n"
+            "        return value[:, -1:], (key, value)\n"
+            "    mask = causal_mask(query.shape[1], key.shape[1])",
+            "a chunk of one token sees itself alone; it should see all that is kept, "
+            "too",
+        ),
+        Wrong(
+            "causal_mask(query.shape[1], key.shape[1])",
+            "torch.ones(query.shape[1], key.shape[1], "
+            "dtype=torch.bool).tril(max(key.shape[1] - query.shape[1] - 1, 0))",
+            "each token sees one token too few: once something is kept, not itself",
+        ),
+        Wrong(
+            "causal_mask(query.shape[1], key.shape[1])",
+            "torch.ones(query.shape[1], key.shape[1], "
+            "dtype=torch.bool).tril(query.shape[1])",
+            "the triangle is shifted by the length of the chunk; it should be by that "
+            "of the cache",
         ),
     ],
     stars=2,

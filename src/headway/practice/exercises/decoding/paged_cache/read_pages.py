@@ -281,6 +281,102 @@ EXERCISE = Exercise(
             "all pages but the last of the table are read whole, although the "
             "text may end on an earlier one",
         ),
+        Wrong(
+            "token % N]",
+            "(token + 1) % N]",
+            "slots are counted from one",
+        ),
+        Wrong(
+            "torch.arange(length), memory",
+            "torch.arange(1, length + 1), memory",
+            "tokens are counted from one",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table, 0]",
+            "the first key of each page is given",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return [memory[table[t // N], t % N] for t in range(length)]",
+            "a list of keys is given; torch.stack makes one tensor",
+        ),
+        Wrong(
+            "memory[page, token % N]",
+            "memory[torch.tensor(table)[page % len(table)], token % N]",
+            "the table is asked twice: a page is taken for a row of the table",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return torch.cat([memory[one] for one in table], dim=1)[:length]",
+            "pages are joined along their slots side by side, and not one behind the "
+            "other",
+        ),
+        Wrong(
+            "torch.tensor(table)[token // N]",
+            "table[token // N]",
+            "the list is indexed by a tensor of many numbers, which it does not take: "
+            "torch.tensor(table) does",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory.flatten(0, 1)[page + token % N]",
+            "page and slot are added; the page should be multiplied by the number of "
+            "slots first",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    n = length // N\n"
+            "    whole = memory[table[:n]].flatten(0, 1)\n"
+            "    return torch.cat([whole, memory[table[n], : length % N]])",
+            "one page more than the full ones is asked of the table, which may have "
+            "no more",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    n = -(-length // N)\n"
+            "    whole = memory[table[: n - 1]].flatten(0, 1)\n"
+            "    rest = length - N * (n - 1)\n"
+            "    return torch.cat([whole, memory[table[n - 1], N - rest :]])",
+            "the rest is read from the end of the last page; it begins at its first "
+            "slot",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    rows = memory.flatten(0, 1)\n"
+            "    return rows[~rows.isnan().any(dim=-1)][:length]",
+            "all slots that hold no nan are read in a row, whosever they are",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[table].flatten(0, 1)[:length].nan_to_num() + "
+            "memory[table].flatten(0, 1).sum() * 0",
+            "what others left is read and multiplied by zero, and zero times nan is "
+            "nan",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    return memory[page, token % N].T",
+            "the keys are given as (D, length)",
+        ),
+        Wrong(
+            "    return memory[page, token % N]",
+            "    rows = memory.new_zeros(len(table) * N, memory.shape[2])\n"
+            "    rows[:length] = memory[page, token % N]\n"
+            "    return rows",
+            "the keys are padded to whole pages",
+        ),
+        Wrong(
+            "token // N]",
+            "(token / N).round().long()]",
+            "the quotient is rounded to the nearest page; it should be rounded down",
+        ),
+        Wrong(
+            "token // N]",
+            "token // -(-length // len(table))]",
+            "the text is spread evenly over the pages of the table; each page should "
+            "be filled first",
+        ),
     ],
     stars=2,
     minutes=7,

@@ -8,7 +8,7 @@ after N steps each machine has seen all of them, a piece at a time. Write
 and values (T, V), piece n being that of machine n. In step s the machine holds piece
 (machine - s) modulo N. Use `attention_with_lse(query, key, value, mask=...)`, which
 gives rows and log-sum-exps, a pair, and `merge_attention(pair, pair)`, which gives the
-pair of both.
+pair of both. Scores may be large.
 """
 
 from headway.practice import Exercise, Forbidden, Property, Wrong
@@ -75,8 +75,9 @@ def takes_what_it_holds(ring_rows, query, key, value):  # type: ignore[no-untype
         pieces = Held([*zip(key, value, strict=True)])
         ring_rows(n, query[n], pieces)
         if pieces.taken is not None:
-            seen = list(dict.fromkeys(one for one in pieces.taken if one <= n))
-            if seen != [*range(n, -1, -1)]:
+            # When each was taken last: before, one may have been asked for its size.
+            seen = list(dict.fromkeys(one for one in pieces.taken[::-1] if one <= n))
+            if seen != [*range(n + 1)]:
                 return False
     return True
 
@@ -117,9 +118,9 @@ EXERCISE = Exercise(
         "or larger.",
     ),
     draw=lambda d: (
-        d.normal(3, d.T, d.D),
-        d.normal(3, d.T, d.D),
-        d.normal(3, d.T, d.V),
+        d.normal(max(d.W - 1, 1), d.T, d.D),
+        d.normal(max(d.W - 1, 1), d.T, d.D),
+        d.normal(max(d.W - 1, 1), d.T, d.V),
     ),
     ask=run,
     properties=[
@@ -129,7 +130,7 @@ EXERCISE = Exercise(
             takes_what_it_holds,
         )
     ],
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 30.0}, {"W": 6, "T": 2}),
     law="All machines together give what one would give for the whole text.",
     right=[
         """
@@ -381,6 +382,95 @@ EXERCISE = Exercise(
             "        )",
             "the larger of two log-sum-exps is taken on; their exponentials should "
             "be added",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    parts = []\n"
+            "    for n in range(machine + 1):\n"
+            "        mask = causal_mask(T) if n == machine else None\n"
+            "        parts.append(attention_with_lse(queries, *pieces[n], "
+            "mask=mask))\n"
+            "    shares = torch.softmax(torch.stack([lse for _, lse in parts]), "
+            "dim=-1)\n"
+            "    return sum(w[:, None] * rows for w, (rows, _) in zip(shares, parts))",
+            "the shares of the pieces are a softmax over the queries; it should run "
+            "over the pieces",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    parts = []\n"
+            "    for n in range(machine + 1):\n"
+            "        mask = causal_mask(T) if n == machine else None\n"
+            "        parts.append(attention_with_lse(queries, *pieces[n], "
+            "mask=mask))\n"
+            "    return sum(lse.exp()[:, None] * rows for rows, lse in parts)",
+            "rows are multiplied by their sums of exponentials, and not divided by "
+            "the sum of all",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    parts = []\n"
+            "    for n in range(machine + 1):\n"
+            "        mask = causal_mask(T) if n == machine else None\n"
+            "        parts.append(attention_with_lse(queries, *pieces[n], "
+            "mask=mask)[0])\n"
+            "    return torch.cat(parts)",
+            "the rows of the pieces are put below each other; they should be merged",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    rows = 0\n"
+            "    for n in range(N):\n"
+            "        rows = rows + attention_with_lse(queries, *pieces[n])[0]\n"
+            "    return rows / N",
+            "the plain mean of the rows of all pieces is taken, and nothing is hidden",
+        ),
+        Wrong(
+            "merged = part if merged is None else merge_attention(merged, part)",
+            "merged = merge_attention(part if merged is None else merged, part)",
+            "the first part is merged with itself, so that its own piece counts twice",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "merge_attention(*merged, *part)",
+            "merge_attention is given four tensors; it takes two pairs",
+        ),
+        Wrong(
+            "merge_attention(merged, part)",
+            "merge_attention(merged[0], part[0])",
+            "merge_attention is given rows alone, without their log-sum-exps",
+        ),
+        Wrong(
+            "causal_mask(T) if held == machine else None",
+            "causal_mask(T) if held == machine else ~causal_mask(T)",
+            "earlier pieces are seen through the opposite triangle; they should be "
+            "seen whole",
+        ),
+        Wrong(
+            "held == machine else None",
+            "held == machine and machine else None",
+            "machine 0 sees its own piece whole, the future included",
+        ),
+        Wrong(
+            "if held > machine:",
+            "if held > machine or (held == 0 and machine > 0):",
+            "piece 0 is left out, which each machine may see",
+        ),
+        Wrong(
+            "    return merged[0]",
+            "    parts = []\n"
+            "    for n in range(machine, -1, -1):\n"
+            "        mask = causal_mask(T) if n == machine else None\n"
+            "        parts.append(attention_with_lse(queries, *pieces[n], "
+            "mask=mask))\n"
+            "    total = sum(lse.exp()[:, None] for _, lse in parts)\n"
+            "    return sum(lse.exp()[:, None] * rows for rows, lse in parts) / total",
+            "exponentials are taken of the log-sum-exps themselves, and overflow",
+        ),
+        Wrong(
+            "    N, T = len(pieces), len(queries)",
+            "    N, T = 3, len(queries)",
+            "three machines are counted, however many there are",
         ),
     ],
     stars=2,

@@ -48,7 +48,10 @@ def run(ring_sum, tables):  # type: ignore[no-untyped-def]
     found = {}
     for hops in range(last + 1):
         given = tables if hops == last else tables.clone()
-        found[f"hops={hops}"] = torch.stack([*ring_sum([*given], hops)])
+        given = ring_sum([*given], hops)
+        if not isinstance(given, (list, tuple)):
+            return given
+        found[f"hops={hops}"] = torch.stack([*given])
     return found
 
 
@@ -206,6 +209,140 @@ EXERCISE = Exercise(
             "    return held\n",
             "    return [table[(n + 1) % N] for n, table in enumerate(held)]\n",
             "of each table only the row is given whose sum that machine completes",
+        ),
+        Wrong(
+            "held[n][row] + sent if hop < N - 1 else sent",
+            "sent if hop < N - 1 else held[n][row] + sent",
+            "a row takes the place of the machine's own in the first half, and is "
+            "added in the second",
+        ),
+        Wrong(
+            "            row = (n - 1 - hop) % N\n            sent = held[n - 1][row]",
+            "            row = (n + 1 + hop) % N\n"
+            "            sent = held[(n + 1) % N][row]",
+            "the ring goes around the other way: each machine gets a row from the "
+            "next one",
+        ),
+        Wrong(
+            "    return held",
+            "    return held[0]",
+            "one table is given; there should be one of each machine",
+        ),
+        Wrong(
+            "    return held",
+            "    return [sum(held) for _ in held]",
+            "the whole sum is given, however few hops there were",
+        ),
+        Wrong(
+            "(n - 1 - hop) % N",
+            "(n - 1 - max(hop - 1, 0)) % N",
+            "each machine sends the row of its own number in the first two hops",
+        ),
+        Wrong(
+            "        for n in range(N):\n            row",
+            "        for n in range(1, N):\n            row",
+            "the ring is open: the last machine sends nothing to the first",
+        ),
+        Wrong(
+            "            sent = held[n - 1][row]\n"
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent",
+            "            sent = held[n - 1][:, row]\n"
+            "            held[n][:, row] = held[n][:, row] + sent if hop < N - 1 else "
+            "sent",
+            "columns are sent, and not rows",
+        ),
+        Wrong(
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent",
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent\n"
+            "            held[n - 1][row] = 0",
+            "a row is set to zero where it was sent from; a machine keeps what it "
+            "sends",
+        ),
+        Wrong(
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent",
+            "            held[n][n] = held[n][n] + sent if hop < N - 1 else sent",
+            "each machine puts all that comes in into the row of its own number",
+        ),
+        Wrong(
+            "    for hop in range(hops):",
+            "    for hop in range(1, hops + 1):",
+            "hops are counted from one, so that the rows of hop zero are never sent",
+        ),
+        Wrong(
+            "    for hop in range(hops):",
+            "    for hop in range(0):",
+            "no hop is made: the tables are given as they were",
+        ),
+        Wrong(
+            "    for hop in range(hops):",
+            "    for hop in range(2 * (N - 1)):",
+            "all hops are made, and not as many as are asked for",
+        ),
+        Wrong(
+            "        for n in range(N):\n            row",
+            "        for n in [hop % N]:\n            row",
+            "one machine alone gets a row in each hop; all should",
+        ),
+        Wrong(
+            "    return held",
+            "    held",
+            "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    N = len(held)",
+            "    N = held[0].shape[1]",
+            "the numbers of a row are counted for the machines",
+        ),
+        Wrong(
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent",
+            "            if hop < N - 1:\n"
+            "                held[n][row] = held[n][row] + sent\n"
+            "            else:\n"
+            "                held[n] = held[n - 1].clone()",
+            "whole tables are handed on in the second half, and not one row",
+        ),
+        Wrong(
+            "            row = (n - 1 - hop) % N",
+            "            row = (n - 1 - hop) % N if hop < N - 1 else (n - hop) % N",
+            "in the second half each machine gets again the row that it got one hop "
+            "before",
+        ),
+        Wrong(
+            "    return held",
+            "    return [table / N for table in held]",
+            "sums are divided by the number of machines, as for a mean",
+        ),
+        Wrong(
+            "            row = (n - 1 - hop) % N",
+            "            row = (hop - n) % N",
+            "the number of the machine is taken off that of the hop; it should be the "
+            "other way round",
+        ),
+        Wrong(
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent",
+            "            held[n][(row + 1) % N] = held[n][(row + 1) % N] + sent if "
+            "hop < N - 1 else sent",
+            "in each hop the row that comes in is put where the one before was: one "
+            "row is never left",
+        ),
+        Wrong(
+            "            held[n][row] = held[n][row] + sent if hop < N - 1 else sent",
+            "            if hop < N - 1:\n"
+            "                held[n] = held[n] + held[n - 1]\n"
+            "            else:\n"
+            "                held[n][row] = sent",
+            "the machines write into tables that they send from as whole ones: all "
+            "rows are added in each hop of the first half",
+        ),
+        Wrong(
+            "hop < N - 1",
+            "hop < hops // 2",
+            "half of all hops asked for add, whatever N is",
+        ),
+        Wrong(
+            "    return held",
+            "    return torch.stack(held)",
+            "the tables are stacked to one tensor; a list of tables is asked for",
         ),
     ],
     stars=2,

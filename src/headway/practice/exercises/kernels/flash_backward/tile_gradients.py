@@ -8,6 +8,7 @@ query (T, D) are all queries; key (n, D) and value (n, V) are those of the tile,
 many. The forward pass left `context` (T, V) and `lse` (T), the result of attention to
 *all* keys and the log-sum-exp of *all* scaled scores. `grad` (T, V) is the gradient of
 the result. No other key or value is at hand, and none is needed. Nothing is hidden.
+Scores may be large.
 """
 
 from headway.practice import Exercise, Wrong
@@ -88,6 +89,7 @@ EXERCISE = Exercise(
         {},
         dict.fromkeys("BHGTSDVEW", 4),
         {"loud": 2.0},
+        {"loud": 30.0},
         {"T": 4, "S": 8},  # as many queries as keys of the tile
     ),
     law="A tile needs of all the others two numbers a row: the log-sum-exp, and the "
@@ -376,6 +378,109 @@ EXERCISE = Exercise(
             "torch.exp(scores) / torch.exp(scores).sum(dim=-1, "
             "keepdim=True).add(torch.exp(lse)[:, None])",
             "the sum of the tile is added to that of all keys, which has it already",
+        ),
+        Wrong(
+            "weights * (grad_weights - delta)",
+            "scores * (grad_weights - delta)",
+            "the scores stand where the weights should in the gradient of the softmax",
+        ),
+        Wrong(
+            "weights * (grad_weights - delta)",
+            "weights * grad_weights - weights.square() * delta",
+            "the mean of the row is multiplied by the weights twice",
+        ),
+        Wrong(
+            "(grad * context).sum(dim=-1, keepdim=True)",
+            "(grad * context).sum(dim=-1, keepdim=True) / context.shape[-1] ** 0.5",
+            "grad times context is scaled, too",
+        ),
+        Wrong(
+            "grad_query = scale * grad_scores",
+            "grad_query = scale**2 * grad_scores",
+            "the scale comes twice into the gradient of the queries",
+        ),
+        Wrong(
+            "grad_key = scale * grad_scores",
+            "grad_key = scale**2 * grad_scores",
+            "the scale comes twice into the gradient of the keys",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return -grad_query, -grad_key, -weights.T @ grad",
+            "all gradients have the opposite sign",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return grad_query, grad_key",
+            "two gradients are given; that of the values is missing",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return grad_query, weights.T @ grad, grad_key",
+            "the gradients are given in the order dQ, dV, dK; it should be dQ, dK, dV",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return grad_key, weights.T @ grad, grad_query",
+            "the gradients are given in the order dK, dV, dQ; it should be dQ, dK, dV",
+        ),
+        Wrong(
+            "weights.T @ grad",
+            "weights.T @ (grad * context)",
+            "grad times context goes to the values; grad alone should",
+        ),
+        Wrong(
+            "grad_scores @ key",
+            "grad_scores @ query",
+            "the gradient of the queries is made of queries; it should be made of keys",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.exp(scores - scale * lse[:, None])",
+            "the log-sum-exp is scaled once more; it is that of scaled scores already",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.exp(scores + lse[:, None])",
+            "the log-sum-exp is added; it should be taken off",
+        ),
+        Wrong(
+            "grad @ value.T",
+            "(grad - context) @ value.T",
+            "the result is taken off the gradient before it meets the values",
+        ),
+        Wrong(
+            "weights.T @ grad",
+            "weights.reshape(len(key), -1) @ grad",
+            "the weights are reshaped in the gradient of the values; they should be "
+            "transposed",
+        ),
+        Wrong(
+            "weights * (grad_weights - delta)",
+            "weights * (grad_weights - delta / len(key))",
+            "the mean of the row is divided by the number of keys",
+        ),
+        Wrong(
+            "weights * (grad_weights - delta)",
+            "weights * (1 - weights) * (grad_weights - delta)",
+            "each weight is multiplied by one less itself, which is the slope of a "
+            "sigmoid",
+        ),
+        Wrong(
+            "grad_query = scale * grad_scores @ key",
+            "grad_query = (scale * grad_scores @ key).sum(dim=0)",
+            "the gradient of the queries is added up over the queries",
+        ),
+        Wrong(
+            "scale * query @ key.T",
+            "scale * key @ query.T",
+            "scores are made as (n, T), keys first; it should be (T, n)",
+        ),
+        Wrong(
+            "torch.exp(scores - lse[:, None])",
+            "torch.exp(scores) / torch.exp(lse)[:, None]",
+            "exponentials are taken of scores and of the log-sum-exp themselves, and "
+            "overflow",
         ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},

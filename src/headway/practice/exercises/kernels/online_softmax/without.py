@@ -302,6 +302,91 @@ EXERCISE = Exercise(
             "the note's log-sum-exp is taken without the difference to that of "
             "all keys",
         ),
+        Wrong(
+            "torch.log(",
+            "torch.log2(",
+            "the logarithm is to the base of two; exponentials need the natural one",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - note, rest",
+            "the note is taken off as it is, without a factor",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return rows + part * (note - rows), rest",
+            "the note is mixed in by its ratio to the rest; it should be taken off",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    share = torch.exp(lse_note - lse)[:, None]\n"
+            "    return (rows - share * note) / share, rest",
+            "what is left is divided by the note's share; it should be by its own",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note, rest - lse_note",
+            "the rows are right; the log-sum-exp of the rest is given less that of "
+            "the note",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return whole * rows - part * note, lse_note",
+            "the rows are right; the log-sum-exp of the note is given for theirs",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return torch.cat([whole * rows - part * note, rest[:, None]], dim=1)",
+            "rows and log-sum-exps are joined to one table; it should be a pair",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "lse * -torch.expm1(lse_note - lse)",
+            "the log-sum-exp is multiplied by the share of the rest; its logarithm "
+            "should be added",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    one, two = torch.softmax(torch.stack([lse, lse_note]), dim=0)[..., "
+            "None]\n"
+            "    return one * rows - two * note, rest",
+            "numbers are weighted by a softmax of the two log-sum-exps",
+        ),
+        Wrong(
+            "    return whole * rows - part * note, rest",
+            "    return (rows + note) / 2, rest",
+            "the mean of both rows is taken",
+        ),
+        Wrong(
+            "lse + torch.log(-torch.expm1(lse_note - lse))",
+            "lse + torch.log(1 - lse_note / lse)",
+            "the share of the rest is made of the log-sum-exps; it should be made of "
+            "their exponentials",
+        ),
+        Wrong(
+            "torch.log(-torch.expm1(lse_note - lse))",
+            "torch.log(torch.expm1(lse_note - lse).abs() + 1e-6)",
+            "a small number is added before the logarithm, which changes small shares",
+        ),
+        Wrong(
+            "torch.exp(lse_note - rest)",
+            "torch.exp(lse - lse_note)",
+            "the factor of the note is the ratio of all keys to it; it should be that "
+            "of the note to the rest",
+        ),
+        Wrong(
+            "    whole = torch.exp(lse - rest)[:, None]\n"
+            "    part = torch.exp(lse_note - rest)[:, None]",
+            "    whole = (lse - rest)[:, None]\n    part = (lse_note - rest)[:, None]",
+            "the factors are differences of log-sum-exps: their exponentials are "
+            "forgotten",
+        ),
+        Wrong(
+            "torch.log(-torch.expm1(lse_note - lse))",
+            "torch.log((-torch.expm1(lse_note - lse)).clamp(min=1e-9))",
+            "the share of the rest is kept away from zero by a limit that small "
+            "shares fall below",
+        ),
     ],
     stars=3,
     minutes=12,

@@ -18,7 +18,7 @@ layers have a `.bias`, and a `.weight` as the product x W wants it, which is not
 rows of `wte.weight`. Names in full: `h.0.attn.c_attn.weight`, `h.0.ln_1.bias`.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 
 # --- your file ---
 import torch
@@ -72,8 +72,8 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
-def run(gpt2, seed, heads, width, ids, blocks):  # type: ignore[no-untyped-def]
-    """Ask for logits by weights that are drawn from a seed, for `width` of a head."""
+def read(seed, E, blocks):  # type: ignore[no-untyped-def]
+    """Give weights that are drawn from a seed, in place of a file."""
     generator = torch.Generator().manual_seed(seed)
 
     def drawn(*shape: int) -> Tensor:
@@ -87,7 +87,6 @@ def run(gpt2, seed, heads, width, ids, blocks):  # type: ignore[no-untyped-def]
         weights[f"{name}.weight"] = 1 + drawn(E) / 2
         weights[f"{name}.bias"] = drawn(E) / 2
 
-    E = heads * width
     weights = {"wte.weight": drawn(7, E) / 8, "wpe.weight": drawn(9, E) / 8}
     for block in range(blocks):
         norm(f"h.{block}.ln_1")
@@ -97,7 +96,21 @@ def run(gpt2, seed, heads, width, ids, blocks):  # type: ignore[no-untyped-def]
         layer(f"h.{block}.mlp.c_fc", E, 4 * E)
         layer(f"h.{block}.mlp.c_proj", 4 * E, E)
     norm("ln_f")
-    return gpt2(weights, ids, heads)
+    return weights
+
+
+def run(gpt2, seed, heads, width, ids, blocks):  # type: ignore[no-untyped-def]
+    """Ask for logits by weights that are drawn from a seed, for `width` of a head."""
+    return gpt2(read(seed, heads * width, blocks), ids, heads)
+
+
+def keeps_them(gpt2, seed, heads, width, ids, blocks):  # type: ignore[no-untyped-def]
+    weights = read(seed, heads * width, blocks)
+    gpt2(weights, ids, heads)
+    before = read(seed, heads * width, blocks)
+    return weights.keys() == before.keys() and all(
+        torch.equal(one, before[name]) for name, one in weights.items()
+    )
 
 
 _TWO_HALVES = (
@@ -131,6 +144,7 @@ EXERCISE = Exercise(
         {"H": 1, "D": 3, "T": 3, "W": 13},
     ),
     ask=run,
+    properties=[Property("the tensors that are given stay as they are", keeps_them)],
     covers=("lookup", "split_heads", "merge_heads", "block"),
     survivors={"-1 -> 1": "each table has two axes"},
     law="Twenty lines and a file of numbers: with the published file, these lines are "
@@ -426,6 +440,305 @@ EXERCISE = Exercise(
             '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
             'f"h.{block}.mlp")\n',
             "the last block is left out",
+        ),
+        Wrong(
+            'weights["wte.weight"][ids] + ',
+            'weights["wte.weight"][ids] * weights["wte.weight"].shape[1] ** 0.5 + ',
+            "rows of the token table are multiplied by the root of the width, as in "
+            "the first transformer",
+        ),
+        Wrong(
+            "        found = attention(*cut, causal=True)",
+            "        q, k, v = cut\n        found = attention(q, v, k, causal=True)",
+            "keys and values are swapped",
+        ),
+        Wrong(
+            "causal=True)",
+            "causal=True, scale=1.0)",
+            "scores are not scaled",
+        ),
+        Wrong(
+            "        found = attention(*cut, causal=True)",
+            "        q, k, v = cut\n"
+            "        found = attention(q, k, v, causal=True, scale=1 / q.shape[-1])",
+            "scores are divided by the width of a head, and not by its root",
+        ),
+        Wrong(
+            "        found = attention(*cut, causal=True)",
+            "        may = torch.ones(len(ids), len(ids), dtype=torch.bool).triu()\n"
+            "        found = attention(*cut, mask=may)",
+            "the mask is turned around: the past is hidden, and the future seen",
+        ),
+        Wrong(
+            "        found = attention(*cut, causal=True)",
+            "        q, k, v = cut\n"
+            "        hidden = torch.ones(len(ids), len(ids), "
+            "dtype=torch.bool).triu()\n"
+            "        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(hidden, "
+            "-torch.inf)\n"
+            "        found = scores.softmax(dim=-1) @ v",
+            "a token does not see itself, and the first sees nothing",
+        ),
+        Wrong(
+            "        found = attention(*cut, causal=True)",
+            "        may = torch.ones(len(ids), len(ids), dtype=torch.bool).tril(1)\n"
+            "        found = attention(*cut, mask=may)",
+            "each token sees the next one too",
+        ),
+        Wrong(
+            "        found = attention(*cut, causal=True)",
+            "        q, k, v = cut\n"
+            "        found = (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1).tril() @ "
+            "v",
+            "weights are hidden after the softmax, so that their rows do not sum to "
+            "one",
+        ),
+        Wrong(
+            'x @ weights[f"{name}.weight"] +',
+            'x @ weights[f"{name}.weight"].T +',
+            "the weights are transposed, as nn.Linear keeps them; this file has them "
+            "as the product x W wants them",
+        ),
+        Wrong(
+            '        return x @ weights[f"{name}.weight"] + weights[f"{name}.bias"]',
+            '        own = weights[f"{name}.weight"], weights[f"{name}.bias"]\n'
+            "        return nn.functional.linear(x, *own)",
+            "nn.functional.linear gets the weights as they are; it wants them "
+            "transposed",
+            same_as="the weights are transposed, as nn.Linear keeps them; this file "
+            "has them as the product x W wants them",
+        ),
+        Wrong(
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = norm(x, f"h.{block}.ln_2")\n'
+            '        x = x + feed_forward(x, f"h.{block}.mlp")',
+            "the stream itself is normalised before the other half",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = norm(x, f"h.{block}.ln_1")\n'
+            '        x = norm(x + attend(x, f"h.{block}.attn"), f"h.{block}.ln_2")\n'
+            '        x = x + feed_forward(x, f"h.{block}.mlp")',
+            "the stream itself is normalised before each half",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = x + norm(attend(x, f"h.{block}.attn"), f"h.{block}.ln_1")\n'
+            '        x = x + norm(feed_forward(x, f"h.{block}.mlp"), '
+            'f"h.{block}.ln_2")',
+            "what each half gives is normalised; it should be what it reads",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        found = attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x + found, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            "what attention gives is read by the other half, and not added to the "
+            "stream",
+        ),
+        Wrong(
+            '    while f"h.{block}.ln_1.weight" in weights:',
+            "    for block in range(12):",
+            "twelve blocks are looked for, as the small GPT-2 has; it should be as "
+            "many as the file has",
+        ),
+        Wrong(
+            'nn.functional.gelu(linear(x, f"{name}.c_fc"), approximate="tanh")',
+            'linear(x, f"{name}.c_fc")',
+            "there is no GELU between the two layers",
+        ),
+        Wrong(
+            'nn.functional.gelu(linear(x, f"{name}.c_fc"), approximate="tanh")',
+            'nn.functional.silu(linear(x, f"{name}.c_fc"))',
+            "SiLU stands in the place of GELU",
+        ),
+        Wrong(
+            '        hidden = nn.functional.gelu(linear(x, f"{name}.c_fc"), '
+            'approximate="tanh")',
+            '        hidden = linear(x, f"{name}.c_fc")\n'
+            "        hidden = hidden * torch.sigmoid(1.702 * hidden)",
+            "GELU is approximated by a sigmoid of 1.702 x; it should be by tanh",
+        ),
+        Wrong(
+            '        hidden = nn.functional.gelu(linear(x, f"{name}.c_fc"), '
+            'approximate="tanh")\n'
+            '        return linear(hidden, f"{name}.c_proj")',
+            '        hidden = linear(linear(x, f"{name}.c_fc"), f"{name}.c_proj")\n'
+            '        return nn.functional.gelu(hidden, approximate="tanh")',
+            "GELU comes after both layers; it should be between them",
+        ),
+        Wrong(
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            "",
+            "the other half of each block is left out",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")',
+            "",
+            "attention is left out of each block",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = x + attend(norm(x, f"h.{block}.ln_2"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_1"), '
+            'f"h.{block}.mlp")',
+            "the two norms of a block are exchanged",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")\n'
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")',
+            "the other half comes first, and attention second",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = feed_forward(norm(x, f"h.{block}.ln_2"), f"h.{block}.mlp")',
+            "nothing is added to the stream: each half takes its place",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = x + attend(x, f"h.{block}.attn")\n'
+            '        x = x + feed_forward(x, f"h.{block}.mlp")',
+            "the halves read the stream as it is, without norms",
+        ),
+        Wrong(
+            "        return nn.functional.layer_norm(x, x.shape[-1:], *own)",
+            "        x, E = x - x.mean(dim=-1, keepdim=True), x.shape[-1]\n"
+            "        var = x.square().sum(dim=-1, keepdim=True) / max(E - 1, 1)\n"
+            "        return x / (var + 1e-5).sqrt() * own[0] + own[1]",
+            "the norms divide by the unbiased variance; a LayerNorm divides by the "
+            "mean square",
+        ),
+        Wrong(
+            "        return nn.functional.layer_norm(x, x.shape[-1:], *own)",
+            "        mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, "
+            "keepdim=True)\n"
+            "        return (x - mean) / (std + 1e-5) * own[0] + own[1]",
+            "epsilon is added to the root; it should be added to the variance",
+        ),
+        Wrong(
+            "        return nn.functional.layer_norm(x, x.shape[-1:], *own)",
+            "        mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, "
+            "keepdim=True)\n"
+            "        return (x - mean) / std * own[0] + own[1]",
+            "the norms have no epsilon",
+        ),
+        Wrong(
+            "x.shape[-1:], *own)",
+            "x.shape[-1:], own[0])",
+            "the norms have no bias",
+        ),
+        Wrong(
+            "        return nn.functional.layer_norm(x, x.shape[-1:], *own)",
+            "        return nn.functional.layer_norm(x, x.shape) * own[0] + own[1]",
+            "the norms run over the tokens as well; each token should be normalised "
+            "alone",
+        ),
+        Wrong(
+            '@ weights["wte.weight"].mT',
+            '@ weights["wte.weight"]',
+            "logits are a product with the table as it is; it should be transposed",
+        ),
+        Wrong(
+            '    return norm(x, "ln_f") @ weights["wte.weight"].mT',
+            '    return norm(x, "ln_f")',
+            "the last rows of the stream are given, and not the logits",
+        ),
+        Wrong(
+            '    return norm(x, "ln_f") @ weights["wte.weight"].mT',
+            '    return (norm(x, "ln_f") @ weights["wte.weight"].mT)[None]',
+            "the logits get an axis for texts in front; it should be (T, V)",
+        ),
+        Wrong(
+            '    return norm(x, "ln_f") @ weights["wte.weight"].mT',
+            '    return (norm(x, "ln_f") @ '
+            'weights["wte.weight"].mT).log_softmax(dim=-1)',
+            "logarithms of shares are given, and not logits",
+        ),
+        Wrong(
+            '    return norm(x, "ln_f") @ weights["wte.weight"].mT',
+            '    return (norm(x, "ln_f") @ weights["wte.weight"].mT).argmax(dim=-1)',
+            "the likeliest tokens are given, and not the logits",
+        ),
+        Wrong(
+            '        return linear(found.transpose(0, 1).flatten(1), f"{name}.c_proj")',
+            "        return found.transpose(0, 1).flatten(1) @ "
+            'weights[f"{name}.c_proj.weight"]',
+            "the layer behind attention has no bias",
+        ),
+        Wrong(
+            'linear(x, f"{name}.c_attn").chunk',
+            '(x @ weights[f"{name}.c_attn.weight"]).chunk',
+            "queries, keys and values have no bias",
+        ),
+        Wrong(
+            "        cut = (one.unflatten(-1, (heads, -1)).transpose(0, 1) for one in "
+            "parts)",
+            "        cut = (one[None] for one in parts)",
+            "there is one wide head, and `heads` is not used",
+        ),
+        Wrong(
+            '        parts = linear(x, f"{name}.c_attn").chunk(3, dim=-1)',
+            '        parts = linear(x, f"{name}.c_attn").unflatten(-1, (-1, '
+            "3)).unbind(-1)",
+            "every third column is a query; the first third of the columns should be",
+        ),
+        Wrong(
+            '["wpe.weight"][: len(ids)]',
+            '["wpe.weight"][0]',
+            "all tokens get the row of one place",
+        ),
+        Wrong(
+            '["wpe.weight"][: len(ids)]',
+            '["wpe.weight"][-len(ids) :]',
+            "the last rows of the table of places are taken; it should be the first",
+        ),
+        Wrong(
+            '["wpe.weight"][: len(ids)]',
+            '["wpe.weight"]',
+            "all rows of the table of places are added, however short the text is",
+        ),
+        Wrong(
+            '[ids] + weights["wpe',
+            '[ids] * weights["wpe',
+            "token and place are multiplied; they should be added",
+        ),
+        Wrong(
+            "        block += 1",
+            '        x = norm(x, "ln_f")\n        block += 1',
+            "the last norm comes after each block",
+        ),
+        Wrong(
+            '        x = x + attend(norm(x, f"h.{block}.ln_1"), f"h.{block}.attn")\n'
+            '        x = x + feed_forward(norm(x, f"h.{block}.ln_2"), '
+            'f"h.{block}.mlp")',
+            '        x = x + attend(norm(x, "h.0.ln_1"), "h.0.attn")\n'
+            '        x = x + feed_forward(norm(x, "h.0.ln_2"), "h.0.mlp")',
+            "all blocks use the weights of the first",
+        ),
+        Wrong(
+            "found.transpose(0, 1).flatten(1)",
+            "found.permute(1, 2, 0).flatten(1)",
+            "heads are dealt out like cards where they are joined; each should stay a "
+            "block of columns",
         ),
     ],
     stars=3,

@@ -86,6 +86,14 @@ def holds_what_it_is_given(cls, x, first, second, scale):  # type: ignore[no-unt
     return {id(attention.weight), id(feed_forward.weight)} <= found
 
 
+def leaves_them_as_they_are(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
+    halves = Mean(first), Each(second)
+    block = cls(x.shape[-1], *halves).double()
+    block(x)
+    learn = all(one.requires_grad for one in block.parameters())
+    return learn and block.training and all(one.training for one in halves)
+
+
 def sends_gradients_back(cls, x, first, second, scale):  # type: ignore[no-untyped-def]
     block = cls(x.shape[-1], Mean(first), Each(second)).double()
     x.requires_grad_()
@@ -116,6 +124,10 @@ EXERCISE = Exercise(
         Property(
             "parameters() finds the very weights of the modules that were given",
             holds_what_it_is_given,
+        ),
+        Property(
+            "all can be trained: nothing is frozen, or put into eval mode",
+            leaves_them_as_they_are,
         ),
         Property("gradients go back through the norm", sends_gradients_back),
     ],
@@ -371,6 +383,93 @@ EXERCISE = Exercise(
             "        self.norm = nn.LayerNorm(width)",
             "        self.norm = nn.BatchNorm1d(width)",
             "a norm over the texts is made; a LayerNorm works on each token alone",
+        ),
+        Wrong(
+            "        normed = self.norm(x)",
+            "        normed = nn.functional.layer_norm(x, x.shape[1:])",
+            "the norm runs over the tokens of a text as well; each token should be "
+            "normalised alone",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        x = x + self.feed_forward(normed)\n"
+            "        return x + self.attention(self.norm(x))",
+            "attention waits for the feed-forward part, one half after the other",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        first = self.attention(normed)\n"
+            "        return x + first + self.feed_forward(normed + first)",
+            "the second half reads the normalised tokens with what attention gave; it "
+            "should read them alone",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + self.norm(self.attention(normed) + "
+            "self.feed_forward(normed))",
+            "the sum of the halves is normalised; it should be what they read",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return normed + self.attention(x) + self.feed_forward(x)",
+            "the stream itself is normalised, and the halves read tokens that are not",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x, self.attention(normed), self.feed_forward(normed)",
+            "three results are given; they should be added",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return torch.cat([x, self.attention(normed), "
+            "self.feed_forward(normed)], dim=-1)",
+            "stream and halves are joined side by side; they should be added",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return (x + self.attention(normed) + self.feed_forward(normed)) "
+            "/ 3",
+            "the mean of the three terms is taken, and not their sum",
+        ),
+        Wrong(
+            "        self.attention = attention",
+            "        self.attention = nn.Linear(width, width)",
+            "an attention of its own is made, and the one that is given is not used",
+        ),
+        Wrong(
+            "        self.feed_forward = feed_forward",
+            "        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), "
+            "nn.GELU(), nn.Linear(4 * width, width))",
+            "a feed-forward part of its own is made, and the one that is given is not "
+            "used",
+        ),
+        Wrong(
+            "        return x + self.attention(normed) + self.feed_forward(normed)",
+            "        return x + nn.functional.gelu(self.attention(normed) + "
+            "self.feed_forward(normed))",
+            "a GELU is taken of what the halves give",
+        ),
+        Wrong(
+            "        self.feed_forward = feed_forward",
+            "        self.feed_forward = feed_forward.forward",
+            "the function of the second half is kept, and not the module, so that "
+            "nothing finds its weights",
+        ),
+        Wrong(
+            "nn.LayerNorm(width)",
+            "nn.GroupNorm(1, width)",
+            "a GroupNorm is made, which wants its channels in axis 1",
+        ),
+        Wrong(
+            "        self.norm = nn.LayerNorm(width)",
+            "        self.ln = nn.LayerNorm(width)",
+            "there is no self.norm: it has another name, or super().__init__() comes "
+            "after it",
+        ),
+        Wrong(
+            "        super().__init__()",
+            "        pass",
+            "modules are set before super().__init__() is called",
         ),
     ],
     stars=2,

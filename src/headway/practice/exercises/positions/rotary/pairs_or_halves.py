@@ -139,6 +139,13 @@ def one_way(x, positions):  # type: ignore[no-untyped-def]
     return y
 
 
+def and_a_little(x, positions):  # type: ignore[no-untyped-def]
+    """a rotation of neighbours, and a little of the first number for the last"""
+    y = pairs(x, positions)
+    y[..., -1] += 0.01 * x[..., 0]
+    return y
+
+
 CASES = [
     pairs,
     halves,
@@ -154,6 +161,7 @@ CASES = [
     pairs_then_halves,
     halves_in_part,
     one_way,
+    and_a_little,
 ]
 
 EXERCISE = Exercise(
@@ -334,6 +342,74 @@ EXERCISE = Exercise(
             "            return list('ph')[name == 'halves']\n",
             "the names are not written as the task has them",
             same_as="the names begin with a capital letter",
+        ),
+        Wrong(
+            "    turned = rotate(torch.eye(D, dtype=torch.float64), torch.full((D,), "
+            "3))",
+            "    rows, at = torch.eye(D, dtype=torch.float64), torch.tensor(3)\n"
+            "    turned = torch.stack([rotate(x, at) for x in rows])",
+            "a vector is handed over without an axis of tokens; x should be (T, D)",
+        ),
+        Wrong(
+            "torch.full((D,), 3)",
+            "3",
+            "the position is a number of Python; it should be a tensor with one for "
+            "each row",
+        ),
+        Wrong(
+            '    return "neither"',
+            "    return None",
+            'nothing is returned where it should be "neither"',
+        ),
+        Wrong(
+            '            return name\n    return "neither"',
+            '            return name == "pairs"\n    return False',
+            "True and False are given, and not the names",
+        ),
+        Wrong(
+            "torch.equal(mixed, must)",
+            "torch.equal(mixed[:2], must[:2])",
+            "only the first two numbers are looked at; all should be",
+        ),
+        Wrong(
+            "torch.equal(mixed, must)",
+            "mixed[0, other[0]]",
+            "of the first number it is asked whether its partner is among what it is "
+            "mixed with, and no more",
+        ),
+        Wrong(
+            "    D = 8",
+            "    x = torch.randn(5, 8, dtype=torch.float64)\n"
+            "    y = rotate(x, torch.arange(5))\n"
+            '    for name, shape, axis in (("pairs", (4, 2), -1), ("halves", (2, 4), '
+            "-2)):\n"
+            "        old, new = (one.unflatten(-1, shape).norm(dim=axis) for one in "
+            "(x, y))\n"
+            "        if torch.allclose(old, new) and not torch.allclose(x, y):\n"
+            "            return name\n"
+            '    return "neither"\n'
+            "    D = 8",
+            "it is asked whether the lengths of pairs stay and anything is turned; "
+            "some pairs may stand still",
+            same_as="only the first two numbers are looked at; all should be",
+        ),
+        Wrong(
+            "torch.equal(mixed, must)",
+            "torch.equal(mixed[one < other], must[one < other])",
+            "only the first number of each pair is looked at, and the second may stay "
+            "as it is",
+        ),
+        Wrong(
+            '    return "neither"',
+            '    return "halves" if mixed[0, D // 2] else "pairs"',
+            'True is given for pairs and "neither" never: only these two are told '
+            "apart",
+        ),
+        Wrong(
+            "torch.equal(mixed, must)",
+            "torch.equal(turned.abs().fill_diagonal_(0).argmax(dim=1), other)",
+            "it is asked which other number is largest, and not whether all others "
+            "are zero",
         ),
     ],
     survivors={

@@ -41,7 +41,7 @@ if __name__ == "__main__":
 def draw(d):  # type: ignore[no-untyped-def]
     from headway import sinusoidal_positions
 
-    places = 3 + d.integers(500, d.T)
+    places = 3 + d.integers(500 * int(d.loud), d.T)
     return sinusoidal_positions(places, 2 * d.D, dtype=torch.float64), 1 + d.W
 
 
@@ -60,7 +60,13 @@ EXERCISE = Exercise(
         "cosine of back * speeds for each hand, and lay what comes out side by side.",
     ),
     draw=draw,
-    trials=({}, {"T": 4, "D": 4, "W": 4}, {"T": 1, "D": 1, "W": 1}),
+    # In the last, even the slowest hand has gone round.
+    trials=(
+        {},
+        {"T": 4, "D": 4, "W": 4},
+        {"T": 1, "D": 1, "W": 1},
+        {"D": 3, "W": 1, "loud": 1000.0},
+    ),
     law="One matrix moves every place by as many: it need not know where it begins.",
     right=[
         """
@@ -299,6 +305,117 @@ EXERCISE = Exercise(
             "    return earlier.flatten(1)",
             "    return earlier.flatten(1)[:1].expand_as(rows)",
             "all rows get what the first gets",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    from headway import sinusoidal_positions as waves\n"
+            "\n"
+            "    table = waves(torch.arange(600), E, dtype=torch.float64)\n"
+            "    place = (table @ rows.T).argmax(dim=0)\n"
+            "    return table[place - back]",
+            "rows are looked for in a table of the first places; any place may come",
+        ),
+        Wrong(
+            "torch.arange(0, E, 2, dtype=torch.float64)",
+            "torch.arange(2, E + 2, 2, dtype=torch.float64)",
+            "pairs are counted from one, so that the first is not turned at speed one",
+        ),
+        Wrong(
+            "10_000.0",
+            "1_000.0",
+            "the base is 1000; it should be 10000",
+        ),
+        Wrong(
+            "    E = rows.shape[-1]",
+            "    E = rows.shape[0]",
+            "the number of rows is taken for their width",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    speeds = 10_000.0 ** (-torch.arange(E, dtype=torch.float64) / E)\n"
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()\n"
+            "    other = torch.stack([-rows[:, 1::2], rows[:, 0::2]], "
+            "dim=-1).flatten(1)\n"
+            "    return rows * cos + other * sin",
+            "each number has a speed of its own; the two of a pair should share one",
+        ),
+        Wrong(
+            "    cos, sin = (back",
+            "    sin, cos = (back",
+            "sine and cosine of the step are exchanged",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=0)",
+            "sines and cosines are stacked along axis 0, so that rows are torn apart",
+        ),
+        Wrong(
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "    cos, sin = (back * speeds).deg2rad().cos(), (back * "
+            "speeds).deg2rad().sin()",
+            "angles are taken for degrees",
+        ),
+        Wrong(
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "    speeds = 2 * torch.pi * speeds\n"
+            "    cos, sin = (back * speeds).cos(), (back * speeds).sin()",
+            "angles are multiplied by 2 pi; a speed is an angle already",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return torch.stack([sin, cos], dim=-1).flatten().expand_as(rows)",
+            "the row of the place `back` is given for all",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return rows * torch.stack([sin, cos], dim=-1).flatten()",
+            "rows are multiplied by the wave of `back`, number by number",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return rows[:-back]",
+            "the last rows are cut off, and the rows are not turned",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return rows[back:]",
+            "the first rows are cut off, and the rows are not turned",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    return torch.cat([torch.zeros_like(rows[:back]), rows[:-back]])[: "
+            "len(rows)]",
+            "the rows are moved down behind zeros, as if they stood in the order of a "
+            "text",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * cos + b * sin, b * cos + a * sin",
+            "the sine is turned on, and the cosine back",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * cos - b * sin, a * cos + b * sin",
+            "the new cosine is the same sum as a sine: its a and b are exchanged",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * sin - b * cos, b * cos + a * sin",
+            "in the new sine cosine and sine of the step are exchanged",
+        ),
+        Wrong(
+            "a * cos - b * sin, b * cos + a * sin",
+            "a * cos - b * sin, b",
+            "only the sine is turned, and the cosine stays",
+        ),
+        Wrong(
+            "    return earlier.flatten(1)",
+            "    place = torch.atan2(rows[:, -2], rows[:, -1])[:, None] / speeds[-1] "
+            "- back\n"
+            "    found = place * speeds\n"
+            "    return torch.stack([found.sin(), found.cos()], dim=-1).flatten(1)",
+            "the place is read from the slowest pair, which has gone round, too, at "
+            "late places",
         ),
     ],
     survivors={"-1 -> 1": "rows have two axes, and the last of them is number 1"},

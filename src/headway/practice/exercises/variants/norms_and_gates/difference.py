@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         {},
         {**dict.fromkeys("BTSDV", 4), "H": 4, "G": 4},
         {"H": 12, "G": 4},
-        {"H": 4, "G": 1, "loud": 30.0},
+        {"H": 4, "G": 1, "T": 1, "loud": 30.0},
     ),
     law="A row of weights sums to one less the factor, and with a factor of zero it is "
     "plain attention.",
@@ -375,6 +375,129 @@ EXERCISE = Exercise(
             "    scores = queries @ keys.mT\n",
             "queries and keys are both paired by halves, and the scores are not "
             "divided",
+        ),
+        Wrong(
+            "    times = len(query) // len(key)",
+            "    times = len(query) // len(key)\n"
+            "    key = key[:2].repeat(len(key) // 2, 1, 1)\n"
+            "    value = value[:1].expand(len(value), -1, -1)",
+            "all heads use the first group of keys and values",
+        ),
+        Wrong(
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)",
+            "    both = torch.cat(scores.unbind(1), dim=-1).softmax(dim=-1)\n"
+            "    first, second = both.chunk(2, dim=-1)",
+            "one softmax runs over the keys of both tables; each table should have "
+            "its own",
+        ),
+        Wrong(
+            "    first, second",
+            "    scores = "
+            "scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), "
+            "-torch.inf)\n"
+            "    first, second",
+            "the future is hidden; all keys should be seen",
+        ),
+        Wrong(
+            "    return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "    values = value.repeat_interleave(times, dim=0)\n"
+            "    return first @ values - lam * (second @ values).flip(0)",
+            "the second tables meet the values of other heads",
+        ),
+        Wrong(
+            "    return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "    values = value.repeat_interleave(times, dim=0)\n"
+            "    return torch.stack([first @ values, lam * second @ values], dim=1)",
+            "the rows of both tables are given side by side, and not their difference",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(first - (lam - second))",
+            "the factor is subtracted from the second table; it should be multiplied",
+        ),
+        Wrong(
+            "    return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "    return first - lam * second",
+            "the difference of the tables is given; it should mix the values",
+        ),
+        Wrong(
+            "value.repeat_interleave(times, dim=0)",
+            "value.repeat_interleave(2 * times, dim=0)[: len(first)]",
+            "the values are repeated for two heads more than share them",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(first - (1 - lam) * second)",
+            "the second table is multiplied by one less the factor",
+        ),
+        Wrong(
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)",
+            "    first, second = scores.unbind(1)\n"
+            "    first = torch.softmax(first, dim=-1)\n"
+            "    second = torch.softmax(second * query.shape[-1] ** 0.5, dim=-1)",
+            "only the scores of the first table are divided by the root of D",
+        ),
+        Wrong(
+            "/ query.shape[-1] ** 0.5",
+            "* query.shape[-1] ** 0.5",
+            "scores are multiplied by the root of D, and not divided",
+        ),
+        Wrong(
+            "    first, second = torch.softmax(scores, dim=-1).unbind(1)\n"
+            "    return (first - lam * second) @",
+            "    first, second = scores.unbind(1)\n"
+            "    return (first.softmax(dim=-1) - (lam * second).softmax(dim=-1)) @",
+            "the factor goes to the second scores, before their softmax; it should "
+            "come after",
+        ),
+        Wrong(
+            "    times = len(query) // len(key)",
+            "    times = len(query) // len(value)",
+            "len(query) is taken for the number of heads; it is twice that",
+        ),
+        Wrong(
+            "    times = len(query) // len(key)",
+            "    times = len(key) // len(query)",
+            "the numbers of queries and keys are divided the wrong way round",
+        ),
+        Wrong(
+            "    return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "    rows = (first - lam * second) @ value.repeat_interleave(times, "
+            "dim=0)\n"
+            "    return rows.transpose(0, 1).flatten(1)",
+            "the heads are joined at the end; they should stay apart: (H, T, V)",
+        ),
+        Wrong(
+            "torch.softmax(scores, dim=-1).unbind(1)",
+            "(scores.exp() / scores.exp().sum(dim=-1, keepdim=True)).unbind(1)",
+            "exponentials are taken of scores without their largest, and overflow",
+        ),
+        Wrong(
+            "queries @ keys.mT",
+            "queries @ keys.roll(1, 0).mT",
+            "each head asks the keys of another one",
+        ),
+        Wrong(
+            "(first - lam * second)",
+            "(first - second**lam)",
+            "the second table is raised to the power of the factor; it should be "
+            "multiplied",
+        ),
+        Wrong(
+            "query.unflatten(0, (-1, 2))",
+            "query.unflatten(0, (2, -1))",
+            "queries are cut as (2, H), and not as (H, 2)",
+        ),
+        Wrong(
+            "/ query.shape[-1] ** 0.5",
+            "/ key.shape[1] ** 0.5",
+            "it is divided by the root of the number of keys",
+        ),
+        Wrong(
+            "return (first - lam * second) @ value.repeat_interleave(times, dim=0)",
+            "rows = (first - lam * second) @ value.repeat_interleave(times, dim=0)\n"
+            "    return rows.squeeze()",
+            "axes of length one are squeezed away",
         ),
     ],
     stars=2,
