@@ -233,6 +233,99 @@ EXERCISE = Exercise(
             "a machine answers for the first token of the next one, and not for its "
             "own first",
         ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return sum(part.logsumexp(dim=-1) for part in parts) - asked",
+            "the log-sum-exps of the machines are added; the sums of exponentials "
+            "should be",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return sum(part.logsumexp(dim=-1) for part in parts) / len(parts) - asked",
+            "the mean of the machines' log-sum-exps is taken",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return torch.stack([part.logsumexp(dim=-1) for part in "
+            "parts]).amax(dim=0) - asked",
+            "the largest of the machines' log-sum-exps is taken; they should be "
+            "joined by one more",
+        ),
+        Wrong(
+            "torch.where(mine, found, 0.0)",
+            "part.gather(-1, (targets % V)[:, None])[:, 0]",
+            "each machine adds the logit at the target's place among its own "
+            "tokens, whether it has the target or not",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top + mass.log() - parts[0].gather(-1, (targets % V)[:, "
+            "None])[:, 0]",
+            "the target's logit is always taken from the first machine",
+        ),
+        Wrong(
+            "        mine = (targets >= n * V) & (targets < (n + 1) * V)\n"
+            "        place = (targets - n * V).clamp(0, V - 1)\n",
+            "        mine = targets % len(parts) == n\n"
+            "        place = targets // len(parts)\n",
+            "tokens are taken to be dealt out to the machines in turn; each has a "
+            "block of them",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top + mass.log() - (asked - top)",
+            "the largest logit is subtracted from the target's logit as well, and "
+            "added back once only",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return -((asked - top).exp() / mass).log()",
+            "the share is computed before its logarithm is taken, so that a small "
+            "one becomes zero and its loss infinite",
+        ),
+        Wrong(
+            "for part in parts]).amax(dim=0)",
+            "for part in parts]).amin(dim=0)",
+            "the smallest of the machines' largest logits is subtracted, so that "
+            "large ones overflow",
+        ),
+        Wrong(
+            "(targets - n * V).clamp(0, V - 1)",
+            "targets - n * V",
+            "targets of other machines are looked up, too, at places that a "
+            "machine does not have",
+        ),
+        Wrong(
+            "        found = part.gather(-1, place[:, None])[:, 0]\n"
+            "        asked = asked + torch.where(mine, found, 0.0)\n",
+            "        asked[mine] = part[mine, targets[mine]]\n",
+            "a machine looks its targets up by their number in the whole "
+            "vocabulary, which is more than it has",
+        ),
+        Wrong(
+            "        found = part.gather(-1, place[:, None])[:, 0]\n"
+            "        asked = asked + torch.where(mine, found, 0.0)\n",
+            "        asked[mine] = part[:, place[mine]]\n",
+            "the target's column is taken of all positions; each position has a "
+            "target of its own",
+        ),
+        Wrong(
+            "(part - top[:, None])",
+            "(part - top)",
+            "the largest logits get no axis for the tokens: [:, None] is missing",
+        ),
+        Wrong(
+            "        mass = mass + (part - top[:, None]).exp().sum(dim=-1)\n",
+            "        top = torch.maximum(top, part.amax(-1)) if n else part.amax(-1)\n"
+            "        mass = mass + (part - top[:, None]).exp().sum(dim=-1)\n",
+            "the largest logit grows from machine to machine, and the sum so far "
+            "is not rescaled to it",
+        ),
+        Wrong(
+            "targets < (n + 1) * V",
+            "targets < (n + 1) * V - 1",
+            "nobody answers for the last token of a machine",
+        ),
     ],
     stars=3,
     minutes=30,
