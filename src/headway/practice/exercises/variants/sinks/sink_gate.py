@@ -248,6 +248,46 @@ EXERCISE = Exercise(
             "the mass of all tokens is added up; each row has the sink and its "
             "own keys alone",
         ),
+        Wrong(
+            "    gate = torch.sigmoid(lse - sinks[:, None])",
+            "    top = torch.maximum(lse.max(), sinks.max())\n"
+            "    keys, sink = (lse - top).exp(), (sinks[:, None] - top).exp()\n"
+            "    gate = keys / (keys + sink)",
+            "one largest number is subtracted for all rows and heads, so that "
+            "others have a mass of zero, and zero is divided by zero",
+        ),
+        Wrong(
+            "torch.sigmoid(lse",
+            "torch.nn.functional.logsigmoid(lse",
+            "the logarithm of the keys' share is taken for the share",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 / (1 + sinks[:, None] - lse)",
+            "the exponential of the difference is forgotten",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 - (sinks[:, None] - lse).exp()",
+            "the sink is weighed against the keys alone, and the rest taken for "
+            "the keys; it should be weighed against keys and sink",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "lse.exp() / (lse.exp() + sinks[:, None])",
+            "a sink's score is added to the mass of the keys; its exponential "
+            "should be",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return rows * gate[:, None]",
+            "the gate's new axis stands before the heads; it should stand last",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse - sinks[:, None]).mean(dim=1, keepdim=True)",
+            "the mean gate of the heads is taken for all of them",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
     minutes=8,
