@@ -396,6 +396,70 @@ EXERCISE = Exercise(
             "    return torch.softmax(hidden, dim=-1)",
             "the first row of the mask is taken for all queries",
         ),
+        Wrong(
+            PLAIN,
+            "    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), "
+            "dim=-1)\n"
+            "    weights[weights.isnan()] = 0.0\n"
+            "    return weights",
+            "zeros are written into the weights, which the softmax still needs "
+            "for its gradients: masked_fill makes a new table",
+        ),
+        Wrong(
+            PLAIN,
+            "    top = scores.masked_fill(~mask, -torch.inf).amax(dim=-1, "
+            "keepdim=True)\n"
+            "    grown = (scores - top.nan_to_num(neginf=0.0)).exp()\n"
+            "    grown = torch.where(mask, grown, 0.0)\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
+            "exponentials of hidden scores overflow before they are hidden: the "
+            "weights are right, and on the way back zero times infinity is nan",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores + mask.to(scores.dtype).log(), dim=-1)",
+            "zeros and minus infinity are added to the scores, and a row that "
+            "sees nothing is left to the softmax: it gives nan, and so do its "
+            "gradients",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores - ~mask * 1e9, dim=-1)",
+            "a large number is taken off hidden scores; where all are hidden, the "
+            "softmax is as if none were, and it should be zero",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = torch.softmax(scores, dim=-1) * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
+            "weights are hidden after the softmax and divided by their sum, or by "
+            "a small number where hidden keys took nearly all",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = torch.softmax(scores, dim=-1) * mask\n"
+            "    return grown / grown.sum(dim=-1)",
+            "keepdim is missing in the sum, so that sums of rows are laid along "
+            "the keys",
+        ),
+        Wrong(
+            PLAIN,
+            "    seen = mask.clone()\n"
+            "    seen[~mask.any(dim=-1), 0] = True\n"
+            "    return torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)",
+            "a row that sees nothing is let look at the first key, whose weight "
+            "is not taken away again",
+        ),
+        Wrong(
+            PLAIN,
+            "    if not mask.any():\n"
+            "        return torch.zeros_like(scores)\n"
+            "    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)",
+            "it is asked of the whole mask whether anything is seen; each row "
+            "should be asked",
+            same_as="a row that sees nothing is left to the softmax, which "
+            "divides zero by zero there: it gives nan, and should give zeros",
+        ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
     stars=2,

@@ -46,13 +46,20 @@ if __name__ == "__main__":
 def run(keep_apart, weight, num_heads):  # type: ignore[no-untyped-def]
     attend = MultiHeadAttention(3, len(weight), 9, 0.0, num_heads).double()
     attend.out_proj.weight.data, bias = weight, attend.out_proj.bias.clone()
-    keep_apart(attend)
+    before = {name: one.clone() for name, one in attend.state_dict().items()}
+    with torch.enable_grad():  # which is as before afterwards
+        keep_apart(attend)
+        records = torch.is_grad_enabled()
     kept = isinstance(attend.out_proj.weight, nn.Parameter)
     learns = all(one.requires_grad for one in attend.parameters())
+    others = [n for n in before if "out_proj" not in n]
+    same = all(before[n].equal(attend.state_dict()[n]) for n in others)
     return {
         "out_proj.weight": attend.out_proj.weight,
         "its kind": "a parameter" if kept else "no parameter",
+        "other weights": "as they were" if same else "changed",
         "its parameters": "still learn" if learns else "learn no more",
+        "whether PyTorch records": "yes" if records else "no more",
         "what out_proj.bias has changed by": attend.out_proj.bias - bias,
     }
 
@@ -255,6 +262,33 @@ EXERCISE = Exercise(
             "attend.out_proj.weight[:, :D] *= own[:, :D]",
             "only the columns of the first head are cleared; others still reach "
             "its columns, and theirs meet",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.out_proj.weight.div_(H)",
+            "the blocks are divided by the number of heads; what a head adds "
+            "should stay as it was",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.W_value.weight.zero_()",
+            "another weight is changed as well; out_proj alone should be",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.out_proj.bias = None",
+            "the bias is taken away; it should stay as it was",
+        ),
+        Wrong(
+            "with torch.no_grad():",
+            "torch.set_grad_enabled(False)\n    if True:",
+            "gradients are switched off for all that follows; `with "
+            "torch.no_grad():` switches them on again",
+        ),
+        Wrong(
+            "torch.block_diag(*torch.ones(H, D, D))",
+            "torch.eye(H).repeat_interleave(D, dim=0)",
+            "the table has a column for each head; it should have D of them",
         ),
     ],
     minutes=12,
