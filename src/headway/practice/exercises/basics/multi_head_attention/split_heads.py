@@ -218,6 +218,46 @@ EXERCISE = Exercise(
             "one text and a batch of texts are told apart, and with more axes in "
             "front the wrong ones change places",
         ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    per_token = x.view(x.shape[0], x.shape[1], num_heads, -1)\n"
+            "    return per_token.transpose(1, 2)",
+            "the first two axes are taken for texts and tokens; a single text "
+            "begins with its tokens",
+        ),
+        Wrong(
+            "per_token.transpose(-3, -2)",
+            "per_token.transpose(-3, -2)[..., :-1, :, :]",
+            "the last head is left out",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    if x.ndim > 2:\n"
+            "        B, T, E = x.shape\n"
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "one text and a batch of texts are thought of, and no more axes in front",
+        ),
+        Wrong(
+            "num_heads, -1)",
+            "num_heads, x.shape[-1] / num_heads)",
+            "a width is a whole number, and / gives none: // does",
+        ),
+        Wrong(
+            "per_token.transpose(-3, -2)",
+            "per_token.transpose(-3, -2).flip(-3)",
+            "the heads stand in reverse order",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    T = x.shape[-2]\n"
+            "    return x.reshape(*x.shape[:-2], num_heads, -1, T).mT",
+            "a reshape to (H, D, T) comes before any exchange of axes, and mixes "
+            "the tokens",
+        ),
     ],
     stars=2,
     minutes=8,
