@@ -403,8 +403,8 @@ EXERCISE = Exercise(
             "attend(x)[:, -1]",
             "attend(x)[:, -1:]",
             "the last token keeps an axis of its own: -1: is a slice of one",
-            same_as="the rows of all tokens are handed to cross_entropy; it should be the last "
-            "one's",
+            same_as="the rows of all tokens are handed to cross_entropy; it should be "
+            "the last one's",
         ),
         Wrong(
             "    logits = attend(x)[:, -1]\n",
