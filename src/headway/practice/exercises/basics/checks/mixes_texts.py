@@ -502,6 +502,43 @@ EXERCISE = Exercise(
             "a text becomes nan, and zero times nan is nan, so that a module is "
             "blamed that gives other texts a weight of zero",
         ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text] = x[text].flip(0)",
+            "the tokens of a text change their order, and nothing new comes in",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    x = torch.randn(4, 7, 5, dtype=torch.float64)\n"
+            "    before = attend(x)\n"
+            "    for text in range(4):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(7, 5, dtype=torch.float64)\n"
+            "        behind = (text + 1) % 4\n"
+            "        if not torch.allclose(attend(changed)[behind], before[behind]):\n"
+            "            return True\n"
+            "    return False\n"
+            "    before = attend(x)\n",
+            "of four texts only the one behind the changed one is looked at",
+        ),
+        Wrong(
+            "        moved[text] = False\n",
+            "        moved = (attend(changed).sum() - before.sum()).abs() > 1e-9\n",
+            "sums over all texts are compared, in which the changed one counts",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    alone = attend(x[:1])\n"
+            "    return not torch.allclose(attend(x[:1].repeat(3, 1, 1)), alone)\n"
+            "    before = attend(x)\n",
+            "a text is compared with copies of itself, so that what it gets from "
+            "others is what it would get alone",
+        ),
+        Wrong(
+            "for text in range(3):",
+            "for text in (0, 2):",
+            "only the first and the last text are changed",
+        ),
     ],
     survivors={
         "(attend(changed) - before).abs() > 1e-09 -> "
