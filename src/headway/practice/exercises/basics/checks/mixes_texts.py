@@ -185,6 +185,16 @@ def one_row_hidden(x: Tensor) -> Tensor:
     return (torch.softmax(scores, dim=-1) @ row).view_as(x)
 
 
+def narrow(x: Tensor) -> Tensor:
+    """attention within each text that gives two numbers a row"""
+    return right(x) @ torch.ones(5, 2, dtype=x.dtype)
+
+
+def narrow_one_row(x: Tensor) -> Tensor:
+    """attention that puts all texts into one row, and gives two numbers a row"""
+    return one_row(x) @ torch.ones(5, 2, dtype=x.dtype)
+
+
 CASES = [
     right,
     causal,
@@ -208,6 +218,8 @@ CASES = [
     second_of_first,
     turned_numbers,
     one_row_hidden,
+    narrow,
+    narrow_one_row,
 ]
 
 
@@ -538,6 +550,18 @@ EXERCISE = Exercise(
             "for text in range(3):",
             "for text in (0, 2):",
             "only the first and the last text are changed",
+        ),
+        Wrong(
+            "if moved.any():",
+            "if moved:",
+            "a table is asked for one answer: .any() says whether one of its "
+            "entries is True",
+        ),
+        Wrong(
+            "        moved[text] = False\n",
+            "        moved = moved & (torch.arange(3) != text)[:, None, "
+            "None].expand_as(x)\n",
+            "rows are taken to have as many numbers as tokens; they have V",
         ),
     ],
     survivors={

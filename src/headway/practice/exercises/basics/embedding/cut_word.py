@@ -495,6 +495,11 @@ EXERCISE = Exercise(
             "strip is to take the piece off: it takes off all letters that occur "
             "in it, at both ends",
         ),
+        Wrong(
+            "default=word[0]",
+            "default=word[-1]",
+            "the last letter is cut off where the first one is unknown",
+        ),
     ],
     minutes=10,
 )

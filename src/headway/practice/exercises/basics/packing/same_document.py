@@ -265,6 +265,23 @@ EXERCISE = Exercise(
             "return (same & past).unsqueeze(0)",
             "there is one axis too many in front",
         ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, :, None] == ids",
+            "only one side gets a new axis, so that tokens are compared with rows "
+            "of the batch",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, None, :] == ids",
+            "the new axis stands before the tokens on one side alone, so that "
+            "rows are compared with rows",
+        ),
+        Wrong(
+            "torch.ones(T, T, dtype=torch.bool).tril()",
+            "torch.ones(T, T).tril()",
+            "the triangle is of numbers with a point, which & does not take",
+        ),
     ],
     stars=1,
     minutes=6,

@@ -303,6 +303,11 @@ EXERCISE = Exercise(
             "the loops take the first axes for words and vectors; texts may stand "
             "in front of them",
         ),
+        Wrong(
+            "weights @ vectors",
+            "weights",
+            "the weights are given, and nothing is mixed",
+        ),
     ],
     minutes=4,
 )

@@ -364,6 +364,11 @@ EXERCISE = Exercise(
             "scores = -(x @ x.mT)",
             "the sign of the scores is turned",
         ),
+        Wrong(
+            "return weights @ x",
+            "return x",
+            "the words are given as they are",
+        ),
     ],
     stars=2,
     minutes=6,

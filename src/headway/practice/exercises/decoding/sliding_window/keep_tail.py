@@ -315,6 +315,11 @@ EXERCISE = Exercise(
             "    return keys, key[:, : W - 1]",
             "the first of the new keys are kept, and the past is not",
         ),
+        Wrong(
+            "keys[:, start:]",
+            "keys[:, W - 1 :]",
+            "the cut begins W - 1 from the beginning; it should be from the end",
+        ),
     ],
     stars=3,
     minutes=8,

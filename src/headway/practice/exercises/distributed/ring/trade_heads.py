@@ -293,6 +293,11 @@ EXERCISE = Exercise(
             "    ]\n",
             "machine m takes head m alone; it should take a block of H / N heads",
         ),
+        Wrong(
+            "attention(query, key, value, causal=True)",
+            "attention(key, query, value, causal=True)",
+            "queries and keys are swapped",
+        ),
     ],
     stars=2,
     minutes=25,

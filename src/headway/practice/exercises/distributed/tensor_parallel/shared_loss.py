@@ -8,7 +8,8 @@ Write `shared_loss(parts, targets)`: the cross-entropy of each position, a tenso
 which is minus the logarithm of the share that the softmax over all N V tokens gives to
 the target. `parts` is a list of N tensors (T, V), and `targets` (T) has numbers from 0
 to N V - 1. No tensor may be larger than (T, V): machines tell each other one number for
-each position, at most three times. Logits may be large.
+each position, at most three times. Logits may be large, and all those of a position may
+lie far below zero.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -76,8 +77,9 @@ EXERCISE = Exercise(
         "target's logit. A machine that does not have the target adds zero.",
     ),
     # Each token is asked once, so the first and the last of each machine are, too.
+    # If loud, all logits of the first position lie far below zero.
     draw=lambda d: (
-        [*d.normal(3, 3 * d.V, d.V)],
+        [*d.normal(3, 3 * d.V, d.V) - 1e4 * (d.loud - 1) * torch.eye(3 * d.V, 1)],
         d.order(3 * d.V),
     ),
     trials=({}, {"V": 3}, {"V": 5, "loud": 3000.0}),
@@ -325,6 +327,53 @@ EXERCISE = Exercise(
             "targets < (n + 1) * V",
             "targets < (n + 1) * V - 1",
             "nobody answers for the last token of a machine",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top - mass.log() - asked",
+            "the logarithm of the sum is subtracted; it should be added",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top + mass - asked",
+            "the sum of exponentials is added, and not its logarithm",
+        ),
+        Wrong(
+            "        found = part.gather(-1, place[:, None])[:, 0]\n",
+            "        found = part.gather(-1, place[:, None])\n",
+            "the axis that gather keeps is not taken away, so that each position "
+            "meets the logits of all",
+        ),
+        Wrong(
+            "part.gather(-1, place[:, None])[:, 0]",
+            "part.gather(-1, place)",
+            "gather is given places without an axis for the tokens; it needs as "
+            "many axes as the logits have",
+        ),
+        Wrong(
+            ".exp().sum(dim=-1)",
+            ".exp().sum()",
+            "exponentials are added over the positions as well",
+        ),
+        Wrong(
+            "(part - top[:, None]).exp()",
+            "part.exp()",
+            "the largest logit is added back without having been subtracted, and "
+            "large ones overflow",
+        ),
+        Wrong(
+            "(part - top[:, None]).exp()",
+            "(part - top[:, None])",
+            "the exponential is forgotten",
+        ),
+        Wrong(
+            "    top = torch.stack([part.amax(dim=-1) for part in "
+            "parts]).amax(dim=0)\n",
+            "    top = torch.zeros_like(parts[0][:, 0])\n"
+            "    for part in parts:\n"
+            "        top = torch.maximum(top, part.amax(dim=-1))\n",
+            "the largest logit is looked for from zero on, so that where all lie "
+            "far below zero every exponential is zero",
         ),
     ],
     stars=3,

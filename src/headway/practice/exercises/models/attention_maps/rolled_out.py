@@ -430,6 +430,11 @@ EXERCISE = Exercise(
             "the mean over the tokens of the last layer is given; each should "
             "have a row",
         ),
+        Wrong(
+            "residual * same + (1 - residual) * layer.mean(dim=0)",
+            "(1 - residual) * layer.mean(dim=0)",
+            "what stays of a token is left out, so that rows sum to less than one",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -361,6 +361,24 @@ EXERCISE = Exercise(
             "the sums are moved by one place and the first one stays, so that "
             "nothing is left where the likeliest token alone has the share",
         ),
+        Wrong(
+            "before < share",
+            "falling < share",
+            "a token is kept if its own share is less than `share`, whatever the "
+            "sum before it is",
+        ),
+        Wrong(
+            "before < share",
+            "(before + falling < share) | (before == 0.0)",
+            "the token with which the sum gets there is left out, unless it is "
+            "the likeliest",
+        ),
+        Wrong(
+            "before < share",
+            "(before + falling <= share) | (before == 0.0)",
+            "a token is kept only while the sum with it is at most the share, and "
+            "the likeliest always",
+        ),
     ],
     survivors={
         "-1 -> 1": "each table has two axes",

@@ -340,6 +340,11 @@ EXERCISE = Exercise(
             "        memory = memory - b * torch.outer(k, k @ memory)\n",
             "what the memory says is taken off once more after the value is written",
         ),
+        Wrong(
+            "zip(query, key, value, beta)",
+            "zip(key, query, value, beta)",
+            "queries and keys are swapped",
+        ),
     ],
     survivors={},
     stars=2,

@@ -288,6 +288,17 @@ EXERCISE = Exercise(
             "torch.sigmoid(lse - sinks[:, None]).mean(dim=1, keepdim=True)",
             "the mean gate of the heads is taken for all of them",
         ),
+        Wrong(
+            "lse[..., None] == -torch.inf",
+            "lse[..., None] != -torch.inf",
+            "rows that see something become zeros, and those that see nothing stay nan",
+        ),
+        Wrong(
+            "lse[..., None] == -torch.inf",
+            "lse == -torch.inf",
+            "the mask of rows that see nothing gets no axis for their numbers: "
+            "[..., None] is missing",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
     minutes=8,
