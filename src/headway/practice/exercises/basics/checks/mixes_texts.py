@@ -337,8 +337,15 @@ EXERCISE = Exercise(
             "the answer is turned around: True if texts are kept apart",
         ),
         Wrong(
-            "torch.randn(3, 7, 5, dtype=torch.float64)",
-            "torch.randn(3, 1, 5, dtype=torch.float64)",
+            "    before = attend(x)\n"
+            "    for text in range(3):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(7, 5,",
+            "    x = x[:, :1]\n"
+            "    before = attend(x)\n"
+            "    for text in range(3):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(1, 5,",
             "texts have one token, so that what only later tokens do is missed",
         ),
         Wrong(

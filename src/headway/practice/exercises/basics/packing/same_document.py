@@ -282,6 +282,11 @@ EXERCISE = Exercise(
             "torch.ones(T, T).tril()",
             "the triangle is of numbers with a point, which & does not take",
         ),
+        Wrong(
+            "return same & past",
+            "return same[:, -1:] & past",
+            "only the last token's text is seen, by all tokens of the row",
+        ),
     ],
     stars=1,
     minutes=6,

@@ -369,6 +369,21 @@ EXERCISE = Exercise(
             "return x",
             "the words are given as they are",
         ),
+        Wrong(
+            "    scores = x @ x.mT\n"
+            "    weights = torch.softmax(scores, dim=-1)\n"
+            "    return weights @ x",
+            "    rows = x.reshape(-1, x.shape[-1])\n"
+            "    weights = torch.softmax(rows @ rows.mT, dim=-1)\n"
+            "    return (weights @ rows).view_as(x)",
+            "all texts are joined to one, so that words look at words of other texts",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return (weights[..., None] * x[..., None, :, :]).sum(dim=-3)",
+            "products are added up over the words that ask; it should be over "
+            "those that are asked",
+        ),
     ],
     stars=2,
     minutes=6,

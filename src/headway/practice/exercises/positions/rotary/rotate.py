@@ -302,8 +302,7 @@ EXERCISE = Exercise(
             "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
             "cos], dim=-1)\n"
             "    return turned.flatten(-2)",
-            "    return torch.cat([a * cos - b * sin, a * sin + b * cos, "
-            "x[..., 2 * angles.shape[-1] :]], dim=-2)",
+            "    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-2)",
             "the two of the pairs are joined along the tokens; they should be "
             "along the last axis",
         ),
