@@ -460,6 +460,56 @@ EXERCISE = Exercise(
             same_as="a row that sees nothing is left to the softmax, which "
             "divides zero by zero there: it gives nan, and should give zeros",
         ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores, dim=-1)",
+            "nothing is hidden, as when the result of masked_fill is lost, in a "
+            "row that sees nothing, too",
+            exhibit="masks/#masked-fill-without-assignment",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores + mask, dim=-1)",
+            "a mask of zeros and ones is added to the scores, and a row that sees "
+            "nothing gets weights for all keys",
+            exhibit="masks/#mask-of-ones-added",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = scores.exp() * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted, and a row that sees nothing "
+            "divides zero by zero",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = scores.exp() * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
+            "the largest score is not subtracted: exponentials of large ones "
+            "overflow, and sums of small ones are taken for zero",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask.T, -torch.inf), dim=-1)",
+            "the mask is transposed, and has a row for each key",
+        ),
+        Wrong(
+            PLAIN,
+            "    hidden = scores.clone()\n"
+            "    hidden[:, ~mask] = -torch.inf\n"
+            "    return torch.softmax(hidden, dim=-1)",
+            "one axis is taken to stand before the mask's two; there may be more",
+            hint="masked_fill lays the mask along the last axes, however many "
+            "there are.",
+        ),
+        Wrong(
+            PLAIN,
+            "    top = scores.masked_fill(~mask, -1e30).amax(dim=-1, keepdim=True)\n"
+            "    grown = (scores.clamp(max=top) - top).exp() * mask\n"
+            "    return grown / (grown.sum(dim=-1, keepdim=True) + 1e-9)",
+            "1e-9 is added to each sum, so that weights come out a little too "
+            "small; only a sum of zero needs care",
+        ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
     stars=2,

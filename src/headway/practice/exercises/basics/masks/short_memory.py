@@ -314,6 +314,27 @@ EXERCISE = Exercise(
             "torch.where(past.triu(1 - W), 0.0, -torch.inf)",
             "zeros and minus infinity are given; it should be True and False",
         ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "return torch.ones(W, W, dtype=torch.bool).tril().triu(1 - T)",
+            "T and W are exchanged",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "t, s = torch.arange(T)[:, None], torch.arange(T)\n"
+            "    return (s <= t) and (t - s < W)",
+            "`and`, a chain such as a <= b < c, or a bracket that is missing "
+            "around a comparison asks for one answer; tables are joined by `&`, "
+            "with brackets",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "return torch.arange(T) > T - 1 - W",
+            "the row of the last token alone is given; each should have one",
+        ),
     ],
     minutes=5,
 )

@@ -287,6 +287,11 @@ EXERCISE = Exercise(
             "return same[:, -1:] & past",
             "only the last token's text is seen, by all tokens of the row",
         ),
+        Wrong(
+            "same & past",
+            "same and past",
+            "`and` asks for one answer; `&` joins tables of true and false",
+        ),
     ],
     stars=1,
     minutes=6,

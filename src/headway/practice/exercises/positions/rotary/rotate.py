@@ -387,6 +387,29 @@ EXERCISE = Exercise(
             "    return turned.flatten(-2)",
             "the last pair is left as it is",
         ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    a, b = x.chunk(2, dim=-1)\n"
+            "    return torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)",
+            "numbers half a vector apart are turned, and backwards; a pair should "
+            "be neighbours",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    return torch.complex(a * cos - b * sin, a * sin + b * cos)",
+            "complex numbers are given; torch.view_as_real and flatten make two "
+            "of each",
+        ),
+        Wrong(
+            "x[..., 0::2], x[..., 1::2]",
+            "x.view(x.shape[0], x.shape[1], -1, 2).unbind(dim=-1)",
+            "the first two axes are taken for texts and tokens; there may be "
+            "fewer or more",
+        ),
     ],
     stars=2,
     minutes=8,
