@@ -292,6 +292,18 @@ EXERCISE = Exercise(
             "same and past",
             "`and` asks for one answer; `&` joins tables of true and false",
         ),
+        Wrong(
+            "return same & past",
+            "return torch.eye(T, dtype=torch.bool) & same",
+            "each token sees itself alone",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, :, None] == ids[:, :, None]",
+            "both sides get the same new axis, so that each token is compared "
+            "with itself",
+            same_as="texts see each other: only the future is hidden",
+        ),
     ],
     stars=1,
     minutes=6,

@@ -85,7 +85,7 @@ EXERCISE = Exercise(
         d.normal(d.D, d.W),
         d.normal(d.D, d.V),
     ),
-    trials=[{}, dict.fromkeys("BTDVW", 4)],
+    trials=[{}, dict.fromkeys("BTDVW", 4), {"B": 1}],
     ask=run,
     law="backward adds to the gradients that are there, and step uses what is there.",
     right=[
@@ -418,6 +418,26 @@ EXERCISE = Exercise(
             "    return sum(losses) / len(losses)\n"
             "    logits = attend(x)[:, -1]\n",
             "each text gets a step of its own; there should be one step for all",
+        ),
+        Wrong(
+            "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n",
+            "    optimizer.step()\n"
+            "    optimizer.zero_grad()\n"
+            "    loss = nn.functional.cross_entropy(attend(x)[:, -1], answer)\n"
+            "    loss.backward()\n",
+            "the step is taken first, with the gradients that were left from the "
+            "call before",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "nn.functional.cross_entropy(logits, answer) / len(x)",
+            "the loss is divided by the number of texts, and learned from so; it "
+            "is a mean already",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -1].squeeze()",
+            "squeeze takes the axis of the texts away where there is one text alone",
         ),
     ],
     survivors={"loss.item() -> loss": "a tensor with one number is one number"},

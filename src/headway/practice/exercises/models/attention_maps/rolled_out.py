@@ -435,6 +435,24 @@ EXERCISE = Exercise(
             "(1 - residual) * layer.mean(dim=0)",
             "what stays of a token is left out, so that rows sum to less than one",
         ),
+        Wrong(
+            "    for layer in maps:\n",
+            "    for layer in torch.stack(maps).mean(dim=0)[:, None]:\n",
+            "the mean is taken over the layers, and the heads are multiplied",
+        ),
+        Wrong(
+            "step @ result",
+            "step @ result.mT",
+            "what was found so far is turned over in each product",
+        ),
+        Wrong(
+            "    for layer in maps:\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "    for n, layer in enumerate(maps, 1):\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        step = step if n < len(maps) else layer.mean(dim=0)\n",
+            "the last layer has no residual connection",
+        ),
     ],
     stars=1,
     minutes=8,
