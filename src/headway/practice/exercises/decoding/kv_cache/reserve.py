@@ -305,6 +305,23 @@ EXERCISE = Exercise(
             "writes",
             same_as="the new keys are not written",
         ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length : end - 1] = key[:, :-1]",
+            "the last token of a piece is not written",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n",
+            "    for t in range(key.shape[1]):\n"
+            "        room[:, length + t - 1] = key[:, t]\n",
+            "keys are written one place too early, which for the first is the end "
+            "of the room",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, : end + key.shape[1]], end",
+            "the new keys are counted twice in what is given",
+        ),
     ],
     minutes=8,
 )

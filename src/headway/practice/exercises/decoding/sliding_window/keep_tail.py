@@ -320,6 +320,24 @@ EXERCISE = Exercise(
             "keys[:, W - 1 :]",
             "the cut begins W - 1 from the beginning; it should be from the end",
         ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    keys = keys[:, -W:]\n    return keys, keys",
+            "the latest W tokens are all that is given and kept: the first ones "
+            "of a long piece find too little, and one too many is kept",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return kept, keys[:, start:]",
+            "the new tokens choose from what was kept alone; they should see the "
+            "new keys, too",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, keys[..., start:]",
+            "the cut is made along the numbers of a key; it should be made along "
+            "the tokens",
+        ),
     ],
     stars=3,
     minutes=8,

@@ -379,6 +379,30 @@ EXERCISE = Exercise(
             "a token is kept only while the sum with it is at most the share, and "
             "the likeliest always",
         ),
+        Wrong(
+            "    return found / found.sum(dim=-1, keepdim=True)\n",
+            "    return shares\n",
+            "no token is left out: all keep their shares",
+        ),
+        Wrong(
+            "    falling, order = shares.sort(dim=-1, descending=True)\n",
+            "    found, total = torch.zeros_like(shares), 0.0\n"
+            "    for text, row in enumerate(shares):\n"
+            "        for token in row.argsort(descending=True):\n"
+            "            found[text, token] = row[token]\n"
+            "            total += row[token]\n"
+            "            if total >= share:\n"
+            "                break\n"
+            "    return found / found.sum(dim=-1, keepdim=True)\n"
+            "    falling, order = shares.sort(dim=-1, descending=True)\n",
+            "the sum goes on from one text to the next; it should begin at zero "
+            "in each",
+        ),
+        Wrong(
+            "falling.cumsum(dim=-1) - falling",
+            "falling.flatten().cumsum(dim=0).view_as(falling) - falling",
+            "the sum goes on through all texts, one behind the other",
+        ),
     ],
     survivors={
         "-1 -> 1": "each table has two axes",
