@@ -284,6 +284,24 @@ EXERCISE = Exercise(
             "a square for T keys is put behind the older ones, also where there "
             "are fewer keys than T",
         ),
+        Wrong(
+            "tril(S - T)",
+            "tril(min(S - T, 0))",
+            "the diagonal is never moved to the right, so that with more keys "
+            "than queries the newest are hidden",
+        ),
+        Wrong(
+            "every.tril(S - T)",
+            "every.tril(S - T) & (T <= S)",
+            "with more queries than keys nothing is seen; only the first queries "
+            "should see nothing",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n"
+            "    return every.tril()[:, -T:]",
+            "the last T columns of a square are taken; it should be the last T rows",
+        ),
     ],
     stars=1,
     minutes=5,

@@ -258,6 +258,36 @@ EXERCISE = Exercise(
             "a reshape to (H, D, T) comes before any exchange of axes, and mixes "
             "the tokens",
         ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    D = x.shape[-1] // num_heads\n"
+            "    return x.reshape(x.shape[0], num_heads, -1, D)",
+            "one reshape asks for texts, heads, tokens and numbers at once: it "
+            "mixes the tokens, and takes the first axis for the texts",
+            exhibit="heads/#heads-split-without-transpose",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    per_token = x.unflatten(-1, (num_heads, -1))\n"
+            "    return torch.einsum('bthd->bhtd', per_token)",
+            "einsum names each axis, so that more or fewer in front are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return torch.cat(x.chunk(num_heads, dim=-1), dim=-3)",
+            "heads are joined along an axis that stands before the tokens; they "
+            "should get one of their own, as by torch.stack",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return x.reshape(*x.shape[:-2], -1, x.shape[-1] // num_heads)",
+            "all heads of all tokens stand in one axis; heads should have their own",
+        ),
     ],
     stars=2,
     minutes=8,
