@@ -375,6 +375,22 @@ EXERCISE = Exercise(
             "the largest logit is looked for from zero on, so that where all lie "
             "far below zero every exponential is zero",
         ),
+        Wrong(
+            "asked = asked + torch.where(mine, found, 0.0)",
+            "asked = torch.maximum(asked, torch.where(mine, found, 0.0))",
+            "what the machines say of the target is joined by the largest, so "
+            "that a logit below zero loses against a zero",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return (asked - top).exp() / mass",
+            "the share of the target is given; minus its logarithm should be",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return (top + mass.log() - asked).sum()",
+            "the sum over all positions is given, and not the loss of each",
+        ),
     ],
     stars=3,
     minutes=30,

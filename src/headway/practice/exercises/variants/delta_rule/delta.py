@@ -345,6 +345,11 @@ EXERCISE = Exercise(
             "zip(key, query, value, beta)",
             "queries and keys are swapped",
         ),
+        Wrong(
+            "key.new_zeros(key.shape[1], value.shape[1])",
+            "torch.eye(key.shape[1], value.shape[1], dtype=key.dtype)",
+            "the memory begins with ones on the diagonal; it should begin with zeros",
+        ),
     ],
     survivors={},
     stars=2,
