@@ -298,6 +298,48 @@ EXERCISE = Exercise(
             "attention(key, query, value, causal=True)",
             "queries and keys are swapped",
         ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    rows = [\n"
+            "        attention(*(x[m].transpose(0, 1) for x in (queries, keys, "
+            "values)))\n"
+            "        for m in range(N)\n"
+            "    ]\n"
+            "    return [one.transpose(0, 1) for one in rows]\n"
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "nothing is traded: each machine attends to its own tokens alone, and "
+            "the future is seen",
+        ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    rows = []\n"
+            "    for m in range(N):\n"
+            "        own = [x[m].chunk(N, dim=1)[m] for x in (queries, keys, "
+            "values)]\n"
+            "        own = [x.transpose(0, 1) for x in own]\n"
+            "        rows.append(attention(*own, causal=True).transpose(0, 1))\n"
+            "    return rows\n"
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "each machine takes its heads of its own tokens alone; it should get "
+            "those of all tokens",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    return [torch.cat(one.chunk(N), dim=1) for one in found]\n",
+            "each machine cuts up its own result, and gets nothing of the others'",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    heads = [torch.cat([one.chunk(N)[m].transpose(0, 1) for one in "
+            "found]) for m in range(N)]\n"
+            "    return [one.reshape(queries[0].shape) for one in heads]\n",
+            "heads and tokens are swapped back by a reshape, which mixes them",
+        ),
+        Wrong(
+            "for parts in (queries, keys, values)",
+            "for parts in (queries, values, values)",
+            "the values are taken for keys as well",
+        ),
     ],
     stars=2,
     minutes=25,

@@ -299,6 +299,39 @@ EXERCISE = Exercise(
             "the mask of rows that see nothing gets no axis for their numbers: "
             "[..., None] is missing",
         ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 / torch.logaddexp(lse, sinks[:, None]).exp()",
+            "rows are divided by the mass of keys and sink, as if they had not "
+            "been divided by that of the keys",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 / torch.logaddexp(lse, sinks[:, None])",
+            "rows are divided by a logarithm of the mass; they should be "
+            "multiplied by the keys' share of it",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "lse / torch.logaddexp(lse, sinks[:, None])",
+            "two logarithms are divided; the exponential of their difference "
+            "should be taken",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse) * torch.sigmoid(-sinks[:, None])",
+            "keys and sink get a gate each, and are never compared with each other",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse - sinks[:, None] / rows.shape[-1] ** 0.5)",
+            "sinks are divided by a root of the width; they are scores already",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse.clamp(-80, 80) - sinks[:, None])",
+            "log-sum-exps are cut at a number such as 80, beyond which a sink may lie",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
     minutes=8,
