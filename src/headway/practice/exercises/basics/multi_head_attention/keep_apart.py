@@ -76,7 +76,7 @@ EXERCISE = Exercise(
         "multiply the weight by it in place, under torch.no_grad().",
     ),
     draw=lambda d: (d.normal(d.H * d.D, d.H * d.D), d.H),
-    trials=[{}, dict.fromkeys("HD", 4)],
+    trials=[{}, dict.fromkeys("HD", 4), {"D": 2}],
     ask=run,
     law="With blocks each head has a small projection of its own, and no column draws "
     "on two.",
@@ -289,6 +289,41 @@ EXERCISE = Exercise(
             "torch.block_diag(*torch.ones(H, D, D))",
             "torch.eye(H).repeat_interleave(D, dim=0)",
             "the table has a column for each head; it should have D of them",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(D):\n"
+            "            own[h * D : h * D + D, h * D : h * D + D] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "the loop makes D blocks; it should make H, and there may be more "
+            "heads than D",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h * H : h * H + H, h * H : h * H + H] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "each block is H wide and begins at h times H; it should be D",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h * D : h * D + D - 1, h * D : h * D + D - 1] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "each block is one row and one column too small: the end of a slice "
+            "is not part of it",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h * D : h * D + D + 1, h * D : h * D + D + 1] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "each block is one row and one column too large, so that a number of "
+            "the next head comes in",
         ),
     ],
     minutes=12,

@@ -306,6 +306,12 @@ EXERCISE = Exercise(
             "queries grow by the root of how many there are; scores are divided "
             "by the root of D",
         ),
+        Wrong(
+            "    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    query = torch.zeros(len(wanted), S)\n    query[:, wanted] = 1e4\n",
+            "each query asks for all places that are wanted: [:, wanted] is every "
+            "row, and not one for each place",
+        ),
     ],
     survivors={
         "0.5 -> 2.0": "larger scores do as well",
