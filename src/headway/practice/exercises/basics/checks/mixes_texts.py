@@ -185,6 +185,16 @@ def one_row_hidden(x: Tensor) -> Tensor:
     return (torch.softmax(scores, dim=-1) @ row).view_as(x)
 
 
+def narrow(x: Tensor) -> Tensor:
+    """attention within each text that gives two numbers a row"""
+    return right(x) @ torch.ones(5, 2, dtype=x.dtype)
+
+
+def narrow_one_row(x: Tensor) -> Tensor:
+    """attention that puts all texts into one row, and gives two numbers a row"""
+    return one_row(x) @ torch.ones(5, 2, dtype=x.dtype)
+
+
 CASES = [
     right,
     causal,
@@ -208,6 +218,8 @@ CASES = [
     second_of_first,
     turned_numbers,
     one_row_hidden,
+    narrow,
+    narrow_one_row,
 ]
 
 
@@ -325,8 +337,15 @@ EXERCISE = Exercise(
             "the answer is turned around: True if texts are kept apart",
         ),
         Wrong(
-            "torch.randn(3, 7, 5, dtype=torch.float64)",
-            "torch.randn(3, 1, 5, dtype=torch.float64)",
+            "    before = attend(x)\n"
+            "    for text in range(3):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(7, 5,",
+            "    x = x[:, :1]\n"
+            "    before = attend(x)\n"
+            "    for text in range(3):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(1, 5,",
             "texts have one token, so that what only later tokens do is missed",
         ),
         Wrong(
@@ -501,6 +520,55 @@ EXERCISE = Exercise(
             "        moved[text] = False\n",
             "a text becomes nan, and zero times nan is nan, so that a module is "
             "blamed that gives other texts a weight of zero",
+        ),
+        Wrong(
+            "changed[text] = torch.randn(7, 5, dtype=torch.float64)",
+            "changed[text] = x[text].flip(0)",
+            "the tokens of a text change their order, and nothing new comes in",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    x = torch.randn(4, 7, 5, dtype=torch.float64)\n"
+            "    before = attend(x)\n"
+            "    for text in range(4):\n"
+            "        changed = x.clone()\n"
+            "        changed[text] = torch.randn(7, 5, dtype=torch.float64)\n"
+            "        behind = (text + 1) % 4\n"
+            "        if not torch.allclose(attend(changed)[behind], before[behind]):\n"
+            "            return True\n"
+            "    return False\n"
+            "    before = attend(x)\n",
+            "of four texts only the one behind the changed one is looked at",
+        ),
+        Wrong(
+            "        moved[text] = False\n",
+            "        moved = (attend(changed).sum() - before.sum()).abs() > 1e-9\n",
+            "sums over all texts are compared, in which the changed one counts",
+        ),
+        Wrong(
+            "    before = attend(x)\n",
+            "    alone = attend(x[:1])\n"
+            "    return not torch.allclose(attend(x[:1].repeat(3, 1, 1)), alone)\n"
+            "    before = attend(x)\n",
+            "a text is compared with copies of itself, so that what it gets from "
+            "others is what it would get alone",
+        ),
+        Wrong(
+            "for text in range(3):",
+            "for text in (0, 2):",
+            "only the first and the last text are changed",
+        ),
+        Wrong(
+            "if moved.any():",
+            "if moved:",
+            "a table is asked for one answer: .any() says whether one of its "
+            "entries is True",
+        ),
+        Wrong(
+            "        moved[text] = False\n",
+            "        moved = moved & (torch.arange(3) != text)[:, None, "
+            "None].expand_as(x)\n",
+            "rows are taken to have as many numbers as tokens; they have V",
         ),
     ],
     survivors={

@@ -44,6 +44,9 @@ CASES = [
     ("doglikedog", ["dog", "like"]),
     ("abcdef", ["abc", "def", "bcde"]),
     ("abcx", ["ab", "b", "c", "x"]),
+    ("abcde", ["ab", "abc", "cde"]),  # not the fewest pieces
+    ("c++like", ["like", "c++", "c"]),
+    ("dogDo", ["Dog", "do", "D"]),
 ]
 
 # The loop of the solution, in whose place many put another.
@@ -374,6 +377,128 @@ EXERCISE = Exercise(
             "that a shorter one is tried next; it should begin again with "
             "the longest",
             hint="break ends the loop over the pieces, and the outer loop begins anew.",
+        ),
+        Wrong(
+            LOOP,
+            "    cuts = {len(word): []}\n"
+            "    for start in range(len(word) - 1, -1, -1):\n"
+            "        fits = [p for p in [*pieces, word[start]] if "
+            "word.startswith(p, start)]\n"
+            "        ways = [[p, *cuts[start + len(p)]] for p in fits]\n"
+            "        cuts[start] = min(ways, key=len)\n"
+            "    found = cuts[0]\n",
+            "the word is cut into as few pieces as possible; the longest should "
+            "be taken at each place",
+        ),
+        Wrong(
+            LOOP,
+            "    import re\n"
+            "\n"
+            "    ways = [*sorted(pieces, key=len, reverse=True), '.']\n"
+            "    found = re.findall('|'.join(ways), word)\n",
+            "pieces are taken for regular expressions, in which + and . have a "
+            "meaning of their own: re.escape takes it away",
+        ),
+        Wrong(
+            LOOP,
+            "    import re\n"
+            "\n"
+            "    found = re.findall('|'.join([*map(re.escape, pieces), '.']), word)\n",
+            "a regular expression tries the pieces in the order of the list, and "
+            "takes the first that fits",
+            same_as="the first piece of the list that fits is taken, however short",
+        ),
+        Wrong(
+            "word.startswith(piece)",
+            "word.lower().startswith(piece.lower())",
+            "capital letters are taken for small ones",
+        ),
+        Wrong(
+            "    found = []\n",
+            "    found, word = [], word.lower()\n",
+            "the word is turned into small letters",
+        ),
+        Wrong(
+            LOOP,
+            "    current = ''\n"
+            "    for letter in word:\n"
+            "        current += letter\n"
+            "        if current in pieces:\n"
+            "            found.append(current)\n"
+            "            current = ''\n"
+            "    found += current\n",
+            "letters are joined until they are a known piece, so that the "
+            "shortest is taken, and what is left is cut into letters",
+        ),
+        Wrong(
+            LOOP,
+            "    current = ''\n"
+            "    for letter in word:\n"
+            "        current += letter\n"
+            "        if current in pieces:\n"
+            "            found.append(current)\n"
+            "            current = ''\n"
+            "    found += [current] if current else []\n",
+            "letters are joined until they are a known piece, so that the "
+            "shortest is taken, and what is left becomes one piece",
+        ),
+        Wrong(
+            LOOP,
+            "    current = ''\n"
+            "    for letter in word:\n"
+            "        current += letter\n"
+            "        if current in pieces:\n"
+            "            found.append(current)\n"
+            "            current = ''\n",
+            "letters are joined until they are a known piece, so that the "
+            "shortest is taken, and what is left is lost",
+        ),
+        Wrong(
+            LOOP,
+            "    current = ''\n"
+            "    for letter in word:\n"
+            "        if current and current + letter not in pieces:\n"
+            "            found.append(current)\n"
+            "            current = ''\n"
+            "        current += letter\n"
+            "    found += [current] if current else []\n",
+            "a piece grows letter by letter, and only while what is joined so far "
+            "is known itself",
+        ),
+        Wrong(
+            "word = word[len(piece) :]",
+            "word = word.lstrip(piece)",
+            "lstrip is to take the piece off: it takes off all letters that occur "
+            "in it, as often as they come",
+        ),
+        Wrong(
+            "return found",
+            "return [*found, '']",
+            "an empty piece stands at the end",
+        ),
+        Wrong(
+            "    return found",
+            "    nested = []\n"
+            "    for piece in reversed(found):\n"
+            "        nested = [piece, nested]\n"
+            "    return nested",
+            "each list contains the list of the rest: [piece, *rest] joins them",
+        ),
+        Wrong(
+            "    return found",
+            "    return found[:1]",
+            "only the first piece is given",
+        ),
+        Wrong(
+            "word = word[len(piece) :]",
+            "word = word.strip(piece)",
+            "strip is to take the piece off: it takes off all letters that occur "
+            "in it, at both ends",
+        ),
+        Wrong(
+            "default=word[0]",
+            "default=word[-1]",
+            "the last letter is cut off where the first one is unknown",
         ),
     ],
     minutes=10,

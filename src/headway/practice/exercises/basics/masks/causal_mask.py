@@ -252,6 +252,56 @@ EXERCISE = Exercise(
             same_as="the last T rows of a square are taken, which has no more than "
             "S rows",
         ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.zeros(T, S, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        for s in range(t + 1):\n"
+            "            every[t, s] = True\n"
+            "    return every",
+            "query t sees keys up to number t, and with more queries than keys "
+            "there is no such key",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "return torch.arange(S) <= torch.arange(S - T, S).clamp(min=0)[:, None]",
+            "positions below zero are set to zero, so that queries without a key "
+            "see the first one",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "past = torch.ones(T, S - T, dtype=torch.bool)\n"
+            "    return torch.cat([past, torch.ones(T, T, "
+            "dtype=torch.bool).tril()], dim=1)",
+            "a square for T keys is put behind the S - T older ones, and with "
+            "more queries than keys that number is below zero",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "past = torch.ones(T, max(0, S - T), dtype=torch.bool)\n"
+            "    return torch.cat([past, torch.ones(T, T, "
+            "dtype=torch.bool).tril()], dim=1)",
+            "a square for T keys is put behind the older ones, also where there "
+            "are fewer keys than T",
+        ),
+        Wrong(
+            "tril(S - T)",
+            "tril(min(S - T, 0))",
+            "the diagonal is never moved to the right, so that with more keys "
+            "than queries the newest are hidden",
+        ),
+        Wrong(
+            "every.tril(S - T)",
+            "every.tril(S - T) & (T <= S)",
+            "with more queries than keys nothing is seen; only the first queries "
+            "should see nothing",
+        ),
+        Wrong(
+            "every = torch.ones(T, S, dtype=torch.bool)\n    return every.tril(S - T)",
+            "every = torch.ones(S, S, dtype=torch.bool)\n"
+            "    return every.tril()[:, -T:]",
+            "the last T columns of a square are taken; it should be the last T rows",
+        ),
     ],
     stars=1,
     minutes=5,

@@ -396,6 +396,120 @@ EXERCISE = Exercise(
             "    return torch.softmax(hidden, dim=-1)",
             "the first row of the mask is taken for all queries",
         ),
+        Wrong(
+            PLAIN,
+            "    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), "
+            "dim=-1)\n"
+            "    weights[weights.isnan()] = 0.0\n"
+            "    return weights",
+            "zeros are written into the weights, which the softmax still needs "
+            "for its gradients: masked_fill makes a new table",
+        ),
+        Wrong(
+            PLAIN,
+            "    top = scores.masked_fill(~mask, -torch.inf).amax(dim=-1, "
+            "keepdim=True)\n"
+            "    grown = (scores - top.nan_to_num(neginf=0.0)).exp()\n"
+            "    grown = torch.where(mask, grown, 0.0)\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
+            "exponentials of hidden scores overflow before they are hidden: the "
+            "weights are right, and on the way back zero times infinity is nan",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores + mask.to(scores.dtype).log(), dim=-1)",
+            "zeros and minus infinity are added to the scores, and a row that "
+            "sees nothing is left to the softmax: it gives nan, and so do its "
+            "gradients",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores - ~mask * 1e9, dim=-1)",
+            "a large number is taken off hidden scores; where all are hidden, the "
+            "softmax is as if none were, and it should be zero",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = torch.softmax(scores, dim=-1) * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
+            "weights are hidden after the softmax and divided by their sum, or by "
+            "a small number where hidden keys took nearly all",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = torch.softmax(scores, dim=-1) * mask\n"
+            "    return grown / grown.sum(dim=-1)",
+            "keepdim is missing in the sum, so that sums of rows are laid along "
+            "the keys",
+        ),
+        Wrong(
+            PLAIN,
+            "    seen = mask.clone()\n"
+            "    seen[~mask.any(dim=-1), 0] = True\n"
+            "    return torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)",
+            "a row that sees nothing is let look at the first key, whose weight "
+            "is not taken away again",
+        ),
+        Wrong(
+            PLAIN,
+            "    if not mask.any():\n"
+            "        return torch.zeros_like(scores)\n"
+            "    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)",
+            "it is asked of the whole mask whether anything is seen; each row "
+            "should be asked",
+            same_as="a row that sees nothing is left to the softmax, which "
+            "divides zero by zero there: it gives nan, and should give zeros",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores, dim=-1)",
+            "nothing is hidden, as when the result of masked_fill is lost, in a "
+            "row that sees nothing, too",
+            exhibit="masks/#masked-fill-without-assignment",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores + mask, dim=-1)",
+            "a mask of zeros and ones is added to the scores, and a row that sees "
+            "nothing gets weights for all keys",
+            exhibit="masks/#mask-of-ones-added",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = scores.exp() * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "the largest score is not subtracted, and a row that sees nothing "
+            "divides zero by zero",
+        ),
+        Wrong(
+            PLAIN,
+            "    grown = scores.exp() * mask\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
+            "the largest score is not subtracted: exponentials of large ones "
+            "overflow, and sums of small ones are taken for zero",
+        ),
+        Wrong(
+            PLAIN,
+            "    return torch.softmax(scores.masked_fill(~mask.T, -torch.inf), dim=-1)",
+            "the mask is transposed, and has a row for each key",
+        ),
+        Wrong(
+            PLAIN,
+            "    hidden = scores.clone()\n"
+            "    hidden[:, ~mask] = -torch.inf\n"
+            "    return torch.softmax(hidden, dim=-1)",
+            "one axis is taken to stand before the mask's two; there may be more",
+            hint="masked_fill lays the mask along the last axes, however many "
+            "there are.",
+        ),
+        Wrong(
+            PLAIN,
+            "    top = scores.masked_fill(~mask, -1e30).amax(dim=-1, keepdim=True)\n"
+            "    grown = (scores.clamp(max=top) - top).exp() * mask\n"
+            "    return grown / (grown.sum(dim=-1, keepdim=True) + 1e-9)",
+            "1e-9 is added to each sum, so that weights come out a little too "
+            "small; only a sum of zero needs care",
+        ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
     stars=2,

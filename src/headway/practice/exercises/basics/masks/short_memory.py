@@ -237,6 +237,104 @@ EXERCISE = Exercise(
             "    return every.triu().tril(W)",
             "rows and columns are swapped, and one token too many is seen",
         ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        for s in range(t - W + 1, t + 1):\n"
+            "            mask[t, s] = True\n"
+            "    return mask",
+            "the loop over keys begins below zero for the first tokens, and "
+            "Python counts such places from the end",
+            hint="max(0, ...) keeps the loop from going below zero.",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, max(0, t - W // 2) : t + W // 2 + 1] = True\n"
+            "    return mask",
+            "the window lies around the token, half of it in the future",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, : t if t < W else t + 1] = True\n"
+            "    return mask.triu(1 - W)",
+            "the first W tokens do not see themselves",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, max(0, t - W + 1) if t >= W else 0 : t + 1 if t >= W "
+            "else T] = True\n"
+            "    return mask",
+            "the first W tokens see the whole text, and the future with it",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for t in range(T):\n"
+            "        mask[t, max(0, t - W + 1) if t >= W else 0 : t + 1 if t >= W "
+            "else W] = True\n"
+            "    return mask",
+            "the first W tokens see each other, and so the future",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "first = torch.arange(T) < W\n"
+            "    return torch.stack([first.roll(t - W + 1) for t in range(T)])",
+            "a row is rolled, and what leaves it on the left comes back on the right",
+        ),
+        Wrong(
+            "1 - W",
+            "-W - 1",
+            "two tokens too many are seen",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "mask = torch.zeros(T, T, dtype=torch.bool)\n"
+            "    for w in range(W):\n"
+            "        mask |= torch.ones(T - w, dtype=torch.bool).diag(-w)\n"
+            "    return mask",
+            "W diagonals are laid, and the text has fewer than that if W is "
+            "larger than T",
+        ),
+        Wrong(
+            "past.triu(1 - W)",
+            "torch.where(past.triu(1 - W), 0.0, -torch.inf)",
+            "zeros and minus infinity are given; it should be True and False",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "return torch.ones(W, W, dtype=torch.bool).tril().triu(1 - T)",
+            "T and W are exchanged",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "t, s = torch.arange(T)[:, None], torch.arange(T)\n"
+            "    return (s <= t) and (t - s < W)",
+            "`and`, a chain such as a <= b < c, or a bracket that is missing "
+            "around a comparison asks for one answer; tables are joined by `&`, "
+            "with brackets",
+        ),
+        Wrong(
+            "past = torch.ones(T, T, dtype=torch.bool).tril()\n"
+            "    return past.triu(1 - W)",
+            "return torch.arange(T) > T - 1 - W",
+            "the row of the last token alone is given; each should have one",
+        ),
     ],
     minutes=5,
 )

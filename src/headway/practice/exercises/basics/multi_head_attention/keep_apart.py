@@ -46,13 +46,20 @@ if __name__ == "__main__":
 def run(keep_apart, weight, num_heads):  # type: ignore[no-untyped-def]
     attend = MultiHeadAttention(3, len(weight), 9, 0.0, num_heads).double()
     attend.out_proj.weight.data, bias = weight, attend.out_proj.bias.clone()
-    keep_apart(attend)
+    before = {name: one.clone() for name, one in attend.state_dict().items()}
+    with torch.enable_grad():  # which is as before afterwards
+        keep_apart(attend)
+        records = torch.is_grad_enabled()
     kept = isinstance(attend.out_proj.weight, nn.Parameter)
     learns = all(one.requires_grad for one in attend.parameters())
+    others = [n for n in before if "out_proj" not in n]
+    same = all(before[n].equal(attend.state_dict()[n]) for n in others)
     return {
         "out_proj.weight": attend.out_proj.weight,
         "its kind": "a parameter" if kept else "no parameter",
+        "other weights": "as they were" if same else "changed",
         "its parameters": "still learn" if learns else "learn no more",
+        "whether PyTorch records": "yes" if records else "no more",
         "what out_proj.bias has changed by": attend.out_proj.bias - bias,
     }
 
@@ -69,7 +76,7 @@ EXERCISE = Exercise(
         "multiply the weight by it in place, under torch.no_grad().",
     ),
     draw=lambda d: (d.normal(d.H * d.D, d.H * d.D), d.H),
-    trials=[{}, dict.fromkeys("HD", 4)],
+    trials=[{}, dict.fromkeys("HD", 4), {"D": 2}],
     ask=run,
     law="With blocks each head has a small projection of its own, and no column draws "
     "on two.",
@@ -255,6 +262,68 @@ EXERCISE = Exercise(
             "attend.out_proj.weight[:, :D] *= own[:, :D]",
             "only the columns of the first head are cleared; others still reach "
             "its columns, and theirs meet",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.out_proj.weight.div_(H)",
+            "the blocks are divided by the number of heads; what a head adds "
+            "should stay as it was",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.W_value.weight.zero_()",
+            "another weight is changed as well; out_proj alone should be",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "attend.out_proj.weight.mul_(own)\n        attend.out_proj.bias = None",
+            "the bias is taken away; it should stay as it was",
+        ),
+        Wrong(
+            "with torch.no_grad():",
+            "torch.set_grad_enabled(False)\n    if True:",
+            "gradients are switched off for all that follows; `with "
+            "torch.no_grad():` switches them on again",
+        ),
+        Wrong(
+            "torch.block_diag(*torch.ones(H, D, D))",
+            "torch.eye(H).repeat_interleave(D, dim=0)",
+            "the table has a column for each head; it should have D of them",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(D):\n"
+            "            own[h * D : h * D + D, h * D : h * D + D] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "the loop makes D blocks; it should make H, and there may be more "
+            "heads than D",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h * H : h * H + H, h * H : h * H + H] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "each block is H wide and begins at h times H; it should be D",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h * D : h * D + D - 1, h * D : h * D + D - 1] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "each block is one row and one column too small: the end of a slice "
+            "is not part of it",
+        ),
+        Wrong(
+            "attend.out_proj.weight.mul_(own)",
+            "own.zero_()\n"
+            "        for h in range(H):\n"
+            "            own[h * D : h * D + D + 1, h * D : h * D + D + 1] = 1\n"
+            "        attend.out_proj.weight.mul_(own)",
+            "each block is one row and one column too large, so that a number of "
+            "the next head comes in",
         ),
     ],
     minutes=12,

@@ -218,6 +218,76 @@ EXERCISE = Exercise(
             "one text and a batch of texts are told apart, and with more axes in "
             "front the wrong ones change places",
         ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    per_token = x.view(x.shape[0], x.shape[1], num_heads, -1)\n"
+            "    return per_token.transpose(1, 2)",
+            "the first two axes are taken for texts and tokens; a single text "
+            "begins with its tokens",
+        ),
+        Wrong(
+            "per_token.transpose(-3, -2)",
+            "per_token.transpose(-3, -2)[..., :-1, :, :]",
+            "the last head is left out",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    if x.ndim > 2:\n"
+            "        B, T, E = x.shape\n"
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "one text and a batch of texts are thought of, and no more axes in front",
+        ),
+        Wrong(
+            "num_heads, -1)",
+            "num_heads, x.shape[-1] / num_heads)",
+            "a width is a whole number, and / gives none: // does",
+        ),
+        Wrong(
+            "per_token.transpose(-3, -2)",
+            "per_token.transpose(-3, -2).flip(-3)",
+            "the heads stand in reverse order",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    T = x.shape[-2]\n"
+            "    return x.reshape(*x.shape[:-2], num_heads, -1, T).mT",
+            "a reshape to (H, D, T) comes before any exchange of axes, and mixes "
+            "the tokens",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    D = x.shape[-1] // num_heads\n"
+            "    return x.reshape(x.shape[0], num_heads, -1, D)",
+            "one reshape asks for texts, heads, tokens and numbers at once: it "
+            "mixes the tokens, and takes the first axis for the texts",
+            exhibit="heads/#heads-split-without-transpose",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    per_token = x.unflatten(-1, (num_heads, -1))\n"
+            "    return torch.einsum('bthd->bhtd', per_token)",
+            "einsum names each axis, so that more or fewer in front are an error",
+            hint="In einsum, three dots stand for any number of axes.",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return torch.cat(x.chunk(num_heads, dim=-1), dim=-3)",
+            "heads are joined along an axis that stands before the tokens; they "
+            "should get one of their own, as by torch.stack",
+        ),
+        Wrong(
+            "    per_token = x.view(*x.shape[:-1], num_heads, -1)\n"
+            "    return per_token.transpose(-3, -2)",
+            "    return x.reshape(*x.shape[:-2], -1, x.shape[-1] // num_heads)",
+            "all heads of all tokens stand in one axis; heads should have their own",
+        ),
     ],
     stars=2,
     minutes=8,

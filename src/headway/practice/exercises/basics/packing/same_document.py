@@ -228,6 +228,82 @@ EXERCISE = Exercise(
             "documents are counted from zero to how many there are, so that "
             "larger numbers see nothing",
         ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "    ids = ids.sort(dim=-1).values\n"
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "documents are laid in the order of their numbers; they should stay "
+            "in that of the row",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "    new = (ids[:, 1:] != ids[:, :-1]).long()\n"
+            "    ids = torch.nn.functional.pad(new, (0, 1)).cumsum(dim=-1)\n"
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "a new text is counted from the last token of the one before",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "    new = (ids[:, 1:] > ids[:, :-1]).long()\n"
+            "    ids = torch.nn.functional.pad(new, (1, 0)).cumsum(dim=-1)\n"
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "only a larger number begins a new text; numbers may fall, too",
+        ),
+        Wrong(
+            "return same & past",
+            "return same & past & (ids != 0)[:, None]",
+            "the text of number zero is taken for padding",
+        ),
+        Wrong(
+            "return same & past",
+            "return (same & past).mT",
+            "rows and columns are swapped",
+            same_as="the triangle of the mask is flipped",
+        ),
+        Wrong(
+            "return same & past",
+            "return (same & past).unsqueeze(0)",
+            "there is one axis too many in front",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, :, None] == ids",
+            "only one side gets a new axis, so that tokens are compared with rows "
+            "of the batch",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, None, :] == ids",
+            "the new axis stands before the tokens on one side alone, so that "
+            "rows are compared with rows",
+        ),
+        Wrong(
+            "torch.ones(T, T, dtype=torch.bool).tril()",
+            "torch.ones(T, T).tril()",
+            "the triangle is of numbers with a point, which & does not take",
+        ),
+        Wrong(
+            "return same & past",
+            "return same[:, -1:] & past",
+            "only the last token's text is seen, by all tokens of the row",
+        ),
+        Wrong(
+            "same & past",
+            "same and past",
+            "`and` asks for one answer; `&` joins tables of true and false",
+        ),
+        Wrong(
+            "return same & past",
+            "return torch.eye(T, dtype=torch.bool) & same",
+            "each token sees itself alone",
+        ),
+        Wrong(
+            "ids[:, :, None] == ids[:, None, :]",
+            "ids[:, :, None] == ids[:, :, None]",
+            "both sides get the same new axis, so that each token is compared "
+            "with itself",
+            same_as="texts see each other: only the future is hidden",
+        ),
     ],
     stars=1,
     minutes=6,

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         "the exponential of its score, after the division, drowns the rest?",
     ),
     draw=lambda d: (d.integers(d.S, d.T), d.S, d.normal(d.S, d.V)),
-    trials=({}, EQUAL, {"S": 100, "T": 7}),
+    trials=({}, EQUAL, {"S": 100, "T": 7}, {"S": 100, "T": 1}),
     ask=found,
     properties=[
         Property(
@@ -272,6 +272,45 @@ EXERCISE = Exercise(
             "    query = 10000 * key[wanted]\n",
             "keys lie on a circle, and a factor of 10000 is too small to "
             "tell neighbours apart once there are many",
+        ),
+        Wrong(
+            "key[wanted]",
+            "torch.nn.functional.one_hot(wanted)",
+            "one_hot makes as many columns as the largest wanted place needs; it "
+            "should be told S",
+        ),
+        Wrong(
+            "    key = torch.eye(S)\n    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    key = (torch.arange(S)[:, None] >> torch.arange(7)) & 1\n"
+            "    query = 1000 * key[wanted]\n",
+            "keys are binary numbers of zeros and ones, so that a key with more "
+            "ones has a score as large",
+            hint="With minus one in place of zero, which key fits a query best?",
+        ),
+        Wrong(
+            "    return query, key\n",
+            "    return query\n",
+            "queries are given alone; keys are asked for, too",
+        ),
+        Wrong(
+            "    key = torch.eye(S)\n    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    angles = torch.linspace(0, 2 * torch.pi, S, dtype=torch.float64)\n"
+            "    key = torch.stack([angles.cos(), angles.sin()], dim=-1)\n"
+            "    query = 1e6 * key[wanted]\n",
+            "keys lie on a circle that is closed, so that the first and the last "
+            "are the same",
+        ),
+        Wrong(
+            "S**0.5",
+            "len(wanted) ** 0.5",
+            "queries grow by the root of how many there are; scores are divided "
+            "by the root of D",
+        ),
+        Wrong(
+            "    query = 100.0 * S**0.5 * key[wanted]\n",
+            "    query = torch.zeros(len(wanted), S)\n    query[:, wanted] = 1e4\n",
+            "each query asks for all places that are wanted: [:, wanted] is every "
+            "row, and not one for each place",
         ),
     ],
     survivors={

@@ -47,7 +47,9 @@ def pair(x, weights):  # type: ignore[no-untyped-def]
 
 def run(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
     one, other = pair(x, weights)
-    copy_weights(one, other)
+    with torch.enable_grad():  # which is as before afterwards
+        copy_weights(one, other)
+        records = torch.is_grad_enabled()
     of_v1, of_v2, own = one(x), other(x), [*other.parameters()]
     learns = [name for name, m in (("V1", one), ("V2", other)) if can_learn(m)]
     with torch.no_grad():
@@ -56,6 +58,7 @@ def run(copy_weights, x, *weights):  # type: ignore[no-untyped-def]
     return {
         "the result of the V2": of_v2,
         "the result of the V1": of_v1,
+        "whether PyTorch records": "yes" if records else "no more",
         "who can learn": " and ".join(learns) or "nobody",
         "parameters of the V2": len(own),
         "what moves the V2": "nothing" if other(x).equal(of_v2) else "training the V1",
@@ -93,6 +96,7 @@ EXERCISE = Exercise(
         d.normal(d.E, d.D),
         d.normal(d.E, d.D),
     ),
+    trials=({}, dict.fromkeys("TED", 4), {"D": 1}),
     ask=run,
     law="Two modules with the same weights give the same, and still learn apart.",
     right=[
@@ -335,6 +339,53 @@ EXERCISE = Exercise(
             each("target.{0}.weight = torch.nn.Parameter(source.{0}.clone())"),
             "the matrices are copied as they are; nn.Linear stores them "
             "the other way around",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.copy_(source.W_value.T)"),
+            "all three get the weight of the values",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.copy_(source.W_key.T)"),
+            "all three get the weight of the keys",
+        ),
+        Wrong(
+            THREE,
+            "target.W_query.weight.copy_(source.W_value.T)\n"
+            "        target.W_key.weight.copy_(source.W_key.T)\n"
+            "        target.W_value.weight.copy_(source.W_query.T)",
+            "queries and values are swapped",
+        ),
+        Wrong(
+            THREE,
+            each("target.{0}.weight.copy_(source.{0}.weight.T)"),
+            "the matrices of the V1 are asked for .weight, which layers have: "
+            "they are parameters themselves",
+        ),
+        Wrong(
+            THREE,
+            "target.load_state_dict(\n"
+            '            {f"{n[:-7]}.weight": getattr(source, n[:-7]) for n in '
+            "target.state_dict()}\n"
+            "        )",
+            "the matrices are read in as they are; nn.Linear stores them the "
+            "other way around, and they do not fit",
+        ),
+        Wrong(
+            THREE,
+            each(
+                "target.{0}.weight = torch.nn.Parameter("
+                "source.{0}.detach().T.contiguous())"
+            ),
+            "contiguous() copies only what does not lie in order already: with "
+            "d_out one, both modules have one memory",
+        ),
+        Wrong(
+            "with torch.no_grad():",
+            "torch.set_grad_enabled(False)\n    if True:",
+            "gradients are switched off for all that follows; `with "
+            "torch.no_grad():` switches them on again",
         ),
     ],
     minutes=6,

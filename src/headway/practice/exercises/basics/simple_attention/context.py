@@ -246,6 +246,68 @@ EXERCISE = Exercise(
             "(weights @ vectors)[..., -1:, :]",
             "only the last word that asks gets a result",
         ),
+        Wrong(
+            "weights @ vectors",
+            "weights[..., -1:] * vectors[..., -1:, :]",
+            "each product takes the place of the one before, by = in place of +=, "
+            "so that the last vector alone is left",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights[..., :-1] @ vectors[..., :-1, :]",
+            "the last vector is left out",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights[..., : weights.shape[-2]] @ vectors[..., : weights.shape[-2], :]",
+            "as many vectors are added as there are words that ask: T is taken for S",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights * vectors).sum(dim=-1)",
+            "numbers are multiplied position by position and added along the last "
+            "axis; @ multiplies rows by columns",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights * vectors).sum(dim=-2)",
+            "numbers are multiplied position by position and added along the axis "
+            "before the last; @ multiplies rows by columns",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "(weights[..., None] * vectors.unsqueeze(-2)).sum(dim=-2)",
+            "the vectors' new axis stands behind the vectors; it should stand "
+            "before them, for the words that ask",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "torch.nn.functional.scaled_dot_product_attention(weights, vectors, "
+            "vectors)",
+            "PyTorch's attention makes weights of queries and keys; here they are "
+            "given",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights.tril() @ vectors",
+            "a word takes only of vectors up to its own place",
+        ),
+        Wrong(
+            "return weights @ vectors",
+            "mixed = torch.zeros(len(weights), vectors.shape[1], "
+            "dtype=vectors.dtype)\n"
+            "    for t in range(len(weights)):\n"
+            "        for s in range(len(vectors)):\n"
+            "            mixed[t] += weights[t, s] * vectors[s]\n"
+            "    return mixed",
+            "the loops take the first axes for words and vectors; texts may stand "
+            "in front of them",
+        ),
+        Wrong(
+            "weights @ vectors",
+            "weights",
+            "the weights are given, and nothing is mixed",
+        ),
     ],
     minutes=4,
 )

@@ -305,6 +305,85 @@ EXERCISE = Exercise(
             "which comes later",
             same_as="scores are divided by the root of the width, which comes later",
         ),
+        Wrong(
+            "    scores = x @ x.mT\n"
+            "    weights = torch.softmax(scores, dim=-1)\n"
+            "    return weights @ x",
+            "    rows = []\n"
+            "    for query in x:\n"
+            "        weights = torch.softmax(x @ query, dim=0)\n"
+            "        rows.append(weights @ x)\n"
+            "    return torch.stack(rows)",
+            "the loop takes the first axis for the words; texts stand in front of them",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.max()).exp()\n"
+            "    weights = grown / grown.sum(dim=-1, keepdim=True)",
+            "one largest score is subtracted from all, so that in other rows all "
+            "exponentials are zero",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-1)).exp()\n"
+            "    weights = grown / grown.sum(dim=-1, keepdim=True)",
+            "keepdim is missing where the largest scores are taken",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    weights = grown / grown.sum(dim=-1)",
+            "keepdim is missing where exponentials are added up",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    weights = grown / grown.sum(dim=-2, keepdim=True)",
+            "exponentials are divided by the sums of columns; it should be those "
+            "of rows",
+        ),
+        Wrong(
+            "weights = torch.softmax(scores, dim=-1)",
+            "weights = (scores.exp() / scores.exp().sum(dim=-1, "
+            "keepdim=True)).nan_to_num()",
+            "exponentials of large scores overflow, and the nan that comes of it "
+            "is set to zero",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return weights @ x.mT",
+            "the words are transposed where they are mixed",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return (weights @ x)[..., -1:, :]",
+            "only the last word gets a context vector",
+        ),
+        Wrong(
+            "scores = x @ x.mT",
+            "scores = -(x @ x.mT)",
+            "the sign of the scores is turned",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return x",
+            "the words are given as they are",
+        ),
+        Wrong(
+            "    scores = x @ x.mT\n"
+            "    weights = torch.softmax(scores, dim=-1)\n"
+            "    return weights @ x",
+            "    rows = x.reshape(-1, x.shape[-1])\n"
+            "    weights = torch.softmax(rows @ rows.mT, dim=-1)\n"
+            "    return (weights @ rows).view_as(x)",
+            "all texts are joined to one, so that words look at words of other texts",
+        ),
+        Wrong(
+            "return weights @ x",
+            "return (weights[..., None] * x[..., None, :, :]).sum(dim=-3)",
+            "products are added up over the words that ask; it should be over "
+            "those that are asked",
+        ),
     ],
     stars=2,
     minutes=6,

@@ -85,7 +85,7 @@ EXERCISE = Exercise(
         d.normal(d.D, d.W),
         d.normal(d.D, d.V),
     ),
-    trials=[{}, dict.fromkeys("BTDVW", 4)],
+    trials=[{}, dict.fromkeys("BTDVW", 4), {"B": 1}],
     ask=run,
     law="backward adds to the gradients that are there, and step uses what is there.",
     right=[
@@ -358,6 +358,86 @@ EXERCISE = Exercise(
             "    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n",
             "gradients are cleared after the step alone, so that what was there "
             "before the first call goes into the first step",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "-logits.log_softmax(dim=0)[torch.arange(len(x)), answer].mean()",
+            "the softmax runs over the texts; it should run over the classes",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "-nn.functional.cross_entropy(logits, answer)",
+            "the sign of the loss is lost: the mean logarithm of shares is given, "
+            "and falls",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "nn.functional.cross_entropy(logits, answer) / logits.shape[-1]",
+            "the mean is taken over the classes as well, as by .mean() of a table "
+            "with one class a row",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "nn.functional.binary_cross_entropy_with_logits(logits, "
+            "nn.functional.one_hot(answer, logits.shape[-1]).to(logits))",
+            "each class is asked for by itself, as if a text could have several: "
+            "it should be the cross-entropy of one of C",
+        ),
+        Wrong(
+            "return loss.item()",
+            "return loss.exp().item()",
+            "the exponential of the loss is given, the perplexity",
+        ),
+        Wrong(
+            "return loss.item()",
+            "return (logits.argmax(dim=-1) == answer).double().mean().item()",
+            "the share of right guesses is given; the loss should be",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x).flatten(0, 1)",
+            "the rows of all tokens are handed over, and there is one answer for "
+            "each text",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -1:]",
+            "the last token keeps an axis of its own: -1: is a slice of one",
+            same_as="the rows of all tokens are handed to cross_entropy; it should be "
+            "the last one's",
+        ),
+        Wrong(
+            "    logits = attend(x)[:, -1]\n",
+            "    losses = []\n"
+            "    for one, right in zip(x.split(1), answer.split(1)):\n"
+            "        loss = nn.functional.cross_entropy(attend(one)[:, -1], right)\n"
+            "        optimizer.zero_grad()\n"
+            "        loss.backward()\n"
+            "        optimizer.step()\n"
+            "        losses.append(loss.item())\n"
+            "    return sum(losses) / len(losses)\n"
+            "    logits = attend(x)[:, -1]\n",
+            "each text gets a step of its own; there should be one step for all",
+        ),
+        Wrong(
+            "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n",
+            "    optimizer.step()\n"
+            "    optimizer.zero_grad()\n"
+            "    loss = nn.functional.cross_entropy(attend(x)[:, -1], answer)\n"
+            "    loss.backward()\n",
+            "the step is taken first, with the gradients that were left from the "
+            "call before",
+        ),
+        Wrong(
+            "nn.functional.cross_entropy(logits, answer)",
+            "nn.functional.cross_entropy(logits, answer) / len(x)",
+            "the loss is divided by the number of texts, and learned from so; it "
+            "is a mean already",
+        ),
+        Wrong(
+            "attend(x)[:, -1]",
+            "attend(x)[:, -1].squeeze()",
+            "squeeze takes the axis of the texts away where there is one text alone",
         ),
     ],
     survivors={"loss.item() -> loss": "a tensor with one number is one number"},

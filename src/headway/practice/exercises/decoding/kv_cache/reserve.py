@@ -260,6 +260,68 @@ EXERCISE = Exercise(
             "return room[:, :end], room.shape[1]",
             "the size of the room is given as the length",
         ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[0, length:end] = key[0]",
+            "only the first head is written",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length:end] += key",
+            "the new keys are added to what the room holds there",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length : end - 1] = key",
+            "the slice that is written is one place too short: its end is not "
+            "part of it",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length] = key[:, 0]",
+            "only the first token of a piece is written",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length] = key[:, -1]",
+            "only the last token of a piece is written, to the place of the first",
+            same_as="every token of the piece is written to one place, and only the "
+            "last one stays",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, : end - 1], end - 1",
+            "one token too few is given and counted",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, :end], end + 1",
+            "one token too many is counted",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "place = room[:, length:end]\n    place = key",
+            "a name is given to the keys, and nothing is written: place[:] = key "
+            "writes",
+            same_as="the new keys are not written",
+        ),
+        Wrong(
+            "room[:, length:end] = key",
+            "room[:, length : end - 1] = key[:, :-1]",
+            "the last token of a piece is not written",
+        ),
+        Wrong(
+            "    room[:, length:end] = key\n",
+            "    for t in range(key.shape[1]):\n"
+            "        room[:, length + t - 1] = key[:, t]\n",
+            "keys are written one place too early, which for the first is the end "
+            "of the room",
+        ),
+        Wrong(
+            "return room[:, :end], end",
+            "return room[:, : end + key.shape[1]], end",
+            "the new keys are counted twice in what is given",
+        ),
     ],
     minutes=8,
 )

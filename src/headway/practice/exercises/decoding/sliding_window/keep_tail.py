@@ -56,7 +56,7 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.H, 12, d.D), [2, 1, 6, 3], d.W),
     ask=run,
-    trials=({}, {"W": 1}, {"W": 2, "H": 12, "D": 12}, {"W": 20}),
+    trials=({}, {"W": 1}, {"W": 2, "H": 12, "D": 12}, {"W": 6}, {"W": 20}),
     law="Joining and cutting gives what the ring gives, with one place less, and with "
     "a copy for each piece.",
     right=[
@@ -261,6 +261,82 @@ EXERCISE = Exercise(
             "        return keys, key\n"
             "    start = max(0, keys.shape[1] - (W - 1))\n",
             "if the new tokens fill the window, all of them are kept",
+        ),
+        Wrong(
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "    if key.shape[1] < W - 1:\n"
+            "        return keys, keys\n"
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "if the new tokens do not fill the window, nothing is forgotten",
+        ),
+        Wrong(
+            "keys[:, start:]",
+            "keys[:, int(start > 0) :]",
+            "at most one key is forgotten with each piece, which may be longer",
+        ),
+        Wrong(
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "    if keys.shape[1] <= W:\n"
+            "        return keys, keys\n"
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "W tokens are kept as long as there are no more; W - 1 should be",
+        ),
+        Wrong(
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "    if keys.shape[1] < W:\n"
+            "        return keys, kept\n"
+            "    start = max(0, keys.shape[1] - (W - 1))\n",
+            "while the window is not full, the new keys are not kept",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    old = kept[:, -(W - 1 - key.shape[1]) :]\n"
+            "    return keys, torch.cat([old, key], dim=1)[:, -(W - 1) :]",
+            "the old keys are cut from -(W - 1 - T) on, which is above zero for a "
+            "long piece, and zero keeps all",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, torch.stack(keys.unbind(1)[start:], dim=1)",
+            "with W = 1 no token is left, of which torch.stack makes nothing",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, keys.narrow(1, keys.shape[1] - W + 1, W - 1)",
+            "narrow is asked for W - 1 tokens, also while there are fewer",
+        ),
+        Wrong(
+            "keys[:, start:]",
+            "keys[:, -max(1, W - 1) :]",
+            "at least one key is kept, though with W = 1 none is seen",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, key[:, : W - 1]",
+            "the first of the new keys are kept, and the past is not",
+        ),
+        Wrong(
+            "keys[:, start:]",
+            "keys[:, W - 1 :]",
+            "the cut begins W - 1 from the beginning; it should be from the end",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    keys = keys[:, -W:]\n    return keys, keys",
+            "the latest W tokens are all that is given and kept: the first ones "
+            "of a long piece find too little, and one too many is kept",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return kept, keys[:, start:]",
+            "the new tokens choose from what was kept alone; they should see the "
+            "new keys, too",
+        ),
+        Wrong(
+            "    return keys, keys[:, start:]",
+            "    return keys, keys[..., start:]",
+            "the cut is made along the numbers of a key; it should be made along "
+            "the tokens",
         ),
     ],
     stars=3,

@@ -221,6 +221,125 @@ EXERCISE = Exercise(
             "tokens are dealt out like cards on the way home; each machine should "
             "get a block of them",
         ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    key, value = (torch.cat(x).transpose(0, 1) for x in (keys, values))\n"
+            "    heads = [x.transpose(0, 1) for x in queries]\n"
+            "    found = [attention(x, key, value, causal=True) for x in heads]\n"
+            "    return [x.transpose(0, 1) for x in found]\n",
+            "keys and values of all tokens are gathered and the queries stay, so "
+            "that each piece is taken for the end of the text and sees the future",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    return trade(found[::-1], 0, 1)\n",
+            "the heads come home in the reverse order of the machines",
+        ),
+        Wrong(
+            "return trade(found, 0, 1)",
+            "return trade(found, 0, 0)",
+            "what comes home is joined along the tokens; it should be along the heads",
+        ),
+        Wrong(
+            "trade(parts, 1, 0)",
+            "trade(parts, 1, 1)",
+            "what a machine gets is joined along the heads; it should be along "
+            "the tokens",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    return torch.cat(trade(found, 0, 1))\n",
+            "one tensor of all tokens is given, and not a list of the machines' pieces",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    back = trade(found, 0, 1)\n"
+            "    return [x.unflatten(1, (N, -1)).transpose(1, 2).flatten(1, 2) "
+            "for x in back]\n",
+            "the heads come home interleaved, one of each machine in turn, and "
+            "not in blocks",
+        ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    T, H, D = queries[0].shape\n"
+            "    heads = [\n"
+            "        torch.stack(x).reshape(N, H // N, N * T, D) for x in "
+            "(queries, keys, values)\n"
+            "    ]\n"
+            "    return [*attention(*heads, causal=True).reshape(N, T, H, D)]\n",
+            "a reshape alone is to trade, without an exchange of axes, and mixes "
+            "tokens and heads",
+        ),
+        Wrong(
+            "[part.chunk(N, dim=split) for part in parts]",
+            "[part.split(N, dim=split) for part in parts]",
+            "split(N) cuts blocks of N, where N blocks are wanted, as chunk(N) makes",
+        ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    own = [\n"
+            "        [torch.cat([one[:, m * N : m * N + N] for one in parts]) for "
+            "m in range(N)]\n"
+            "        for parts in (queries, keys, values)\n"
+            "    ]\n",
+            "each machine takes N heads, from m times N on; it should be H / N heads",
+        ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    own = [\n"
+            "        [torch.cat([one[:, m : m + 1] for one in parts]) for m in "
+            "range(N)]\n"
+            "        for parts in (queries, keys, values)\n"
+            "    ]\n",
+            "machine m takes head m alone; it should take a block of H / N heads",
+        ),
+        Wrong(
+            "attention(query, key, value, causal=True)",
+            "attention(key, query, value, causal=True)",
+            "queries and keys are swapped",
+        ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    rows = [\n"
+            "        attention(*(x[m].transpose(0, 1) for x in (queries, keys, "
+            "values)))\n"
+            "        for m in range(N)\n"
+            "    ]\n"
+            "    return [one.transpose(0, 1) for one in rows]\n"
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "nothing is traded: each machine attends to its own tokens alone, and "
+            "the future is seen",
+        ),
+        Wrong(
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "    rows = []\n"
+            "    for m in range(N):\n"
+            "        own = [x[m].chunk(N, dim=1)[m] for x in (queries, keys, "
+            "values)]\n"
+            "        own = [x.transpose(0, 1) for x in own]\n"
+            "        rows.append(attention(*own, causal=True).transpose(0, 1))\n"
+            "    return rows\n"
+            "    own = [trade(parts, 1, 0) for parts in (queries, keys, values)]\n",
+            "each machine takes its heads of its own tokens alone; it should get "
+            "those of all tokens",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    return [torch.cat(one.chunk(N), dim=1) for one in found]\n",
+            "each machine cuts up its own result, and gets nothing of the others'",
+        ),
+        Wrong(
+            "    return trade(found, 0, 1)\n",
+            "    heads = [torch.cat([one.chunk(N)[m].transpose(0, 1) for one in "
+            "found]) for m in range(N)]\n"
+            "    return [one.reshape(queries[0].shape) for one in heads]\n",
+            "heads and tokens are swapped back by a reshape, which mixes them",
+        ),
+        Wrong(
+            "for parts in (queries, keys, values)",
+            "for parts in (queries, values, values)",
+            "the values are taken for keys as well",
+        ),
     ],
     stars=2,
     minutes=25,

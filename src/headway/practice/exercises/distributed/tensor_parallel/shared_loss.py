@@ -8,7 +8,8 @@ Write `shared_loss(parts, targets)`: the cross-entropy of each position, a tenso
 which is minus the logarithm of the share that the softmax over all N V tokens gives to
 the target. `parts` is a list of N tensors (T, V), and `targets` (T) has numbers from 0
 to N V - 1. No tensor may be larger than (T, V): machines tell each other one number for
-each position, at most three times. Logits may be large.
+each position, at most three times. Logits may be large, and all those of a position may
+lie far below zero.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -76,8 +77,9 @@ EXERCISE = Exercise(
         "target's logit. A machine that does not have the target adds zero.",
     ),
     # Each token is asked once, so the first and the last of each machine are, too.
+    # If loud, all logits of the first position lie far below zero.
     draw=lambda d: (
-        [*d.normal(3, 3 * d.V, d.V)],
+        [*d.normal(3, 3 * d.V, d.V) - 1e4 * (d.loud - 1) * torch.eye(3 * d.V, 1)],
         d.order(3 * d.V),
     ),
     trials=({}, {"V": 3}, {"V": 5, "loud": 3000.0}),
@@ -232,6 +234,162 @@ EXERCISE = Exercise(
             "(targets > n * V) & (targets <= (n + 1) * V)",
             "a machine answers for the first token of the next one, and not for its "
             "own first",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return sum(part.logsumexp(dim=-1) for part in parts) - asked",
+            "the log-sum-exps of the machines are added; the sums of exponentials "
+            "should be",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return sum(part.logsumexp(dim=-1) for part in parts) / len(parts) - asked",
+            "the mean of the machines' log-sum-exps is taken",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return torch.stack([part.logsumexp(dim=-1) for part in "
+            "parts]).amax(dim=0) - asked",
+            "the largest of the machines' log-sum-exps is taken; they should be "
+            "joined by one more",
+        ),
+        Wrong(
+            "torch.where(mine, found, 0.0)",
+            "part.gather(-1, (targets % V)[:, None])[:, 0]",
+            "each machine adds the logit at the target's place among its own "
+            "tokens, whether it has the target or not",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top + mass.log() - parts[0].gather(-1, (targets % V)[:, "
+            "None])[:, 0]",
+            "the target's logit is always taken from the first machine",
+        ),
+        Wrong(
+            "        mine = (targets >= n * V) & (targets < (n + 1) * V)\n"
+            "        place = (targets - n * V).clamp(0, V - 1)\n",
+            "        mine = targets % len(parts) == n\n"
+            "        place = targets // len(parts)\n",
+            "tokens are taken to be dealt out to the machines in turn; each has a "
+            "block of them",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top + mass.log() - (asked - top)",
+            "the largest logit is subtracted from the target's logit as well, and "
+            "added back once only",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return -((asked - top).exp() / mass).log()",
+            "the share is computed before its logarithm is taken, so that a small "
+            "one becomes zero and its loss infinite",
+        ),
+        Wrong(
+            "for part in parts]).amax(dim=0)",
+            "for part in parts]).amin(dim=0)",
+            "the smallest of the machines' largest logits is subtracted, so that "
+            "large ones overflow",
+        ),
+        Wrong(
+            "(targets - n * V).clamp(0, V - 1)",
+            "targets - n * V",
+            "targets of other machines are looked up, too, at places that a "
+            "machine does not have",
+        ),
+        Wrong(
+            "        found = part.gather(-1, place[:, None])[:, 0]\n"
+            "        asked = asked + torch.where(mine, found, 0.0)\n",
+            "        asked[mine] = part[mine, targets[mine]]\n",
+            "a machine looks its targets up by their number in the whole "
+            "vocabulary, which is more than it has",
+        ),
+        Wrong(
+            "        found = part.gather(-1, place[:, None])[:, 0]\n"
+            "        asked = asked + torch.where(mine, found, 0.0)\n",
+            "        asked[mine] = part[:, place[mine]]\n",
+            "the target's column is taken of all positions; each position has a "
+            "target of its own",
+        ),
+        Wrong(
+            "(part - top[:, None])",
+            "(part - top)",
+            "the largest logits get no axis for the tokens: [:, None] is missing",
+        ),
+        Wrong(
+            "        mass = mass + (part - top[:, None]).exp().sum(dim=-1)\n",
+            "        top = torch.maximum(top, part.amax(-1)) if n else part.amax(-1)\n"
+            "        mass = mass + (part - top[:, None]).exp().sum(dim=-1)\n",
+            "the largest logit grows from machine to machine, and the sum so far "
+            "is not rescaled to it",
+        ),
+        Wrong(
+            "targets < (n + 1) * V",
+            "targets < (n + 1) * V - 1",
+            "nobody answers for the last token of a machine",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top - mass.log() - asked",
+            "the logarithm of the sum is subtracted; it should be added",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return top + mass - asked",
+            "the sum of exponentials is added, and not its logarithm",
+        ),
+        Wrong(
+            "        found = part.gather(-1, place[:, None])[:, 0]\n",
+            "        found = part.gather(-1, place[:, None])\n",
+            "the axis that gather keeps is not taken away, so that each position "
+            "meets the logits of all",
+        ),
+        Wrong(
+            "part.gather(-1, place[:, None])[:, 0]",
+            "part.gather(-1, place)",
+            "gather is given places without an axis for the tokens; it needs as "
+            "many axes as the logits have",
+        ),
+        Wrong(
+            ".exp().sum(dim=-1)",
+            ".exp().sum()",
+            "exponentials are added over the positions as well",
+        ),
+        Wrong(
+            "(part - top[:, None]).exp()",
+            "part.exp()",
+            "the largest logit is added back without having been subtracted, and "
+            "large ones overflow",
+        ),
+        Wrong(
+            "(part - top[:, None]).exp()",
+            "(part - top[:, None])",
+            "the exponential is forgotten",
+        ),
+        Wrong(
+            "    top = torch.stack([part.amax(dim=-1) for part in "
+            "parts]).amax(dim=0)\n",
+            "    top = torch.zeros_like(parts[0][:, 0])\n"
+            "    for part in parts:\n"
+            "        top = torch.maximum(top, part.amax(dim=-1))\n",
+            "the largest logit is looked for from zero on, so that where all lie "
+            "far below zero every exponential is zero",
+        ),
+        Wrong(
+            "asked = asked + torch.where(mine, found, 0.0)",
+            "asked = torch.maximum(asked, torch.where(mine, found, 0.0))",
+            "what the machines say of the target is joined by the largest, so "
+            "that a logit below zero loses against a zero",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return (asked - top).exp() / mass",
+            "the share of the target is given; minus its logarithm should be",
+        ),
+        Wrong(
+            "return top + mass.log() - asked",
+            "return (top + mass.log() - asked).sum()",
+            "the sum over all positions is given, and not the loss of each",
         ),
     ],
     stars=3,

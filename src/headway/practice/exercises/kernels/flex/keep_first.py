@@ -263,6 +263,45 @@ EXERCISE = Exercise(
             "    return mod(0, 0, torch.arange(9)[:, None], torch.arange(9))\n",
             "a table is returned; a function should be, which PyTorch can ask",
         ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "torch.where(kv_idx < first, past, near)",
+            "the future is hidden among the first tokens alone, and the window "
+            "reaches into it",
+        ),
+        Wrong(
+            "q_idx - window",
+            "q_idx - window - first",
+            "the window is longer by as many keys as are kept of the first",
+        ),
+        Wrong(
+            "kv_idx > q_idx - window",
+            "kv_idx // window == q_idx // window",
+            "the text is cut into blocks, and near means the same block; a window "
+            "should move with the query",
+        ),
+        Wrong(
+            "near | (kv_idx < first)",
+            "near ^ (kv_idx < first)",
+            "`^` stands for `|`, so that what is near and among the first is hidden",
+        ),
+        Wrong(
+            "past & (near | (kv_idx < first))",
+            "past & near | kv_idx < first",
+            "a bracket is missing: `|` binds more strongly than `<`, so that the "
+            "key's number is joined with the mask before it is compared",
+        ),
+        Wrong(
+            "near | (kv_idx < first)",
+            "near | kv_idx < first",
+            "brackets are missing around kv_idx < first: `|` binds more strongly "
+            "than `<`",
+        ),
+        Wrong(
+            "        return past & (near",
+            "        past & (near",
+            "the function inside returns nothing: its last line has no return",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -393,6 +393,66 @@ EXERCISE = Exercise(
             "the identity has 32 bits, whatever the type of the maps, and shorter "
             "ones become longer by it",
         ),
+        Wrong(
+            "    result = same\n",
+            "    result = maps[0].mean(dim=0)\n",
+            "it begins with the map of the first layer, which is then used once more",
+        ),
+        Wrong(
+            "    result = same\n    for layer in maps:\n",
+            "    result = residual * same + (1 - residual) * maps[0].mean(dim=0)\n"
+            "    for layer in maps[1:]:\n"
+            "        result = layer.mean(dim=0) @ result\n"
+            "    for layer in []:\n",
+            "only the first layer has a residual connection",
+        ),
+        Wrong(
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        result = step @ result\n",
+            "        step = (1 - residual) * layer.mean(dim=0)\n"
+            "        result = residual * same + step @ result\n",
+            "the identity is added after the product; what was found so far "
+            "should stay, and not the token itself",
+        ),
+        Wrong(
+            "maps[0].shape[-1]",
+            "maps[0].shape[0]",
+            "the identity has a row for each head; it should have one for each token",
+        ),
+        Wrong(
+            ", dtype=maps[0].dtype)",
+            ")",
+            "the identity has 32 bits, whatever the type of the maps",
+        ),
+        Wrong(
+            "    return result\n",
+            "    return result.mean(dim=0)\n",
+            "the mean over the tokens of the last layer is given; each should "
+            "have a row",
+        ),
+        Wrong(
+            "residual * same + (1 - residual) * layer.mean(dim=0)",
+            "(1 - residual) * layer.mean(dim=0)",
+            "what stays of a token is left out, so that rows sum to less than one",
+        ),
+        Wrong(
+            "    for layer in maps:\n",
+            "    for layer in torch.stack(maps).mean(dim=0)[:, None]:\n",
+            "the mean is taken over the layers, and the heads are multiplied",
+        ),
+        Wrong(
+            "step @ result",
+            "step @ result.mT",
+            "what was found so far is turned over in each product",
+        ),
+        Wrong(
+            "    for layer in maps:\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n",
+            "    for n, layer in enumerate(maps, 1):\n"
+            "        step = residual * same + (1 - residual) * layer.mean(dim=0)\n"
+            "        step = step if n < len(maps) else layer.mean(dim=0)\n",
+            "the last layer has no residual connection",
+        ),
     ],
     stars=1,
     minutes=8,

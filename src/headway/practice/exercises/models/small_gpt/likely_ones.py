@@ -86,6 +86,7 @@ EXERCISE = Exercise(
         {"V": 29, "case": 1},
         {"V": 19, "case": 3},
         {"V": 4, "case": 4},
+        {"V": 7, "loud": 4.0, "case": 1},
     ),
     law="What is left adds up to one again, and never nothing is left: before the "
     "likeliest token the sum is zero.",
@@ -270,6 +271,137 @@ EXERCISE = Exercise(
             "before + falling <= share",
             "a token is kept only while the sum with it is at most the share, so "
             "that the one that gets there is left out",
+        ),
+        Wrong(
+            "    found = torch.zeros_like(shares).scatter(-1, order, kept)\n",
+            "    found = torch.where(before < share, shares, 0.0)\n",
+            "what is decided for sorted tokens is applied to the columns as they stand",
+        ),
+        Wrong(
+            "torch.zeros_like(shares).scatter(-1, order, kept)",
+            "shares * (before < share).gather(-1, order)",
+            "the mask of the sorted tokens is brought back by gather; scatter "
+            "would undo the sort",
+        ),
+        Wrong(
+            "falling, order = shares.sort(dim=-1, descending=True)",
+            "falling, order = shares, torch.arange(shares.shape[-1]).expand_as(shares)",
+            "shares are added up in the order of the columns, and not the "
+            "likeliest first",
+        ),
+        Wrong(
+            "    return found / found.sum(dim=-1, keepdim=True)\n",
+            "    return (found / found.sum(dim=-1, "
+            "keepdim=True))[:1].expand_as(found)\n",
+            "all texts get the shares of the first",
+        ),
+        Wrong(
+            "    kept = torch.where(before < share, falling, 0.0)\n",
+            "    last = (before < share).sum(dim=-1, keepdim=True) - 1\n"
+            "    kept = torch.where(falling > falling.gather(-1, last), falling, "
+            "0.0)\n",
+            "only tokens are kept that are likelier than the one with which the "
+            "sum gets there; it should be kept, too",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "torch.softmax(shares.masked_fill(found == 0, -torch.inf), dim=-1)",
+            "a second softmax is taken of the shares that are kept; they should "
+            "be divided by their sum",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "torch.softmax(logits.masked_fill(found == 0, -torch.inf), dim=-1)",
+            "the temperature chooses what is kept, and is left out of the shares "
+            "that are given",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "found / share",
+            "what is kept is divided by `share`; its sum is more than that as a rule",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "found / found.sum(dim=0)",
+            "it is divided by sums over the texts, and not over the tokens",
+        ),
+        Wrong(
+            "found / found.sum(dim=-1, keepdim=True)",
+            "found / found.sum(dim=-1)",
+            "keepdim is missing, so that the sums of the texts are laid along the "
+            "tokens",
+        ),
+        Wrong(
+            "before = falling.cumsum(dim=-1) - falling",
+            "before = (logits / temperature).gather(-1, order)\n"
+            "    before = before.cumsum(dim=-1) - before",
+            "logits are added up; shares should be",
+        ),
+        Wrong(
+            "torch.softmax(logits / temperature, dim=-1)",
+            "torch.softmax(logits, dim=-1) / temperature",
+            "shares are divided by the temperature; logits should be, before the "
+            "softmax",
+        ),
+        Wrong(
+            "before < share",
+            "torch.arange(logits.shape[-1]) < max(1, int(share * logits.shape[-1]))",
+            "a part of the tokens is kept by their number, rounded down, whatever "
+            "their shares are",
+        ),
+        Wrong(
+            "    return found / found.sum(dim=-1, keepdim=True)\n",
+            "    return torch.multinomial(found, 1)\n",
+            "a token is drawn; the shares to draw from should be given",
+        ),
+        Wrong(
+            "    before = falling.cumsum(dim=-1) - falling\n",
+            "    after = falling.cumsum(dim=-1)\n"
+            "    before = torch.cat([after[:, :1], after[:, :-1]], dim=-1)\n",
+            "the sums are moved by one place and the first one stays, so that "
+            "nothing is left where the likeliest token alone has the share",
+        ),
+        Wrong(
+            "before < share",
+            "falling < share",
+            "a token is kept if its own share is less than `share`, whatever the "
+            "sum before it is",
+        ),
+        Wrong(
+            "before < share",
+            "(before + falling < share) | (before == 0.0)",
+            "the token with which the sum gets there is left out, unless it is "
+            "the likeliest",
+        ),
+        Wrong(
+            "before < share",
+            "(before + falling <= share) | (before == 0.0)",
+            "a token is kept only while the sum with it is at most the share, and "
+            "the likeliest always",
+        ),
+        Wrong(
+            "    return found / found.sum(dim=-1, keepdim=True)\n",
+            "    return shares\n",
+            "no token is left out: all keep their shares",
+        ),
+        Wrong(
+            "    falling, order = shares.sort(dim=-1, descending=True)\n",
+            "    found, total = torch.zeros_like(shares), 0.0\n"
+            "    for text, row in enumerate(shares):\n"
+            "        for token in row.argsort(descending=True):\n"
+            "            found[text, token] = row[token]\n"
+            "            total += row[token]\n"
+            "            if total >= share:\n"
+            "                break\n"
+            "    return found / found.sum(dim=-1, keepdim=True)\n"
+            "    falling, order = shares.sort(dim=-1, descending=True)\n",
+            "the sum goes on from one text to the next; it should begin at zero "
+            "in each",
+        ),
+        Wrong(
+            "falling.cumsum(dim=-1) - falling",
+            "falling.flatten().cumsum(dim=0).view_as(falling) - falling",
+            "the sum goes on through all texts, one behind the other",
         ),
     ],
     survivors={

@@ -258,6 +258,42 @@ EXERCISE = Exercise(
             "8 h / H is rounded down to a whole number, so that with more than eight "
             "heads two share a slope",
         ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "torch.linspace(2 ** (-8 / H), 2**-8, H, dtype=torch.float64)",
+            "slopes lie evenly between the first and the last; each should be a "
+            "power of two",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "torch.logspace(-8 / H, -8, H, dtype=torch.float64)",
+            "slopes are powers of ten, the base of logspace, and not of two",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "torch.logspace(0, -8, H, base=2, dtype=torch.float64)",
+            "the exponents go evenly from 0 to -8; they should begin at -8 / H",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 * heads / (H + 1))",
+            "the exponent is divided by H + 1",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 / H) * heads",
+            "the power is multiplied by the number of the head; the exponent should be",
+        ),
+        Wrong(
+            "-slopes[:, None, None]",
+            "-slopes",
+            "slopes get no axes behind their own, so that they are laid along the keys",
+        ),
+        Wrong(
+            "2 ** (-8 * heads / H)",
+            "2 ** (-8 * heads / S)",
+            "the exponent is divided by the number of tokens; it should be by H",
+        ),
     ],
     stars=1,
     minutes=8,

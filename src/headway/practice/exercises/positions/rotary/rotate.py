@@ -302,8 +302,7 @@ EXERCISE = Exercise(
             "    turned = torch.stack([a * cos - b * sin, a * sin + b * "
             "cos], dim=-1)\n"
             "    return turned.flatten(-2)",
-            "    return torch.cat([a * cos - b * sin, a * sin + b * cos, "
-            "x[..., 2 * angles.shape[-1] :]], dim=-2)",
+            "    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-2)",
             "the two of the pairs are joined along the tokens; they should be "
             "along the last axis",
         ),
@@ -315,6 +314,101 @@ EXERCISE = Exercise(
             "torch.stack([cos, sin], dim=-1).flatten(-2)",
             "first numbers are multiplied by the cosine, second ones by the sine, "
             "and nothing is mixed",
+        ),
+        Wrong(
+            "x[..., 0::2], x[..., 1::2]",
+            "x[..., : angles.shape[-1]], x[..., 1 : angles.shape[-1] + 1]",
+            "the numbers i and i + 1 are taken for a pair; it should be 2 i and 2 "
+            "i + 1",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    turned = torch.zeros_like(x)\n"
+            "    for i in range(angles.shape[-1]):\n"
+            "        first, second = x[..., i], x[..., i + 1]\n"
+            "        turned[..., i] = first * cos[:, i] - second * sin[:, i]\n"
+            "        turned[..., i + 1] = first * sin[:, i] + second * cos[:, i]\n"
+            "    return turned",
+            "the loop takes the numbers i and i + 1 for a pair, so that pairs "
+            "overlap; it should be 2 i and 2 i + 1",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos])\n"
+            "    return turned.reshape(x.shape)",
+            "the two of the pairs are stacked in front, and a reshape mixes all "
+            "numbers",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    return torch.stack([a * cos - b * sin, a * sin + b * cos])",
+            "the two of the pairs are stacked as an axis in front; they should "
+            "lie side by side",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    both = angles.repeat_interleave(2, dim=-1)\n"
+            "    return x * both.cos() + torch.cat([-b, a], dim=-1) * both.sin()",
+            "partners are joined as two halves; each should stand at its number's "
+            "place",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos - b * sin, b",
+            "only the first of each pair is turned",
+        ),
+        Wrong(
+            "a * cos - b * sin, a * sin + b * cos",
+            "a, a * sin + b * cos",
+            "only the second of each pair is turned",
+        ),
+        Wrong(
+            "angles.cos(), angles.sin()",
+            "(angles * torch.arange(len(angles))[:, None]).cos(), (angles * "
+            "torch.arange(len(angles))[:, None]).sin()",
+            "angles are multiplied by the positions; they have a row for each "
+            "token already",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    turned[..., -1, :] = x[..., -2:]\n"
+            "    return turned.flatten(-2)",
+            "the last pair is left as it is",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    a, b = x.chunk(2, dim=-1)\n"
+            "    return torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)",
+            "numbers half a vector apart are turned, and backwards; a pair should "
+            "be neighbours",
+        ),
+        Wrong(
+            "    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], "
+            "dim=-1)\n"
+            "    return turned.flatten(-2)",
+            "    return torch.complex(a * cos - b * sin, a * sin + b * cos)",
+            "complex numbers are given; torch.view_as_real and flatten make two "
+            "of each",
+        ),
+        Wrong(
+            "x[..., 0::2], x[..., 1::2]",
+            "x.view(x.shape[0], x.shape[1], -1, 2).unbind(dim=-1)",
+            "the first two axes are taken for texts and tokens; there may be "
+            "fewer or more",
         ),
     ],
     stars=2,

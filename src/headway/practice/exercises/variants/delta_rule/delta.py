@@ -283,6 +283,73 @@ EXERCISE = Exercise(
             "        memory = memory + torch.outer(k, v - k @ memory)\n",
             "the memory is read before the token is written, and beta is left out",
         ),
+        Wrong(
+            "key.new_zeros(key.shape[1], value.shape[1])",
+            "key.new_zeros(value.shape[1], key.shape[1])",
+            "the memory is made with V rows and D columns; it should have D rows "
+            "and V columns",
+        ),
+        Wrong(
+            "key.new_zeros(key.shape[1], value.shape[1])",
+            "key.new_zeros(key.shape[1], key.shape[1])",
+            "the memory is made D by D; a value has V numbers",
+        ),
+        Wrong(
+            "b * torch.outer(k, v - said)",
+            "(b if rows else 1.0) * torch.outer(k, v - said)",
+            "the first pair is written without beta",
+        ),
+        Wrong(
+            "zip(query, key, value, beta)",
+            "zip(query[1:], key[1:], value[1:], beta[1:])",
+            "the loop begins with the second token",
+        ),
+        Wrong(
+            "q @ memory",
+            "q / q.norm() @ memory",
+            "queries are made to have length one, which only keys have",
+        ),
+        Wrong(
+            "b * torch.outer(k, v - said)",
+            "torch.sigmoid(b) * torch.outer(k, v - said)",
+            "a sigmoid is taken of beta, which is a share already",
+        ),
+        Wrong(
+            "said = k @ memory",
+            "said = key[len(rows) - 1] @ memory",
+            "the memory is asked for the key of the token before",
+        ),
+        Wrong(
+            "memory + b * torch.outer(k, v - said)",
+            "b * memory + torch.outer(k, v - said)",
+            "beta fades the whole memory, and not the correction",
+        ),
+        Wrong(
+            "memory + b * torch.outer(k, v - said)",
+            "b * memory + torch.outer(k, v)",
+            "beta fades the whole memory, and nothing is taken off",
+        ),
+        Wrong(
+            "q @ memory",
+            "torch.softmax(q, dim=-1) @ memory",
+            "a softmax is taken of the query before it reads",
+        ),
+        Wrong(
+            "        memory = memory + b * torch.outer(k, v - said)\n",
+            "        memory = memory + b * torch.outer(k, v - said)\n"
+            "        memory = memory - b * torch.outer(k, k @ memory)\n",
+            "what the memory says is taken off once more after the value is written",
+        ),
+        Wrong(
+            "zip(query, key, value, beta)",
+            "zip(key, query, value, beta)",
+            "queries and keys are swapped",
+        ),
+        Wrong(
+            "key.new_zeros(key.shape[1], value.shape[1])",
+            "torch.eye(key.shape[1], value.shape[1], dtype=key.dtype)",
+            "the memory begins with ones on the diagonal; it should begin with zeros",
+        ),
     ],
     survivors={},
     stars=2,

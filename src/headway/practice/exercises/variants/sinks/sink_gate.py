@@ -248,6 +248,90 @@ EXERCISE = Exercise(
             "the mass of all tokens is added up; each row has the sink and its "
             "own keys alone",
         ),
+        Wrong(
+            "    gate = torch.sigmoid(lse - sinks[:, None])",
+            "    top = torch.maximum(lse.max(), sinks.max())\n"
+            "    keys, sink = (lse - top).exp(), (sinks[:, None] - top).exp()\n"
+            "    gate = keys / (keys + sink)",
+            "one largest number is subtracted for all rows and heads, so that "
+            "others have a mass of zero, and zero is divided by zero",
+        ),
+        Wrong(
+            "torch.sigmoid(lse",
+            "torch.nn.functional.logsigmoid(lse",
+            "the logarithm of the keys' share is taken for the share",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 / (1 + sinks[:, None] - lse)",
+            "the exponential of the difference is forgotten",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 - (sinks[:, None] - lse).exp()",
+            "the sink is weighed against the keys alone, and the rest taken for "
+            "the keys; it should be weighed against keys and sink",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "lse.exp() / (lse.exp() + sinks[:, None])",
+            "a sink's score is added to the mass of the keys; its exponential "
+            "should be",
+        ),
+        Wrong(
+            "    return rows * gate[..., None]",
+            "    return rows * gate[:, None]",
+            "the gate's new axis stands before the heads; it should stand last",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse - sinks[:, None]).mean(dim=1, keepdim=True)",
+            "the mean gate of the heads is taken for all of them",
+        ),
+        Wrong(
+            "lse[..., None] == -torch.inf",
+            "lse[..., None] != -torch.inf",
+            "rows that see something become zeros, and those that see nothing stay nan",
+        ),
+        Wrong(
+            "lse[..., None] == -torch.inf",
+            "lse == -torch.inf",
+            "the mask of rows that see nothing gets no axis for their numbers: "
+            "[..., None] is missing",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 / torch.logaddexp(lse, sinks[:, None]).exp()",
+            "rows are divided by the mass of keys and sink, as if they had not "
+            "been divided by that of the keys",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "1 / torch.logaddexp(lse, sinks[:, None])",
+            "rows are divided by a logarithm of the mass; they should be "
+            "multiplied by the keys' share of it",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "lse / torch.logaddexp(lse, sinks[:, None])",
+            "two logarithms are divided; the exponential of their difference "
+            "should be taken",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse) * torch.sigmoid(-sinks[:, None])",
+            "keys and sink get a gate each, and are never compared with each other",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse - sinks[:, None] / rows.shape[-1] ** 0.5)",
+            "sinks are divided by a root of the width; they are scores already",
+        ),
+        Wrong(
+            "torch.sigmoid(lse - sinks[:, None])",
+            "torch.sigmoid(lse.clamp(-80, 80) - sinks[:, None])",
+            "log-sum-exps are cut at a number such as 80, beyond which a sink may lie",
+        ),
     ],
     survivors={"0.0 -> 1.0": "the gate of a row that sees nothing is zero anyway"},
     minutes=8,
