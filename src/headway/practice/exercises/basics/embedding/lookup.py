@@ -219,6 +219,67 @@ EXERCISE = Exercise(
             "a new nn.Embedding draws a table of its own, and the one that "
             "is given is not used",
         ),
+        Wrong(
+            "table[indices]",
+            "torch.cat([table[i] for i in indices])",
+            "the rows are joined by torch.cat, which makes no new axis; torch.stack "
+            "does",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.stack([table[int(i)] for i in indices])",
+            "there is one loop, as for a single text, and a whole text is taken for "
+            "one index",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].tolist()",
+            "the numbers are given as lists; it should be one tensor",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[..., None]]",
+            "the indices get an axis of size one, which stays in the result",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.mT]",
+            "the indices are transposed first, so that texts and places change",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices] * (indices != 0)[..., None]",
+            "index 0 is taken for padding, and its row is set to zero",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[-indices]",
+            "the rows are counted from the end",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.flip(0)[indices]",
+            "the table is turned upside down first",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices] * table.shape[1] ** 0.5",
+            "each vector is multiplied by the root of its width; it should be the row "
+            "as it is",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.nn.functional.one_hot(indices).to(table.dtype) @ table",
+            "one_hot counts words up to the largest index that occurs; it must be "
+            "told that there are N",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.index_select(0, indices.flatten())",
+            "index_select takes a flat row of indices, and the shape of the texts is "
+            "not given back",
+            same_as="all texts are put into one, and their shape is lost",
+        ),
     ],
     stars=1,
     minutes=2,
