@@ -82,7 +82,11 @@ EXERCISE = Exercise(
         "it with what pick gives.",
     ),
     draw=draw,
-    trials=[{"case": 0}, dict.fromkeys("BHGTSDVEW", 4) | {"case": 1}, {"case": 2}],
+    trials=[
+        {"case": 0},
+        dict.fromkeys("BHGTSDVEW", 4) | {"case": 1},
+        {"case": 2, "T": 30},
+    ],
     ask=run,
     law="Writing is a loop: last row, softmax, draw, append. A cache makes it fast and "
     "changes nothing.",
@@ -393,6 +397,120 @@ EXERCISE = Exercise(
             "    return text",
             "from the second turn on the model reads the new token alone, and "
             "forgets the text",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, ids[-1:]]",
+            "the last token is put behind the text once more, and nothing is picked",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.stack([ids, pick(shares)])",
+            "text and new token are stacked, which takes equal shapes; torch.cat "
+            "joins them",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.cat([ids, pick(shares)[0]])",
+            "the axis of the new token is taken off, and a single number cannot be "
+            "joined",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.cat(ids, pick(shares))",
+            "torch.cat is given two tensors; it takes a list of them",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "ids + pick(shares)",
+            "the new token is added to all numbers of the text; it should be put "
+            "behind it",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[None])[0, -1]",
+            "the text gets an axis for a batch, which this model does not take",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-8:])[-1]",
+            "the model reads the last eight tokens alone; it takes the whole text",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1) / temperature",
+            "the temperature divides the shares once more",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1).cumsum(dim=-1)",
+            "the shares are added up before pick",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids[None]\n",
+            "the text gets an axis of length one in front",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids.tolist()\n",
+            "a list is given; it should be a tensor",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids, shares\n",
+            "the last shares are given as well; the text alone is asked for",
+        ),
+        Wrong(
+            "range(count)",
+            "range(len(ids), count)",
+            "the loop counts from the length of the text to `count`",
+            same_as="count is taken for the length of the whole text",
+        ),
+        Wrong(
+            "    for _ in range(count):",
+            "    start = ids\n    while len(ids) < count:",
+            "it is written until the text has `count` tokens",
+            same_as="count is taken for the length of the whole text",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    new = []\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        ids = torch.cat([ids, pick(torch.softmax(logits, dim=-1))])\n"
+            "        new.append(ids[-1:])\n"
+            "    return torch.cat(new)",
+            "the new tokens are gathered and given alone",
+            same_as="only the new tokens are given back",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    rows = torch.softmax(model(ids) / temperature, dim=-1)[-count:]\n"
+            "    return torch.cat([ids, *(pick(row) for row in rows)])",
+            "the model is asked once, and the last `count` rows are picked from; they "
+            "guess tokens that are there",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.cat([ids, pick(shares)[None]])",
+            "the new token gets an axis more, though it has shape (1) already",
+            same_as="all rows are handed on; only the last one should be",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)[-1].argmax(dim=-1)",
+            "the likeliest token is taken in place of the logits",
+            same_as="the axis of the new token is taken off, and a single number "
+            "cannot be joined",
         ),
     ],
     stars=1,

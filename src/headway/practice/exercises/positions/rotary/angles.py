@@ -278,6 +278,84 @@ EXERCISE = Exercise(
             "the exponent is rounded down to -1 by //, so that all pairs but the "
             "first turn equally fast",
         ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None, :] * speeds[:, None]",
+            "pairs are rows and positions are columns; it should be the other way "
+            "round",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).flatten()",
+            "all angles are put into one row",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).cos()",
+            "cosines are given; it should be the angles",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).rad2deg()",
+            "the angles are turned into degrees",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] + speeds",
+            "speeds are added to the positions; they should be multiplied",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds)[..., : width // 4]",
+            "there is one angle for four numbers; it should be one for two",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] ** speeds",
+            "positions are raised to the speeds; they should be multiplied",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] * speeds.cumsum(0)",
+            "the speeds are added up from pair to pair",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice)",
+            "the exponent is not divided by the width",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-(width - twice) / width)",
+            "the pairs are counted from the last, and the first is the slowest",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "1 - twice / width",
+            "the speeds fall evenly, and the base is not used",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "torch.linspace(1, 1 / base, len(twice), dtype=torch.float64)",
+            "the speeds fall evenly from 1 to 1 / base; each should be one factor "
+            "slower",
+        ),
+        Wrong(
+            "torch.arange(0, width, 2, dtype=torch.float64)",
+            "torch.arange(width // 2, dtype=torch.float64) + 1",
+            "pairs are counted from one, and the exponent lacks its two",
+        ),
+        Wrong(
+            "torch.arange(0, width, 2, dtype=torch.float64)",
+            "torch.arange(1, width, 2, dtype=torch.float64)",
+            "odd numbers are counted; the exponent has 2 i, the even ones",
+            same_as="the exponent is 2 i + 1 over the width; it should be 2 i",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.stack([p * speeds for p in positions])",
+            "one loop runs over the first axis; positions may have any shape",
+        ),
     ],
     stars=1,
     minutes=8,

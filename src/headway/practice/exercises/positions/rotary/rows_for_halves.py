@@ -186,6 +186,134 @@ EXERCISE = Exercise(
             "    return weight[[h * H + j for h in range(H) for j in order]]",
             "the rows of head h begin at h times H; they should begin at h times D",
         ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    return torch.cat([weight[0::2], weight[1::2]])",
+            "even and odd rows of the whole weight are put apart; each head should be "
+            "reordered by itself",
+            same_as="all heads are reordered as one, so that numbers go to other "
+            "heads; each should be reordered by itself",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    heads = [torch.cat([one[0::2], one[1::2]]) for one in "
+            "weight.chunk(H)]\n"
+            "    return torch.cat(heads, dim=1)",
+            "the heads are joined side by side; they should stand below each other",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    heads = [torch.cat([one[1::2], one[0::2]]) for one in "
+            "weight.chunk(H)]\n"
+            "    return torch.cat(heads)",
+            "odd rows go to the first half, and even ones to the second",
+            same_as="the second of each pair goes to the first half",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    heads = [torch.cat([one[0::2], one[1::2]]) for one in "
+            "weight.chunk(H)]\n"
+            "    return heads",
+            "the heads are given as a list, and not joined",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    heads = [torch.cat([one[: len(one) // 2], one[len(one) // 2 :]]) for "
+            "one in weight.chunk(H)]\n"
+            "    return torch.cat(heads)",
+            "each head is cut in the middle and put together again, so that nothing "
+            "changes",
+            same_as="nothing is reordered",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])\n"
+            "    return weight[order]",
+            "the order of one head is taken as row numbers, and the other heads are "
+            "lost",
+            same_as="the order of one head is made, and taken for the whole weight: "
+            "the other heads are lost",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    return weight.unflatten(0, (H, -1, 2)).permute(2, 0, 1, "
+            "3).flatten(0, 2)",
+            "the halves stand before the heads: all first halves, then all second ones",
+            same_as="all heads are reordered as one, so that numbers go to other "
+            "heads; each should be reordered by itself",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = weight.shape[1] // H\n"
+            "    order = [h * D + j for h in range(H) for k in (0, 1) for j in "
+            "range(k, D, 2)]\n"
+            "    return weight[order]",
+            "the width of a head is taken from the columns; it is the number of rows "
+            "over H",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    order = [h * D + j for h in range(H) for k in (0, 1) for j in "
+            "range(k, D, 2)]\n"
+            "    found = torch.empty_like(weight)\n"
+            "    found[order] = weight\n"
+            "    return found",
+            "row j is written to its number in the order, which goes the other way: "
+            "from halves to pairs",
+            same_as="it goes the other way: from halves to pairs",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    order = [h * D + j for h in range(H) for k in (0, 1) for j in "
+            "range(k, D, 2)]\n"
+            "    return weight[:, order]",
+            "columns are reordered by the row numbers; it should be rows",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    order = [h * D + j + k for h in range(H) for j in range(0, D, 2) for "
+            "k in (0, 1)]\n"
+            "    return weight[order]",
+            "the two of a pair stay neighbours",
+            same_as="nothing is reordered",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    order = [j * H + h for h in range(H) for k in (0, 1) for j in "
+            "range(k, D, 2)]\n"
+            "    return weight[order]",
+            "row j of head h is looked for at j times H plus h; it is at h times D "
+            "plus j",
+        ),
     ],
     minutes=10,
 )
