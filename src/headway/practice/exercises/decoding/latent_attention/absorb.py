@@ -359,6 +359,80 @@ EXERCISE = Exercise(
             "the turned part is divided by the root of its own width, and all by "
             "another scale",
         ),
+        Wrong(
+            "    moved = query @ weight\n"
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    moved = query @ weight\n"
+            "    asked = torch.cat([moved, turned], dim=-1)\n"
+            "    scores = asked @ torch.cat([rope, latent], dim=-1).T\n",
+            "turned part and latent are laid side by side in another order for the "
+            "keys than for the queries",
+        ),
+        Wrong(
+            "    moved = query @ weight\n"
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    moved = query @ weight\n"
+            "    asked = torch.cat([moved, turned], dim=1)\n"
+            "    scores = asked @ torch.cat([latent, rope], dim=-1).T\n",
+            "both parts of a query are joined along the tokens; it should be along "
+            "the numbers",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores.flatten(0, 1)",
+            "heads and queries are one axis, as by torch.cat of the heads; "
+            "torch.stack keeps them",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return [*scores]",
+            "a list with a table for each head is given; torch.stack makes one tensor "
+            "of them",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores.transpose(0, 1)",
+            "the tokens stand before the heads; it should be the other way round",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    return torch.softmax(scores, dim=-1)",
+            "weights are given, and the scores are not even divided; scores are asked "
+            "for",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores.tril()",
+            "scores with the future are set to zero; nothing should be hidden",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores - scores.amax(dim=-1, keepdim=True)",
+            "the largest score of each row is taken off; the scores are asked for as "
+            "they are",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    hidden = torch.ones_like(scores, dtype=torch.bool).triu(1)\n"
+            "    return scores.masked_fill(hidden, -torch.inf)",
+            "the future is hidden, which nobody asked for",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ query.shape[1] ** 0.5",
+            "it is divided by the root of the number of queries",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ len(latent) ** 0.5",
+            "it is divided by the root of the number of latents",
+        ),
     ],
     stars=3,
     minutes=15,

@@ -402,6 +402,71 @@ EXERCISE = Exercise(
             same_as="of a piece longer than the ring the last tokens are kept, but "
             "get the positions of its first",
         ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        empty = (positions == -1).nonzero()\n"
+            "        place = int(empty[0]) if len(empty) else (start + t) % W\n"
+            "        slots[place] = one\n"
+            "        positions[place] = start + t\n",
+            "a token goes to the first empty slot as long as there is one; it should "
+            "always go to its position modulo W",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    skip = max(len(key) - W, 0)\n"
+            "    for t, one in enumerate(key[skip:]):\n"
+            "        slots[(start + skip + t) % W] = one\n"
+            "        positions[(start + skip + t) % W] = start + t\n",
+            "of a piece longer than the ring the last tokens are kept in their slots, "
+            "with the positions of its first",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    skip = max(len(key) - W, 0)\n"
+            "    for t, one in enumerate(key[skip:]):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + skip + t\n",
+            "of a piece longer than the ring the last tokens are kept with their "
+            "positions, in the slots of its first",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t - 1) % W] = one\n"
+            "        positions[(start + t - 1) % W] = start + t - 1\n",
+            "all positions are one too small, and so are the slots",
+        ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "slots, positions = torch.zeros_like(slots), positions.clone()",
+            "the keys that the ring held are gone",
+        ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "slots, positions = slots.clone(), torch.full_like(positions, -1)",
+            "the positions that the ring held are gone",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n",
+            "        slots[(start + t) % W] = key[(start + t) % len(key)]\n",
+            "keys are looked up by their position in the text; they are counted from "
+            "the first of the piece",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "enumerate(key[start:])",
+            "the keys are cut by `start`, as if `key` had the whole text",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "enumerate(key.T)",
+            "the numbers of a key are gone through, and not the tokens",
+        ),
     ],
     stars=2,
     minutes=10,

@@ -562,6 +562,62 @@ EXERCISE = Exercise(
             "key[own], value",
             "the values of the whole text are handed over; a machine has its own alone",
         ),
+        Wrong(
+            "    return [found[0] for _, _, found in guests]",
+            "    found = []\n"
+            "    for own in rows:\n"
+            "        parts = [\n"
+            "            attention_with_lse(query[own], key[o], value[o], mask=o <= "
+            "own[:, None])\n"
+            "            for o in rows\n"
+            "        ]\n"
+            "        masses = torch.stack([lse for _, lse in parts])\n"
+            "        shares = torch.softmax(masses, dim=-1)\n"
+            "        found.append((shares[..., None] * torch.stack([r for r, _ in "
+            "parts])).sum(0))\n"
+            "    return found",
+            "the softmax of the log-sum-exps runs over the queries; it should run "
+            "over the machines",
+        ),
+        Wrong(
+            "    return [found[0] for _, _, found in guests]",
+            "    found = []\n"
+            "    for own in rows:\n"
+            "        parts = [\n"
+            "            attention_with_lse(query[own], key[o], value[o], mask=o <= "
+            "own[:, None])\n"
+            "            for o in rows\n"
+            "        ]\n"
+            "        masses = torch.stack([lse for _, lse in parts])\n"
+            "        shares = masses.nan_to_num(neginf=0.0)\n"
+            "        found.append((shares[..., None] * torch.stack([r for r, _ in "
+            "parts])).sum(0))\n"
+            "    return found",
+            "rows are multiplied by their log-sum-exps; by a softmax of them over the "
+            "machines they should be",
+        ),
+        Wrong(
+            "    return [found[0] for _, _, found in guests]",
+            "    found = []\n"
+            "    for own in rows:\n"
+            "        parts = [\n"
+            "            attention_with_lse(query[own], key[o], value[o], mask=o <= "
+            "own[:, None])\n"
+            "            for o in rows\n"
+            "        ]\n"
+            "        masses = torch.stack([lse for _, lse in parts])\n"
+            "        shares = masses.exp()\n"
+            "        found.append((shares[..., None] * torch.stack([r for r, _ in "
+            "parts])).sum(0))\n"
+            "    return found",
+            "rows are multiplied by their sums of exponentials, and not divided by "
+            "that of all machines",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = (own <= where[:, None]).float()",
+            "the mask is made of numbers; it must be of True and False",
+        ),
     ],
     stars=3,
     minutes=20,

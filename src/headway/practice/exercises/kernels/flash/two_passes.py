@@ -62,6 +62,15 @@ def has_all_scores(args, result, given):  # type: ignore[no-untyped-def]
     )
 
 
+def draw(d):  # type: ignore[no-untyped-def]
+    """Draw; where it is loud, all that the first query sees is far below zero."""
+    T, S = d.T, max(d.S, d.T)
+    query, key = d.normal(T, d.D), d.normal(S, d.D)
+    if d.loud > 1:
+        query[0] = -1e5 * torch.linalg.pinv(key[: S - T + 1]).sum(dim=1)
+    return query, key, d.normal(S, d.V) / d.loud, max(1, d.W - 1)
+
+
 EXERCISE = Exercise(
     answer="two_passes",
     forbids=[
@@ -85,12 +94,7 @@ EXERCISE = Exercise(
         "Begin with minus infinity for each row, and with zeros for the mixture. Key s "
         "is hidden from query t if s is larger than t + S - T.",
     ),
-    draw=lambda d: (
-        d.normal(d.T, d.D),
-        d.normal(max(d.S, d.T), d.D),
-        d.normal(max(d.S, d.T), d.V) / d.loud,
-        max(1, d.W - 1),
-    ),
+    draw=draw,
     # Three keys a tile: two full ones in the last trial; and one for all keys.
     trials=(DIFFERENT, {**EQUAL, "W": 6}, LOUD, {"S": 6}),
     law="Any size of tiles gives the same. Every score is computed twice, and the "
@@ -522,6 +526,51 @@ EXERCISE = Exercise(
             "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)",
             "    rows = torch.zeros(T, value.shape[-1])",
             "the mixture has 32 bits",
+        ),
+        Wrong(
+            "torch.arange(S - T, S)[:, None]",
+            "torch.arange(T - S, 2 * T - S)[:, None]",
+            "S - T is taken off the places of the queries; it should be added",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp2(lse, scores_of(tile).logsumexp(dim=-1))",
+            "logarithms to base two are joined",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse / 0.6931471805599453",
+            "the log-sum-exps are given to base two",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse - scores_of(torch.arange(S)).amax(dim=-1)",
+            "the logarithm of the sum is given without the largest score, which was "
+            "taken off before",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.softmax(scores_of(tile), dim=-1).nan_to_num()",
+            "each tile gets a softmax of its own, and rows that see nothing of it are "
+            "set to zero",
+        ),
+        Wrong(
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))\n",
+            "    for tile in [*tiles, tiles[0][:0]]:\n"
+            "        largest = scores_of(tile).amax(dim=-1)\n"
+            "        lse = torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))\n",
+            "there is a tile without a key at the end, and it has no largest score",
+        ),
+        Wrong(
+            "scores.masked_fill(tile > place, -torch.inf)",
+            "scores.masked_fill(tile > place, -1e4)",
+            "hidden scores are set to -10,000, which large scores fall below",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows.T, lse",
+            "the rows are transposed",
         ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},

@@ -384,6 +384,77 @@ EXERCISE = Exercise(
             "torch.log1p(torch.exp(lse_a + lse_b))",
             "the sum is put under the exponential; each log-sum-exp should be",
         ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    shift = torch.maximum(lse_a, lse_b).clamp(min=-1e9)\n"
+            "    share_a = torch.exp(lse_a - shift)[:, None]\n"
+            "    share_b = torch.exp(lse_b - shift)[:, None]\n"
+            "    total = (share_a + share_b).clamp(min=1e-9)\n"
+            "    return (share_a * a + share_b * b) / total, shift + total[:, 0].log()",
+            "minus infinity is cut off at a large negative number, which comes out as "
+            "the log-sum-exp of a row that sees nothing",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    shift = torch.maximum(lse_a, lse_b).max()\n"
+            "    share_a = torch.exp(lse_a - shift)[:, None]\n"
+            "    share_b = torch.exp(lse_b - shift)[:, None]\n"
+            "    total = share_a + share_b\n"
+            "    rows = ((share_a * a + share_b * b) / total).nan_to_num()\n"
+            "    return rows, shift + total[:, 0].log()",
+            "one maximum is subtracted from all rows, so that far smaller ones become "
+            "zero",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return torch.where((lse_a == -torch.inf)[:, None], b, a), lse",
+            "the first half's row is taken wherever it saw a key, and nothing is "
+            "shared",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    lse = torch.cat([lse_a, lse_b]).logsumexp(0)\n"
+            "    share_a = torch.exp(lse_a - lse)[:, None]\n"
+            "    share_b = torch.exp(lse_b - lse)[:, None]\n"
+            "    return share_a * a + share_b * b, lse",
+            "all rows share one log-sum-exp; each should have its own",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return torch.where((lse_a == -torch.inf)[:, None], a, share_a * a + "
+            "share_b * b), lse",
+            "a row is left as it is where the first half saw nothing; the second "
+            "half's should stand there",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    share_a = (lse_a / (lse_a + lse_b))[:, None]\n"
+            "    return share_a * a + (1 - share_a) * b, lse",
+            "the shares are the log-sum-exps over their sum, and the other one is "
+            "what is left to one: the exponentials are forgotten",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    share_a, share_b = lse_a.exp()[:, None], lse_b.exp()[:, None]\n"
+            "    rows = (share_a * a + share_b * b) / (share_a + share_b)\n"
+            "    return rows.nan_to_num(), lse",
+            "the rows are multiplied by whole sums of exponentials, which overflow, "
+            "and the nan that comes of it is replaced by zero",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return torch.cat([a, b]), torch.cat([lse_a, lse_b])",
+            "both halves are put below each other as they are; they should be merged",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    shift = torch.maximum(lse_a, lse_b).nan_to_num(neginf=0.0)\n"
+            "    share_a = torch.exp(lse_a - shift)[:, None]\n"
+            "    share_b = torch.exp(lse_b - shift)[:, None]\n"
+            "    return (share_a * a + share_b * b) / 2, lse",
+            "the largest is taken off, and it is divided by two; it should be by the "
+            "sum of both shares",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -394,6 +394,46 @@ EXERCISE = Exercise(
             "texts are compared with texts, place by place; tokens should be compared "
             "within a text",
         ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril().flatten(0, 1)",
+            "texts and queries are one axis; each text should have a table of its own",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.roll(-1, dims=-1).tril()",
+            "the table is turned by one key to the left; it should be moved to the "
+            "right",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    before = ids.roll(1)\n"
+            "    return (ids[:, :, None] == before[:, None, :]).tril()",
+            "roll without dims moves all texts as one row, so that a text begins with "
+            "the last token of another",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    before = torch.nn.functional.pad(ids[:, :-1], (1, 0), value=-1)\n"
+            "    return (before[:, :, None] == before[:, None, :]).tril()",
+            "the token before the query is compared; it should be the query's own",
+            same_as="the table is moved along queries and keys; it should be moved "
+            "along the keys alone",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril().int().argmax(dim=-1)",
+            "one position for each query is given; the mask is asked for",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    before = torch.nn.functional.pad(ids[:, :-1], (1, 0), value=-1)\n"
+            "    return (before[:, :, None] == before[:, None, :]).tril(-1)",
+            "tokens before query and before key are compared, and the query itself is "
+            "hidden",
+        ),
     ],
     stars=2,
     minutes=8,

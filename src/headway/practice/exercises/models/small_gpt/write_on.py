@@ -512,6 +512,81 @@ EXERCISE = Exercise(
             same_as="the axis of the new token is taken off, and a single number "
             "cannot be joined",
         ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits * temperature, dim=-1) ** (1 / temperature)",
+            "shares are raised to one over the temperature, and no longer sum to one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits[None], dim=0)[0]",
+            "the softmax runs over an axis of size one, so that all shares are one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1).sort(descending=True).values",
+            "the shares are sorted, so that places in it are no tokens",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, pick(shares) + 1]",
+            "one is added to what was picked",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, pick(shares).item()]",
+            "the new token is turned into a plain number, which torch.cat cannot join",
+        ),
+        Wrong(
+            "        ids = torch.cat([ids, pick(shares)])",
+            "        ids.append(pick(shares))",
+            "a tensor has no append; torch.cat joins",
+        ),
+        Wrong(
+            "    for _ in range(count):",
+            "    while len(ids) <= count:",
+            "it is written until the text is longer than `count`",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-10:])[-1]",
+            "the model reads the last ten tokens alone; it takes the whole text",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-count:])[-1]",
+            "the model reads the last `count` tokens alone; it takes the whole text",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    T = len(ids)\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids[-T:])[-1] / temperature\n"
+            "        ids = torch.cat([ids, pick(torch.softmax(logits, dim=-1))])\n"
+            "    return ids",
+            "the model reads only as many tokens as the text had at first; it takes "
+            "the whole text so far",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    T = len(ids)\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[T - 1] / temperature\n"
+            "        ids = torch.cat([ids, pick(torch.softmax(logits, dim=-1))])\n"
+            "    return ids",
+            "the row of the first text's end is taken in each turn; the last one "
+            "moves on",
+            same_as="the model is asked about the same text each time: what was "
+            "picked is not put behind it before the next turn",
+        ),
     ],
     stars=1,
     minutes=10,

@@ -356,6 +356,50 @@ EXERCISE = Exercise(
             "return torch.stack([p * speeds for p in positions])",
             "one loop runs over the first axis; positions may have any shape",
         ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.einsum('bt,i->bti', positions.double(), speeds)",
+            "einsum is told of two axes of positions; they may have any shape",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return speeds[:, None] * positions",
+            "speeds get an axis behind them, and meet positions from the front",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.cat([positions * speed for speed in speeds], dim=-1)",
+            "the columns are joined by torch.cat, which makes no axis for the pairs; "
+            "torch.stack does",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return [positions * speed for speed in speeds]",
+            "a list of columns is given; torch.stack with dim=-1 makes one tensor",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * base) ** (-twice / width)",
+            "position and base are multiplied first; the power should be taken of the "
+            "base alone",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base**-2 * twice / 2 / width",
+            "the power is taken of -2 alone; i / width should stand in the exponent, "
+            "too",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-(twice + 4) / width)",
+            "pairs are counted from two",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-2 * twice / width)",
+            "there are two factors of two: the even numbers are 2 i already",
+            same_as="2 i is divided by the number of pairs; it should be by the width",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -399,6 +399,89 @@ EXERCISE = Exercise(
             "the outer product is multiplied by the key once more, and added to every "
             "row",
         ),
+        Wrong(
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = torch.autograd.grad(loss, faded)\n",
+            "grad gives a tuple with one tensor, and the tuple is multiplied by beta",
+        ),
+        Wrong(
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    loss.backward()\n    slope = memory.grad\n",
+            "the slope is looked for at the memory that was given; it is at the faded "
+            "one",
+        ),
+        Wrong(
+            "(alpha * memory).requires_grad_()",
+            "alpha * memory",
+            "the faded memory does not ask for a gradient: requires_grad_() is missing",
+        ),
+        Wrong(
+            "square().sum() / 2",
+            "square() / 2",
+            "the squares are not summed: a loss must be one number",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    key = key / key.norm()\n"
+            "    return faded + beta * torch.outer(key, value - key @ faded)",
+            "the key is divided by its length first; it should be taken as it is",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded - beta * torch.outer(key, key @ faded) + "
+            "torch.outer(key, value)",
+            "beta is multiplied to the old answer alone, and the value is written "
+            "whole",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + (1 - alpha) * beta * torch.outer(key, value - key @ "
+            "faded)",
+            "the step is multiplied by 1 - alpha as well",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + beta * key[:, None] * (value - key @ faded).mean()",
+            "the mean of the error is written to all columns; each number of it has "
+            "its own",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    for _ in range(2):\n"
+            "        faded = faded + beta * torch.outer(key, value - key @ faded)\n"
+            "    return faded",
+            "two steps are made; it should be one",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = (1 - beta * (1 - alpha)) * memory\n"
+            "    return faded + beta * torch.outer(key, value - key @ memory)",
+            "the fade is a weight decay of 1 - alpha, which the learning rate makes "
+            "smaller, and the error is taken before it",
+        ),
     ],
     minutes=12,
     covers=("delta",),

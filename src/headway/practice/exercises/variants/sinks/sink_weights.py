@@ -350,6 +350,70 @@ EXERCISE = Exercise(
             "dim=-1)",
             "a softmax is taken of the scores first, and then one more with the sink",
         ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks.expand(len(sinks), scores.shape[1], 1)",
+            "the sinks get no axes of their own before they are expanded: sinks[:, "
+            "None, None] lays them along the heads",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks",
+            "the sinks are joined as they are, with one axis; they need those of "
+            "queries and keys",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks.repeat(scores.shape[1]).reshape(len(sinks), -1, 1)",
+            "the sinks are repeated in turn and reshaped, so that a head gets those "
+            "of others",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    top = torch.maximum(scores.max(), sinks.max())\n"
+            "    powers = torch.exp(scores - top)\n"
+            "    below = powers.sum(dim=-1, keepdim=True) + torch.exp(sinks[:, None, "
+            "None] - top)\n"
+            "    return powers / below",
+            "one maximum is subtracted from all rows, so that small rows become 0/0",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return torch.softmax(weights[..., :-1], dim=-1)",
+            "a second softmax is taken of the weights",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1].flatten(0, 1)",
+            "heads and queries are joined to one axis, as by torch.cat of the heads; "
+            "torch.stack keeps them",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(torch.maximum(scores, sinks[:, None, None]), "
+            "dim=-1)",
+            "scores below the sink are raised to it; the sink should be one more key",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(scores, dim=-1) * (scores > sinks[:, None, "
+            "None])",
+            "weights of scores below the sink are set to zero; the sink should take a "
+            "share",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(scores, dim=-1) * (1 - sinks[:, None, None])",
+            "the sink is taken for its share; it is a score",
+        ),
     ],
     survivors={},
     stars=1,
