@@ -245,6 +245,37 @@ EXERCISE = Exercise(
             "torch.softmax(weights * keep, dim=-1)",
             "a softmax is taken of what is left; it should grow by 1 / (1 - p)",
         ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep / p",
+            "what is to be kept is dropped, and the other is divided by p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep",
+            "what is to be kept is dropped, and nothing grows",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights[keep]",
+            "what is dropped is cut out, and nothing grows",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep * (1 - p)",
+            "what is to be kept is dropped, and the other shrinks",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights.masked_fill(~keep, -torch.inf)",
+            "weights are dropped by minus infinity, and nothing grows; they should be "
+            "zero, and the others grow",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep * p",
+            "what is to be kept is dropped, and the other is multiplied by p",
+        ),
     ],
     minutes=3,
 )

@@ -307,6 +307,39 @@ EXERCISE = Exercise(
             "torch.ones(len(lengths), 1, S, dtype=torch.bool).tril()",
             "a triangle is cut, and the lengths are not used",
         ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "places <= lengths[:, None]",
+            "one token of padding counts as real, and the axis of the queries is "
+            "missing",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "places >= lengths[:, None]",
+            "True means padding, and the axis of the queries is missing",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places >= lengths[:, None])[:, :, None]",
+            "True means padding, and queries are hidden; it should be keys",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places <= lengths[:, None])[:, :, None]",
+            "one token of padding counts as real, and queries are hidden; it should "
+            "be keys",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places > lengths[:, None])[:, :, None]",
+            "True means padding, without its first place, and queries are hidden; it "
+            "should be keys",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places < lengths[:, None] - 1)",
+            "the last real token is hidden, and the axis of the queries is missing",
+        ),
     ],
     minutes=5,
 )

@@ -291,6 +291,39 @@ EXERCISE = Exercise(
             "    return float((p / (1 - p) * (weights.float() ** 2).sum()) ** 0.5)",
             "it is computed in 32 bits",
         ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * (weights**2).mean()",
+            "what is kept is taken to stay as it is, and the mean of the variances is "
+            "taken, and not their sum",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * weights.sum() ** 2",
+            "what is kept is taken to stay as it is, and the sum is squared; each "
+            "weight should be",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) / len(weights)",
+            "what is kept is taken to stay as it is, and all weights to be equal",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * weights.var()",
+            "what is kept is taken to stay as it is, and the variance among the "
+            "weights is taken",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * len(weights)",
+            "the number of kept weights is looked at, as if each weight were one",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "(1 - p) / p * (weights**2).mean()",
+            "kept and dropped change places, and the mean of the variances is taken",
+        ),
     ],
     minutes=12,
 )

@@ -283,6 +283,57 @@ EXERCISE = Exercise(
             "keys.shape[1] // H",
             "it is divided the other way round: how often H goes into G",
         ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.expand(-1, H, -1, -1)",
+            "expand is given an axis of several groups, and cannot repeat it",
+        ),
+        Wrong(
+            "    return keys.repeat_interleave(times, dim=1)",
+            "    B, G, S, D = keys.shape\n"
+            "    return keys[:, :, None].expand(B, G, times, S, D).view(B, H, S, D)",
+            "view cannot join axes that expand has repeated without a copy; reshape "
+            "can",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times, dim=1).mT",
+            "tokens and numbers change places at the end",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(3, dim=1)",
+            "each group is repeated three times, as in the example; it should be H // "
+            "G times",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.stack([keys[:, h // 3] for h in range(H)], dim=1)",
+            "three heads are taken to share; it should be H // G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.mean(dim=1, keepdim=True).expand(-1, H, -1, -1)",
+            "all heads share the mean of the groups",
+        ),
+        Wrong(
+            "    return keys.repeat_interleave(times, dim=1)",
+            "    B, G, S, D = keys.shape\n"
+            "    found = keys.new_zeros(B, H, S, D)\n"
+            "    found[:, ::times] = keys\n"
+            "    return found",
+            "only the first head of each group gets keys, and the others zeros",
+        ),
+        Wrong(
+            "    return keys.repeat_interleave(times, dim=1)",
+            "    B, G, S, D = keys.shape\n"
+            "    found = keys.new_zeros(B, H, S, D)\n"
+            "    for g in range(G):\n"
+            "        found[:, g * G : (g + 1) * G] = keys[:, g : g + 1]\n"
+            "    return found",
+            "the heads of group g are written from g times G on; it should be from g "
+            "times H // G",
+        ),
     ],
     stars=1,
     minutes=3,

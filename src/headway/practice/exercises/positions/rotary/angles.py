@@ -400,6 +400,38 @@ EXERCISE = Exercise(
             "there are two factors of two: the even numbers are 2 i already",
             same_as="2 i is divided by the number of pairs; it should be by the width",
         ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (twice / (width // 2))",
+            "the sign of the exponent is lost, and 2 i is divided by the number of "
+            "pairs",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice / 2 / width)",
+            "the exponent is i over the width, without its two",
+            same_as="the exponent is i over the width; it should be 2 i",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (twice / 2 / width)",
+            "the sign of the exponent is lost, and its two as well",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "10_000.0 ** (twice / width)",
+            "the base is 10,000 always, and the sign of the exponent is lost",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice / (width // 2)) * 2 * torch.pi",
+            "2 i is divided by the number of pairs, and angles are multiplied by 2 pi",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "10_000.0 ** (-twice / (width // 2))",
+            "the base is 10,000 always, and 2 i is divided by the number of pairs",
+        ),
     ],
     stars=1,
     minutes=8,

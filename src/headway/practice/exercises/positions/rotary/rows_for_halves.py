@@ -314,6 +314,86 @@ EXERCISE = Exercise(
             "row j of head h is looked for at j times H plus h; it is at h times D "
             "plus j",
         ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    found = torch.empty_like(weight)\n"
+            "    for h in range(H):\n"
+            "        for i in range(D // 2):\n"
+            "            found[h * D + i] = weight[h * D + i]\n"
+            "            found[h * D + D // 2 + i] = weight[h * D + i + 1]\n"
+            "    return found",
+            "a loop reads rows i and i + 1; it should be 2 i and 2 i + 1",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    found = torch.zeros_like(weight)\n"
+            "    for h in range(H):\n"
+            "        for i in range(D // 2):\n"
+            "            found[i] = weight[2 * i]\n"
+            "            found[D // 2 + i] = weight[2 * i + 1]\n"
+            "    return found",
+            "the rows of the first head alone are written, and the others stay zero",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    D = len(weight) // H\n"
+            "    found = torch.zeros_like(weight)\n"
+            "    for h in range(H):\n"
+            "        for i in range(D // 2):\n"
+            "            found[i] = weight[h * D + 2 * i]\n"
+            "            found[D // 2 + i] = weight[h * D + 2 * i + 1]\n"
+            "    return found",
+            "each head is written over the first one, and the other rows stay zero",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    found = weight.clone()\n"
+            "    for one in found.chunk(H):\n"
+            "        half = len(one) // 2\n"
+            "        one[:half] = one[0::2].clone()\n"
+            "        one[half:] = one[1::2].clone()\n"
+            "    return found",
+            "the first half is written before the rows of the second are read",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    found = weight.clone()\n"
+            "    D = len(weight) // H\n"
+            "    for h in range(H):\n"
+            "        found[h * D : (h + 1) * D] = torch.cat([found[0:D:2], "
+            "found[1:D:2]])\n"
+            "    return found",
+            "each head gets rows of the first, which is reordered already",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    return weight.unflatten(0, (H, -1, 2)).permute(1, 2, 0, "
+            "3).flatten(0, 2)",
+            "the heads stand last, so that rows of all heads come in turn",
+        ),
+        Wrong(
+            "    pairs = weight.unflatten(0, (H, -1, 2))\n"
+            "    halves = pairs.transpose(1, 2)\n"
+            "    return halves.flatten(0, 2)",
+            "    heads = weight.unflatten(0, (-1, H))\n"
+            "    return torch.cat([heads[0::2], heads[1::2]]).flatten(0, 1)",
+            "the heads are taken for the inner axis of the rows; a head lies in one "
+            "piece",
+        ),
     ],
     minutes=10,
 )
