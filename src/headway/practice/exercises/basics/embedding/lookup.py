@@ -280,6 +280,56 @@ EXERCISE = Exercise(
             "not given back",
             same_as="all texts are put into one, and their shape is lost",
         ),
+        Wrong(
+            "    return table[indices]",
+            "    B, T = indices.shape\n    return table[indices]",
+            "indices are taken to have two axes; they may have any number",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.index_select(1, indices.flatten()).reshape(*indices.shape, -1)",
+            "index_select chooses along axis 1, the numbers of a word; it should be "
+            "axis 0",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.flatten()].reshape(-1, *indices.shape)",
+            "the numbers of a word are put in front by reshape; they should be the "
+            "last axis",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].reshape(*indices.shape[:-1], -1, indices.shape[-1])",
+            "the sizes of tokens and numbers are exchanged by reshape",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices][..., None]",
+            "there is one axis too many at the end",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices][None]",
+            "there is one axis too many in front",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[:1]]",
+            "only the first text is looked up, and keeps its axis",
+        ),
+        Wrong(
+            "table[indices]",
+            "table @ torch.nn.functional.one_hot(indices, len(table)).to(table.dtype)",
+            "the one-hot rows stand on the wrong side of the product",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].squeeze(-2)",
+            "an axis of size one is removed before the last, such as that of a text "
+            "with one word",
+            same_as="squeeze removes axes of size one, such as that of a text with "
+            "one word",
+        ),
     ],
     stars=1,
     minutes=2,

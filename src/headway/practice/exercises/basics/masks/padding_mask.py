@@ -340,6 +340,30 @@ EXERCISE = Exercise(
             "(places < lengths[:, None] - 1)",
             "the last real token is hidden, and the axis of the queries is missing",
         ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    for b, length in enumerate(lengths.tolist()):\n"
+            "        mask[b, :, : length - 1] = True\n"
+            "    return mask",
+            "a slice ends at length - 1: the last real token is hidden, and of an "
+            "empty text all places but the last are True",
+        ),
+        Wrong(
+            "places < lengths[:, None])[:, None, :]",
+            "places[None] < lengths[None])[:, None, :]",
+            "lengths and places both get an axis in front; the lengths need theirs "
+            "behind",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places < lengths)[:, None]",
+            "the lengths get no axis of their own, and the axis of the queries is put "
+            "behind the places",
+            same_as="the lengths get no axis of their own, so that they are laid "
+            "along the places",
+        ),
     ],
     minutes=5,
 )

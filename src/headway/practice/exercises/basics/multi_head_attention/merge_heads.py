@@ -287,6 +287,32 @@ EXERCISE = Exercise(
             "heads, tokens and numbers are joined to one row of a text, without the "
             "transpose",
         ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    found = x.new_zeros(*front, T, H * D)\n"
+            "    for h in range(H):\n"
+            "        found[..., h : h + D] = x[..., h, :, :]\n"
+            "    return found",
+            "the numbers of head h begin at h; they should begin at h times D",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    found = x.new_zeros(*front, T, H * D)\n"
+            "    for h in range(H):\n"
+            "        found[..., h::H] = x[..., h, :, :]\n"
+            "    return found",
+            "a loop writes a head into every H-th number",
+            same_as="the heads' numbers are shuffled into each other, one in turn",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    return x.transpose(-3, -2).reshape(*front, T * H, D)",
+            "tokens and heads are joined to rows; the heads should stand side by side",
+            same_as="the heads stand below each other, as if there were more tokens",
+        ),
     ],
     minutes=6,
 )

@@ -381,6 +381,12 @@ EXERCISE = Exercise(
             "return {'weight': weight, 'bias': torch.cat(biases)}",
             "a dictionary is given; it should be the two tensors, one behind the other",
         ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.cat([one.weight * (one.bias is not None) for one in layers])",
+            "the weight of a layer without a bias is set to zero; only its bias "
+            "should be",
+        ),
     ],
     survivors={"0 -> 1": "any column of a weight is as long as its bias"},
     stars=2,

@@ -549,6 +549,47 @@ EXERCISE = Exercise(
             "grown / (grown.sum(dim=-1, keepdim=True) + 1e-9)",
             "1e-9 is added to the sum, which is never zero",
         ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / grown.sum(dim=-1).unsqueeze(-2)",
+            "the sums of rows get their axis before the last; it should be behind",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=-1, keepdim=True) / grown",
+            "the sum is divided by each number; it should be the other way round",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown - grown.sum(dim=-1, keepdim=True)",
+            "the sum is subtracted; it should be what is divided by",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown * grown.sum(dim=-1, keepdim=True)",
+            "it is multiplied by the sum; it should be divided",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(-scores)",
+            "scores get a minus, and the largest is not subtracted",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.abs())",
+            "scores lose their sign, and the largest is not subtracted",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "(scores - largest) ** 2",
+            "squares of the distances from the largest are taken in place of the "
+            "exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "scores**2",
+            "scores are squared in place of the exponential",
+        ),
     ],
     stars=2,
     minutes=10,

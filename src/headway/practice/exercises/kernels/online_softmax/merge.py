@@ -455,6 +455,41 @@ EXERCISE = Exercise(
             "the largest is taken off, and it is divided by two; it should be by the "
             "sum of both shares",
         ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return (a + b) / 2, (lse_a + lse_b) / 2",
+            "rows and log-sum-exps are both averaged",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return (a + b) / 2, lse_a + lse_b",
+            "the plain mean of the rows is taken, and the log-sum-exps are added",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return (a + b) / 2, torch.maximum(lse_a, lse_b)",
+            "the plain mean of the rows is taken, and the larger log-sum-exp",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return a + b, lse_a + lse_b",
+            "rows and log-sum-exps are both added",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return torch.where((lse_a > lse_b)[:, None], a, b), "
+            "torch.maximum(lse_a, lse_b)",
+            "row and log-sum-exp of the half with more mass are taken, and the other "
+            "is forgotten",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    total = (lse_a + lse_b)[:, None]\n"
+            "    return (lse_a[:, None] * a + lse_b[:, None] * b) / total, lse_a + "
+            "lse_b",
+            "the log-sum-exps are taken for masses, which weigh the rows and are "
+            "added: the exponentials are forgotten",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -434,6 +434,26 @@ EXERCISE = Exercise(
             "tokens before query and before key are compared, and the query itself is "
             "hidden",
         ),
+        Wrong(
+            "return behind.tril()",
+            "return ~behind.tril(-1)",
+            "the mask is turned round, and double letters are missed",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril(-1).mT",
+            "query and key are exchanged, and double letters are missed",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.mT",
+            "query and key are exchanged, and the future is not hidden",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return ~behind",
+            "the mask is turned round, and the future is not hidden",
+        ),
     ],
     stars=2,
     minutes=8,

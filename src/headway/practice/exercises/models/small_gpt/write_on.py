@@ -587,6 +587,43 @@ EXERCISE = Exercise(
             same_as="the model is asked about the same text each time: what was "
             "picked is not put behind it before the next turn",
         ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids)[0] * temperature",
+            "the first row is taken, and logits are multiplied by the temperature",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids[-1:])[-1] * temperature",
+            "the model reads the last token alone, and logits are multiplied by the "
+            "temperature",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids)[-2]",
+            "the row before the last is taken, and the temperature is not used",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids).mean(dim=0)",
+            "the mean of all rows is taken, and the temperature is not used",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "temperature / model(ids)[-1]",
+            "the temperature is divided by the logits; it should be the other way "
+            "round",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1) ** temperature",
+            "shares are raised to the temperature as well",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[shares.argmax(dim=-1, keepdim=True), ids]",
+            "the likeliest token is put in front of the text, and pick is not asked",
+        ),
     ],
     stars=1,
     minutes=10,

@@ -482,6 +482,32 @@ EXERCISE = Exercise(
             "the fade is a weight decay of 1 - alpha, which the learning rate makes "
             "smaller, and the error is taken before it",
         ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(faded + slope)",
+            "it goes up the slope, and the learning rate is left out",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(memory - slope)",
+            "the step is made from the memory before the fade, and the learning rate "
+            "is left out",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(memory + beta * slope)",
+            "the step is made from the memory before the fade, and up the slope",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "((1 - beta) * memory)",
+            "the memory fades by the learning rate, and alpha is not used",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(memory - alpha)",
+            "alpha is taken off the memory; it should be multiplied",
+        ),
     ],
     minutes=12,
     covers=("delta",),
