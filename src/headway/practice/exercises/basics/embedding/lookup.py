@@ -330,6 +330,11 @@ EXERCISE = Exercise(
             same_as="squeeze removes axes of size one, such as that of a text with "
             "one word",
         ),
+        Wrong(
+            "table[indices]",
+            "table",
+            "the whole table is given, and the indices are not used",
+        ),
     ],
     stars=1,
     minutes=2,

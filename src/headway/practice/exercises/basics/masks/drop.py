@@ -276,6 +276,21 @@ EXERCISE = Exercise(
             "weights * ~keep * p",
             "what is to be kept is dropped, and the other is multiplied by p",
         ),
+        Wrong(
+            "(1 - p)",
+            "(p - 1)",
+            "it is divided by p - 1, which turns the sign; it should be by 1 - p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights / keep / (1 - p)",
+            "weights are divided by `keep`; they should be multiplied by it",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * 0.0 / (1 - p)",
+            "everything is dropped",
+        ),
     ],
     minutes=3,
 )

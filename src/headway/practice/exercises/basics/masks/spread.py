@@ -324,6 +324,11 @@ EXERCISE = Exercise(
             "(1 - p) / p * (weights**2).mean()",
             "kept and dropped change places, and the mean of the variances is taken",
         ),
+        Wrong(
+            "p / (1 - p)",
+            "p / (1 + p)",
+            "it is divided by 1 + p; it should be by 1 - p",
+        ),
     ],
     minutes=12,
 )

@@ -313,6 +313,12 @@ EXERCISE = Exercise(
             "tokens and heads are joined to rows; the heads should stand side by side",
             same_as="the heads stand below each other, as if there were more tokens",
         ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return x.flatten(-2)",
+            "tokens and numbers of a head are joined; heads and numbers of a token "
+            "should be",
+        ),
     ],
     minutes=6,
 )

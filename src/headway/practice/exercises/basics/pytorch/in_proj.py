@@ -379,7 +379,7 @@ EXERCISE = Exercise(
         Wrong(
             "return weight, torch.cat(biases)",
             "return {'weight': weight, 'bias': torch.cat(biases)}",
-            "a dictionary is given; it should be the two tensors, one behind the other",
+            "a dictionary is given; it should be the two tensors, weight and bias",
         ),
         Wrong(
             "torch.cat(tuple(layer.weight for layer in layers))",

@@ -310,6 +310,12 @@ EXERCISE = Exercise(
             "scores.argmax(dim=-1).int()",
             "the positions have 32 bits; argmax gives 64",
         ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores",
+            "the table of scores is given; the position of the largest in each row is "
+            "asked for",
+        ),
     ],
     survivors={
         "-1 -> 1": "the table has two axes, so that the last is axis 1",

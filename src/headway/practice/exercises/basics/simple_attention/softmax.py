@@ -590,6 +590,16 @@ EXERCISE = Exercise(
             "scores**2",
             "scores are squared in place of the exponential",
         ),
+        Wrong(
+            "scores.amax(dim=-1, keepdim=True)",
+            "scores",
+            "each score is subtracted from itself, so that all weights are equal",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=-1, keepdim=True)",
+            "the sums of the exponentials are given; each should be divided by them",
+        ),
     ],
     stars=2,
     minutes=10,

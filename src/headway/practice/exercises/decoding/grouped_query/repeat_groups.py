@@ -334,6 +334,11 @@ EXERCISE = Exercise(
             "the heads of group g are written from g times G on; it should be from g "
             "times H // G",
         ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys",
+            "nothing is repeated",
+        ),
     ],
     stars=1,
     minutes=3,

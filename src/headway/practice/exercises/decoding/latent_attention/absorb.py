@@ -335,8 +335,8 @@ EXERCISE = Exercise(
         Wrong(
             "query.shape[-1] + turned.shape[-1]",
             "query.shape[-1] + turned.shape[-1] + latent.shape[-1] + rope.shape[-1]",
-            "all four widths are added in the scale; those of queries should be, "
-            "which keys have, too",
+            "all four widths are added in the scale; it should be those of `query` "
+            "and `turned`",
         ),
         Wrong(
             "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
@@ -432,6 +432,17 @@ EXERCISE = Exercise(
             "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
             "/ len(latent) ** 0.5",
             "it is divided by the root of the number of latents",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ ((query.shape[-1] + turned.shape[-1]) * 0.5)",
+            "it is divided by half the width; it should be by its root",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (query.shape[-1] - turned.shape[-1]) ** 0.5",
+            "the width of the turned part is taken off in the scale; it should be "
+            "added",
         ),
     ],
     stars=3,

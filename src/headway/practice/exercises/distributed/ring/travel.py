@@ -63,7 +63,8 @@ def sees_own_keys(travel, query, key, value, rows):  # type: ignore[no-untyped-d
         def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
             result = func(*args, **(kwargs or {}))
             if func is torch.nn.functional.scaled_dot_product_attention:
-                whole.append(args[1].shape[-2] == len(key))
+                held = [*args, *(kwargs or {}).values()][1]
+                whole.append(held.shape[-2] == len(key))
             if isinstance(result, Tensor) and result.is_floating_point():
                 whole.append(result.ndim > 1 and result.shape[-1] == len(key))
             return result
@@ -593,8 +594,8 @@ EXERCISE = Exercise(
             "        found.append((shares[..., None] * torch.stack([r for r, _ in "
             "parts])).sum(0))\n"
             "    return found",
-            "rows are multiplied by their log-sum-exps; by a softmax of them over the "
-            "machines they should be",
+            "rows are multiplied by their log-sum-exps; it should be by the softmax "
+            "of these over the machines",
         ),
         Wrong(
             "    return [found[0] for _, _, found in guests]",
@@ -617,6 +618,11 @@ EXERCISE = Exercise(
             "mask = own <= where[:, None]",
             "mask = (own <= where[:, None]).float()",
             "the mask is made of numbers; it must be of True and False",
+        ),
+        Wrong(
+            "guests = [guests[-1], *guests[:-1]]",
+            "guests = [guests[-1], *guests]",
+            "the last guest is put in front, and stays at the end as well",
         ),
     ],
     stars=3,

@@ -572,6 +572,21 @@ EXERCISE = Exercise(
             "return rows.T, lse",
             "the rows are transposed",
         ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "query.shape[-1] * 0.5\n",
+            "scores are divided by half the width; it should be by its root",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) + lse[:, None])",
+            "the log-sum-exp is added in the exponent; it should be taken off",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None]) @",
+            "torch.exp(scores_of(tile) - lse[:, None]) * 0.0 @",
+            "the rows stay zero",
+        ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},
     stars=2,

@@ -490,6 +490,42 @@ EXERCISE = Exercise(
             "the log-sum-exps are taken for masses, which weigh the rows and are "
             "added: the exponentials are forgotten",
         ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a, lse",
+            "only the first half's share is given",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_b * b, lse",
+            "only the second half's share is given",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a - share_b * b, lse",
+            "the second half is taken off; it should be added",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return a + share_b * b, lse",
+            "the first half counts in full, and the second by its share",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return share_a * a + b, lse",
+            "the second half counts in full, and the first by its share",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return (lse_a - finite)[:, None] * a + (lse_b - finite)[:, None] * "
+            "b, lse",
+            "the exponentials of the differences are forgotten, which are the shares",
+        ),
+        Wrong(
+            "    return share_a * a + share_b * b, lse",
+            "    return a, lse",
+            "the first half's rows are given as they are",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -525,7 +525,7 @@ EXERCISE = Exercise(
         Wrong(
             "torch.softmax(logits, dim=-1)",
             "torch.softmax(logits, dim=-1).sort(descending=True).values",
-            "the shares are sorted, so that places in it are no tokens",
+            "the shares are sorted, so that a place is no longer that of its token",
         ),
         Wrong(
             "[ids, pick(shares)]",

@@ -432,6 +432,26 @@ EXERCISE = Exercise(
             "10_000.0 ** (-twice / (width // 2))",
             "the base is 10,000 always, and 2 i is divided by the number of pairs",
         ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-width / twice)",
+            "the width is divided by 2 i; it should be the other way round",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "(-twice / width)",
+            "the exponents are taken for the speeds; the base should be raised to them",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice * width)",
+            "2 i is multiplied by the width; it should be divided",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return speeds",
+            "the speeds alone are given, and no position is multiplied",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -394,6 +394,11 @@ EXERCISE = Exercise(
             "the heads are taken for the inner axis of the rows; a head lies in one "
             "piece",
         ),
+        Wrong(
+            "return halves.flatten(0, 2)",
+            "return halves.flatten()",
+            "all numbers are put into one row; the columns should stay an axis",
+        ),
     ],
     minutes=10,
 )

@@ -508,6 +508,16 @@ EXERCISE = Exercise(
             "(memory - alpha)",
             "alpha is taken off the memory; it should be multiplied",
         ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(beta * slope - faded)",
+            "the new memory has its sign turned",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(alpha + memory)",
+            "alpha is added to the memory; it should be multiplied",
+        ),
     ],
     minutes=12,
     covers=("delta",),
