@@ -521,6 +521,123 @@ EXERCISE = Exercise(
             same_as='"scaled twice" is not recognised: the products must be divided '
             "by D, which is its root twice",
         ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "triangle flipped")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "triangle flipped" neither is '
+            "recognised: their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "triangle flipped")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "triangle flipped" both are taken for '
+            "right",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "queries and keys '
+            'swapped")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "queries and keys swapped" neither is '
+            "recognised: their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "queries and keys '
+            'swapped")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "queries and keys swapped" both are '
+            "taken for right",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("next token seen", "triangle flipped")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "next token seen" and "triangle flipped" neither is recognised: their '
+            "weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("next token seen", "triangle flipped")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "next token seen" and "triangle flipped" both are taken for right',
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("hidden after the softmax", "hidden scores are '
+            'zero")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "hidden after the softmax" and "hidden scores are zero" neither is '
+            "recognised: their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("hidden after the softmax", "hidden scores are '
+            'zero")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "hidden after the softmax" and "hidden scores are zero" both are '
+            "taken for right",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "scaled twice")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "scaled twice" neither is recognised: '
+            "their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "scaled twice")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "scaled twice" both are taken for right',
+        ),
+        Wrong(
+            "    past, scores = all_keys.tril(), query @ key.mT / 2\n",
+            "    past, scores = all_keys.triu(), query @ key.mT / 2\n",
+            "the future is kept, and the past is hidden: all_keys.tril() is the past",
+        ),
     ],
     stars=3,
     minutes=25,
