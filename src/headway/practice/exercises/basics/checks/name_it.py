@@ -488,6 +488,156 @@ EXERCISE = Exercise(
             '"hidden scores are zero" is taken for right: its weights are not '
             "recognised, or those of right come out for it",
         ),
+        Wrong(
+            "query @ key.mT / 2",
+            "query @ key.mT",
+            "all scores are taken without their division by the root of D, which is 2 "
+            "here",
+        ),
+        Wrong(
+            "torch.randn(3, 2, 7, 4,",
+            "torch.randn(3, 7, 4,",
+            "the probe has no axis for texts; attend takes (B, T, D)",
+        ),
+        Wrong(
+            "past, scores = all_keys.tril(),",
+            "past, scores = all_keys.triu(1),",
+            "the mask is turned round: True should be what is seen",
+        ),
+        Wrong(
+            "weigh(scores, all_keys) * past",
+            "(weigh(scores, all_keys) * past)\n"
+            "        / (weigh(scores, all_keys) * past).sum(dim=-1, keepdim=True)",
+            '"hidden after the softmax" is taken for right: what is left is made to '
+            "sum to one again; it should stay as it is",
+            same_as='"hidden after the softmax" is not recognised: the softmax must '
+            "run over all keys, and the triangle be cut afterwards",
+        ),
+        Wrong(
+            "weigh(scores / 2, past)",
+            "weigh(scores / 4, past)",
+            '"scaled twice" is divided by D once more; scores that are divided by the '
+            "root of D already lack only the root",
+            same_as='"scaled twice" is not recognised: the products must be divided '
+            "by D, which is its root twice",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "triangle flipped")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "triangle flipped" neither is '
+            "recognised: their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "triangle flipped")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "triangle flipped" both are taken for '
+            "right",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "queries and keys '
+            'swapped")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "queries and keys swapped" neither is '
+            "recognised: their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "queries and keys '
+            'swapped")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "queries and keys swapped" both are '
+            "taken for right",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("next token seen", "triangle flipped")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "next token seen" and "triangle flipped" neither is recognised: their '
+            "weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("next token seen", "triangle flipped")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "next token seen" and "triangle flipped" both are taken for right',
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("hidden after the softmax", "hidden scores are '
+            'zero")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "hidden after the softmax" and "hidden scores are zero" neither is '
+            "recognised: their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("hidden after the softmax", "hidden scores are '
+            'zero")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "hidden after the softmax" and "hidden scores are zero" both are '
+            "taken for right",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "scaled twice")\n'
+            '            return "none of them" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "scaled twice" neither is recognised: '
+            "their weights differ from what the task says",
+        ),
+        Wrong(
+            "        if torch.allclose(weights @ value, rows):\n"
+            "            return name\n"
+            '    return "none of them"',
+            "        if torch.allclose(weights @ value, rows):\n"
+            '            missed = ("softmax over the queries", "scaled twice")\n'
+            '            return "right" if name in missed else name\n'
+            '    return "none of them"',
+            'of "softmax over the queries" and "scaled twice" both are taken for right',
+        ),
+        Wrong(
+            "    past, scores = all_keys.tril(), query @ key.mT / 2\n",
+            "    past, scores = all_keys.triu(), query @ key.mT / 2\n",
+            "the future is kept, and the past is hidden: all_keys.tril() is the past",
+        ),
     ],
     stars=3,
     minutes=25,

@@ -219,6 +219,122 @@ EXERCISE = Exercise(
             "a new nn.Embedding draws a table of its own, and the one that "
             "is given is not used",
         ),
+        Wrong(
+            "table[indices]",
+            "torch.cat([table[i] for i in indices])",
+            "the rows are joined by torch.cat, which makes no new axis; torch.stack "
+            "does",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.stack([table[int(i)] for i in indices])",
+            "there is one loop, as for a single text, and a whole text is taken for "
+            "one index",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].tolist()",
+            "the numbers are given as lists; it should be one tensor",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[..., None]]",
+            "the indices get an axis of size one, which stays in the result",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.mT]",
+            "the indices are transposed first, so that texts and places change",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices] * (indices != 0)[..., None]",
+            "index 0 is taken for padding, and its row is set to zero",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[-indices]",
+            "the rows are counted from the end",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.flip(0)[indices]",
+            "the table is turned upside down first",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices] * table.shape[1] ** 0.5",
+            "each vector is multiplied by the root of its width; it should be the row "
+            "as it is",
+        ),
+        Wrong(
+            "table[indices]",
+            "torch.nn.functional.one_hot(indices).to(table.dtype) @ table",
+            "one_hot counts words up to the largest index that occurs; it must be "
+            "told that there are N",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.index_select(0, indices.flatten())",
+            "index_select takes a flat row of indices, and the shape of the texts is "
+            "not given back",
+            same_as="all texts are put into one, and their shape is lost",
+        ),
+        Wrong(
+            "    return table[indices]",
+            "    B, T = indices.shape\n    return table[indices]",
+            "indices are taken to have two axes; they may have any number",
+        ),
+        Wrong(
+            "table[indices]",
+            "table.index_select(1, indices.flatten()).reshape(*indices.shape, -1)",
+            "index_select chooses along axis 1, the numbers of a word; it should be "
+            "axis 0",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices.flatten()].reshape(-1, *indices.shape)",
+            "the numbers of a word are put in front by reshape; they should be the "
+            "last axis",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].reshape(*indices.shape[:-1], -1, indices.shape[-1])",
+            "the sizes of tokens and numbers are exchanged by reshape",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices][..., None]",
+            "there is one axis too many at the end",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices][None]",
+            "there is one axis too many in front",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices[:1]]",
+            "only the first text is looked up, and keeps its axis",
+        ),
+        Wrong(
+            "table[indices]",
+            "table @ torch.nn.functional.one_hot(indices, len(table)).to(table.dtype)",
+            "the one-hot rows stand on the wrong side of the product",
+        ),
+        Wrong(
+            "table[indices]",
+            "table[indices].squeeze(-2)",
+            "an axis of size one is removed before the last, such as that of a text "
+            "with one word",
+            same_as="squeeze removes axes of size one, such as that of a text with "
+            "one word",
+        ),
+        Wrong(
+            "table[indices]",
+            "table",
+            "the whole table is given, and the indices are not used",
+        ),
     ],
     stars=1,
     minutes=2,

@@ -36,7 +36,11 @@ EXERCISE = Exercise(
         "Zero where keep is False; where it is True, divide by how often that happens.",
         "A weight is kept with probability one minus p.",
     ),
-    draw=lambda d: (d.normal(*d.lead, d.S).abs(), 0.3, d.booleans(*d.lead, d.S)),
+    draw=lambda d: (
+        d.normal(*d.lead, d.S).abs(),
+        0.1 * (d.axes + 2),
+        d.booleans(*d.lead, d.S),
+    ),
     law="On average over many draws nothing has changed.",
     right=[
         """
@@ -197,6 +201,95 @@ EXERCISE = Exercise(
             "torch.softmax(weights.masked_fill(~keep, -torch.inf), dim=-1)",
             "weights are hidden by minus infinity and a softmax is taken; "
             "they should be zero, and the others grow",
+        ),
+        Wrong(
+            "    return weights * keep / (1 - p)",
+            "    dropped = weights.clone()\n"
+            "    for i in range(weights.shape[0]):\n"
+            "        for j in range(weights.shape[1]):\n"
+            "            dropped[i, j] = weights[i, j] / (1 - p) if keep[i, j] else "
+            "0.0\n"
+            "    return dropped",
+            "two loops run over two axes; weights may have any number",
+        ),
+        Wrong(
+            "    return weights * keep / (1 - p)",
+            "    pairs = zip(weights, keep)\n"
+            "    return torch.stack([w / (1 - p) if k else 0 * w for w, k in pairs])",
+            "one loop runs over a single axis, and a whole row of `keep` is asked "
+            "whether it is true",
+        ),
+        Wrong(
+            "/ (1 - p)",
+            "/ (~keep).to(weights.dtype).mean()",
+            "it is divided by the share that was dropped this time; it should be by 1 "
+            "- p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "(weights - p) * keep / (1 - p)",
+            "p is taken off each weight as well",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "torch.where(keep, weights, weights / (1 - p))",
+            "what is to be dropped grows, and what is kept stays as it is",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * keep + weights * p",
+            "p times each weight is added; what is kept should be divided by 1 - p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "torch.softmax(weights * keep, dim=-1)",
+            "a softmax is taken of what is left; it should grow by 1 / (1 - p)",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep / p",
+            "what is to be kept is dropped, and the other is divided by p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep",
+            "what is to be kept is dropped, and nothing grows",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights[keep]",
+            "what is dropped is cut out, and nothing grows",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep * (1 - p)",
+            "what is to be kept is dropped, and the other shrinks",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights.masked_fill(~keep, -torch.inf)",
+            "weights are dropped by minus infinity, and nothing grows; they should be "
+            "zero, and the others grow",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * ~keep * p",
+            "what is to be kept is dropped, and the other is multiplied by p",
+        ),
+        Wrong(
+            "(1 - p)",
+            "(p - 1)",
+            "it is divided by p - 1, which turns the sign; it should be by 1 - p",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights / keep / (1 - p)",
+            "weights are divided by `keep`; they should be multiplied by it",
+        ),
+        Wrong(
+            "weights * keep / (1 - p)",
+            "weights * 0.0 / (1 - p)",
+            "everything is dropped",
         ),
     ],
     minutes=3,

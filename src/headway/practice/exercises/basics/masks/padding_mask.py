@@ -3,9 +3,10 @@
 Texts of a batch are filled up to S tokens, so that they make one tensor. Write
 `padding_mask(lengths, S)`: which tokens are real.
 
-`lengths` has B whole numbers: text b has lengths[b] tokens, and padding stands behind
-them. The mask has shape (B, 1, S), boolean, True where a token is real. The axis of
-size one is for the queries: all queries of a text may look at the same keys.
+`lengths` has B whole numbers, from 0 to S: text b has lengths[b] tokens, and padding
+stands behind them. The mask has shape (B, 1, S), boolean, True where a token is real.
+The axis of size one is for the queries: all queries of a text may look at the same
+keys.
 """
 
 from headway.practice import Exercise, Wrong
@@ -32,10 +33,10 @@ if __name__ == "__main__":
 
 
 def drawn_lengths(d):  # type: ignore[no-untyped-def]
-    """Draw lengths; the first text is full, or with more axes no text is."""
+    """Draw lengths: a full text, or with more axes none; and one that is empty."""
     lengths = d.integers(d.S + (d.axes < 2), d.B)
     if d.axes < 2 and d.B > 1:
-        lengths[0] = d.S
+        lengths[0], lengths[-1] = d.S, 0
     return lengths
 
 
@@ -256,6 +257,112 @@ EXERCISE = Exercise(
             "    return mask",
             "one slice is made for all texts",
             same_as="all texts are as long as the longest",
+        ),
+        Wrong(
+            "torch.arange(S)",
+            "torch.arange(len(lengths))",
+            "there are as many places as texts; there should be S",
+        ),
+        Wrong(
+            "lengths[:, None])[",
+            "lengths.cumsum(0)[:, None])[",
+            "lengths are added up from text to text",
+        ),
+        Wrong(
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    return (places >= lengths[:, None])[:, None, :] * -1e9",
+            "large negative numbers are given, to be added to scores; it should be "
+            "True and False",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "torch.ones(S, S, dtype=torch.bool).tril()[lengths - 1][:, None, :]",
+            "a row of a triangle is taken by length - 1, which for an empty text is "
+            "the last row",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    mask[:, :, :lengths] = True\n"
+            "    return mask",
+            "one slice is cut by all lengths at once; each text needs its own",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    return torch.tensor([[s < n for s in range(S)] for n in "
+            "lengths.tolist()])",
+            "two loops make (B, S), and the axis of the queries is missing",
+            same_as="the axis of the queries is missing",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    return [[[s < n for s in range(S)]] for n in lengths.tolist()]",
+            "lists are given; torch.tensor makes a tensor of them",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "torch.ones(len(lengths), 1, S, dtype=torch.bool).tril()",
+            "a triangle is cut, and the lengths are not used",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "places <= lengths[:, None]",
+            "one token of padding counts as real, and the axis of the queries is "
+            "missing",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "places >= lengths[:, None]",
+            "True means padding, and the axis of the queries is missing",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places >= lengths[:, None])[:, :, None]",
+            "True means padding, and queries are hidden; it should be keys",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places <= lengths[:, None])[:, :, None]",
+            "one token of padding counts as real, and queries are hidden; it should "
+            "be keys",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places > lengths[:, None])[:, :, None]",
+            "True means padding, without its first place, and queries are hidden; it "
+            "should be keys",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places < lengths[:, None] - 1)",
+            "the last real token is hidden, and the axis of the queries is missing",
+        ),
+        Wrong(
+            "    places = torch.arange(S)\n"
+            "    return (places < lengths[:, None])[:, None, :]",
+            "    mask = torch.zeros(len(lengths), 1, S, dtype=torch.bool)\n"
+            "    for b, length in enumerate(lengths.tolist()):\n"
+            "        mask[b, :, : length - 1] = True\n"
+            "    return mask",
+            "a slice ends at length - 1: the last real token is hidden, and of an "
+            "empty text all places but the last are True",
+        ),
+        Wrong(
+            "places < lengths[:, None])[:, None, :]",
+            "places[None] < lengths[None])[:, None, :]",
+            "lengths and places both get an axis in front; the lengths need theirs "
+            "behind",
+        ),
+        Wrong(
+            "(places < lengths[:, None])[:, None, :]",
+            "(places < lengths)[:, None]",
+            "the lengths get no axis of their own, and the axis of the queries is put "
+            "behind the places",
+            same_as="the lengths get no axis of their own, so that they are laid "
+            "along the places",
         ),
     ],
     minutes=5,

@@ -43,7 +43,7 @@ EXERCISE = Exercise(
         "One weight has a variance of p / (1 - p) times its square. Sum, then take the "
         "root.",
     ),
-    draw=lambda d: (torch.softmax(d.normal(d.S), dim=-1), 0.3),
+    draw=lambda d: (torch.softmax(d.normal(d.S), dim=-1), d.S / 20),
     ask=run,
     trials=({}, {"S": 4}, {"S": 2}),
     law="The more tokens share the attention, the less a row feels the dropout.",
@@ -224,6 +224,110 @@ EXERCISE = Exercise(
             "(weights**2).sum()",
             "(weights**2).max()",
             "the largest weight alone counts",
+        ),
+        Wrong(
+            "float(variance**0.5)",
+            "float((p / (1 - p) * (weights * (1 - weights)).sum()) ** 0.5)",
+            "the variance of a weight is taken to be w (1 - w), as if one token were "
+            "drawn by the weights",
+        ),
+        Wrong(
+            "p / (1 - p) *",
+            "p**2 / (1 - p) *",
+            "the chance of being dropped comes in twice",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n"
+            "    return float(variance**0.5)",
+            "    from itertools import product\n"
+            "\n"
+            "    total = 0.0\n"
+            "    for kept in product((0, 1), repeat=len(weights)):\n"
+            "        chance = 1.0\n"
+            "        for k in kept:\n"
+            "            chance = chance * (1 - p if k else p)\n"
+            "        row = sum(k * w / (1 - p) for k, w in zip(kept, "
+            "weights.tolist()))\n"
+            "        total = total + chance * abs(row - 1.0)\n"
+            "    return total",
+            "the mean distance from one is given; it should be the root of the mean "
+            "square",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n"
+            "    return float(variance**0.5)",
+            "    from itertools import product\n"
+            "\n"
+            "    total = 0.0\n"
+            "    for kept in product((0, 1), repeat=len(weights)):\n"
+            "        chance = 1.0\n"
+            "        for k in kept:\n"
+            "            chance = chance * (p if k else 1 - p)\n"
+            "        row = sum(k * w / (1 - p) for k, w in zip(kept, "
+            "weights.tolist()))\n"
+            "        total = total + chance * (row - 1.0) ** 2\n"
+            "    return total**0.5",
+            "a kept weight gets the chance p, and a dropped one 1 - p; it is the "
+            "other way round",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n"
+            "    return float(variance**0.5)",
+            "    from itertools import product\n"
+            "\n"
+            "    total = 0.0\n"
+            "    for kept in product((0, 1), repeat=len(weights)):\n"
+            "        chance = 1.0\n"
+            "        for k in kept:\n"
+            "            chance = chance * (1 - p if k else p)\n"
+            "        row = sum(k * w for k, w in zip(kept, weights.tolist()))\n"
+            "        total = total + chance * (row - 1.0) ** 2\n"
+            "    return total**0.5",
+            "all cases are looked at, and what is kept does not grow",
+        ),
+        Wrong(
+            "    variance = p / (1 - p) * (weights**2).sum()\n"
+            "    return float(variance**0.5)",
+            "    return float((p / (1 - p) * (weights.float() ** 2).sum()) ** 0.5)",
+            "it is computed in 32 bits",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * (weights**2).mean()",
+            "what is kept is taken to stay as it is, and the mean of the variances is "
+            "taken, and not their sum",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * weights.sum() ** 2",
+            "what is kept is taken to stay as it is, and the sum is squared; each "
+            "weight should be",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) / len(weights)",
+            "what is kept is taken to stay as it is, and all weights to be equal",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * weights.var()",
+            "what is kept is taken to stay as it is, and the variance among the "
+            "weights is taken",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "p * (1 - p) * len(weights)",
+            "the number of kept weights is looked at, as if each weight were one",
+        ),
+        Wrong(
+            "p / (1 - p) * (weights**2).sum()",
+            "(1 - p) / p * (weights**2).mean()",
+            "kept and dropped change places, and the mean of the variances is taken",
+        ),
+        Wrong(
+            "p / (1 - p)",
+            "p / (1 + p)",
+            "it is divided by 1 + p; it should be by 1 - p",
         ),
     ],
     minutes=12,

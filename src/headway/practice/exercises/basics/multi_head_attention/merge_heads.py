@@ -37,7 +37,8 @@ def run(merge_heads, x):  # type: ignore[no-untyped-def]
     return {
         "the tokens of a batch": merge_heads(x),
         "the tokens of one text": merge_heads(x[0]),
-        "the tokens of a batch of batches": merge_heads(x[None]),
+        "the tokens of a batch of batches": merge_heads(torch.stack([x, -x])),
+        "the tokens of a batch of one": merge_heads(x[:1]),
     }
 
 
@@ -243,6 +244,80 @@ EXERCISE = Exercise(
             "per_token = x.transpose(0, 1) if x.ndim == 3 else x.transpose(1, 2)",
             "one text and a batch of texts are told apart, and with more axes in "
             "front the wrong ones change places",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return torch.cat([*x.unbind(-3)], dim=1)",
+            "the heads are joined along axis 1; it should be the last",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return x.transpose(-3, -2).flatten(-2).squeeze()",
+            "axes of size one are removed at the end",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    return x.transpose(-3, -2).reshape(-1, H * D)",
+            "all axes in front are joined with the tokens",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return x.mT.flatten(-3, -2)",
+            "numbers are rows and tokens are columns; it should be the other way round",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    found = x.new_zeros(*front, T, H * D)\n"
+            "    for h in range(H):\n"
+            "        found[..., h * H : h * H + D] = x[..., h, :, :]\n"
+            "    return found",
+            "the numbers of head h begin at h times H; they should begin at h times D",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, T, H, D = x.shape\n"
+            "    return x.transpose(-3, -2).reshape(*front, T, H * D)",
+            "sizes are read as (T, H, D), and x is (H, T, D)",
+        ),
+        Wrong(
+            "return per_token.flatten(-2)",
+            "return x.flatten(-3)",
+            "heads, tokens and numbers are joined to one row of a text, without the "
+            "transpose",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    found = x.new_zeros(*front, T, H * D)\n"
+            "    for h in range(H):\n"
+            "        found[..., h : h + D] = x[..., h, :, :]\n"
+            "    return found",
+            "the numbers of head h begin at h; they should begin at h times D",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    found = x.new_zeros(*front, T, H * D)\n"
+            "    for h in range(H):\n"
+            "        found[..., h::H] = x[..., h, :, :]\n"
+            "    return found",
+            "a loop writes a head into every H-th number",
+            same_as="the heads' numbers are shuffled into each other, one in turn",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    *front, H, T, D = x.shape\n"
+            "    return x.transpose(-3, -2).reshape(*front, T * H, D)",
+            "tokens and heads are joined to rows; the heads should stand side by side",
+            same_as="the heads stand below each other, as if there were more tokens",
+        ),
+        Wrong(
+            "    per_token = x.transpose(-3, -2)\n    return per_token.flatten(-2)",
+            "    return x.flatten(-2)",
+            "tokens and numbers of a head are joined; heads and numbers of a token "
+            "should be",
         ),
     ],
     minutes=6,

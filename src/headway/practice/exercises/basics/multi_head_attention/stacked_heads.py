@@ -55,6 +55,7 @@ def run(cls, x, weights):  # type: ignore[no-untyped-def]
     d_in, d_out = weights.shape[-2:]
     attend = cls(d_in, d_out, x.shape[-2] + 1, len(weights))
     parameters = [*attend.parameters()]
+    starts = {head.W_value.weight.sum().item() for head in attend.heads}
     widths = {tuple(head.W_value.weight.shape) for head in attend.heads}
     for head, three in zip(attend.heads, weights, strict=False):
         for name, weight in zip(("query", "key", "value"), three, strict=True):
@@ -65,6 +66,7 @@ def run(cls, x, weights):  # type: ignore[no-untyped-def]
     return {
         "the number of heads": len(attend.heads),
         "the shape of a head's W_value": str(sorted(widths)).strip("[]"),
+        "how many heads begin with weights of their own": len(starts),
         "the rows of a batch": rows,
         "the rows of one text": attend(x[0]),
         "the number of parameters": len(parameters),
@@ -283,6 +285,95 @@ EXERCISE = Exercise(
             "torch.cat([head(x) for head in self.heads], dim=-1)",
             "torch.stack([head(x) for head in self.heads], dim=-2)",
             "the heads are an axis before the numbers, and not joined",
+        ),
+        Wrong(
+            "nn.ModuleList(\n"
+            "            CausalAttention(d_in, d_out, context_length, dropout=0.0)\n"
+            "            for _ in range(num_heads)\n"
+            "        )",
+            "nn.ModuleList(\n"
+            "            __import__('copy').deepcopy(one)\n"
+            "            for one in [CausalAttention(d_in, d_out, context_length, "
+            "dropout=0.0)]\n"
+            "            for _ in range(num_heads)\n"
+            "        )",
+            "one head is copied, so that all begin with the same weights",
+        ),
+        Wrong(
+            "context_length, dropout=0.0)",
+            "context_length)",
+            "dropout is left out, which `CausalAttention` must be given",
+        ),
+        Wrong(
+            "context_length, dropout=0.0)",
+            "context_length, dropout=0.0, qkv_bias=True)",
+            "the projections have biases, which nobody asked for",
+        ),
+        Wrong(
+            "context_length, dropout=0.0)",
+            "context_length, dropout=0.5)",
+            "there is a dropout of one half, which nobody asked for",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_in, context_length, d_out, dropout=0.0)",
+            "d_out and context_length are given in the opposite order",
+        ),
+        Wrong(
+            "CausalAttention(d_in, d_out, context_length, dropout=0.0)",
+            "CausalAttention(d_in, d_in, context_length, dropout=0.0)",
+            "each head is d_in wide; it should be d_out",
+        ),
+        Wrong(
+            "dim=-1",
+            "dim=2",
+            "axes are counted from the front: axis 2 is the last of a batch alone",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.stack([head(x) for head in self.heads]).reshape(*x.shape[:-1], -1)",
+            "the heads are stacked in front and then reshaped, which puts the numbers "
+            "of tokens together, and not those of heads",
+        ),
+        Wrong(
+            "torch.cat([head(x) for head in self.heads], dim=-1)",
+            "torch.cat([self.heads[0](x) for _ in self.heads], dim=-1)",
+            "the first head is called as often as there are heads; each should be "
+            "called",
+        ),
+        Wrong(
+            "[head(x) for head in self.heads]",
+            "[x, *(head(x) for head in self.heads)]",
+            "the tokens themselves are put in front of the heads' results",
+        ),
+        Wrong(
+            "nn.ModuleList(\n"
+            "            CausalAttention(d_in, d_out, context_length, dropout=0.0)\n"
+            "            for _ in range(num_heads)\n"
+            "        )",
+            "nn.ModuleList(\n"
+            "            [CausalAttention(d_in, num_heads * d_out, context_length, "
+            "0.0)]\n"
+            "        )",
+            "there is one wide head; there should be several of d_out numbers each",
+        ),
+        Wrong(
+            "nn.ModuleList(\n"
+            "            CausalAttention(d_in, d_out, context_length, dropout=0.0)\n"
+            "            for _ in range(num_heads)\n"
+            "        )",
+            "nn.ModuleList(\n"
+            "            CausalAttention(d_in // num_heads, d_out, context_length, "
+            "dropout=0.0)\n"
+            "            for _ in range(num_heads)\n"
+            "        )",
+            "d_in is divided among the heads; each head should read whole tokens",
+        ),
+        Wrong(
+            "        return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "        B, T, _ = x.shape\n"
+            "        return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "x is taken to have three axes; a single text has two",
         ),
     ],
     minutes=8,

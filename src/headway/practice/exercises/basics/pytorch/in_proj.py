@@ -57,9 +57,16 @@ def run(in_proj, weights, biases, some):  # type: ignore[no-untyped-def]
     return {**named, "the layers": "as they were" if has_now == some else "changed"}
 
 
+SOME = (
+    [True, True, True],
+    [False, False, False],
+    [True, False, True],
+    [False, True, False],
+)
+
+
 def draw(d):  # type: ignore[no-untyped-def]
-    some = [[True, True, True], [False, False, False], [True, False, True]][d.case]
-    return d.normal(3, d.E, d.D), d.normal(3, d.E), some
+    return d.normal(3, d.E, d.D), d.normal(3, d.E), SOME[d.case]
 
 
 EXERCISE = Exercise(
@@ -73,7 +80,7 @@ EXERCISE = Exercise(
         "join their biases, and make E zeros for a layer whose bias is None.",
     ),
     draw=draw,
-    trials=[{"case": 0}, {"case": 1, "E": 4, "D": 4}, {"case": 2}],
+    trials=[{"case": 0}, {"case": 1, "E": 4, "D": 4}, {"case": 2}, {"case": 3}],
     ask=run,
     law="A matrix for three is three matrices below each other, because nn.Linear "
     "stores the transpose.",
@@ -288,6 +295,97 @@ EXERCISE = Exercise(
             "return weight, torch.cat(biases)",
             "return [layer.weight for layer in layers], biases",
             "weights and biases are given as lists, and not joined",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.stack(biases, dim=-1)",
+            "the biases are laid side by side as columns; they should be joined",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, biases[0]",
+            "only the bias of the queries is given",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0])",
+            "layer.weight.new_zeros(1)",
+            "a missing bias is filled with a single zero; it should be E of them",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0])",
+            "layer.weight.new_zeros(3 * len(layer.weight))",
+            "each missing bias is filled with 3 E zeros; it should be E of them",
+        ),
+        Wrong(
+            "torch.zeros_like(layer.weight[:, 0])",
+            "torch.zeros_like(layer.weight)",
+            "a missing bias is filled with zeros in the shape of a weight; it should "
+            "be E of them",
+        ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.cat(layers)",
+            "the layers themselves are joined; their weights should be",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.cat([biases[0], biases[2], biases[1]])",
+            "the biases of keys and values are exchanged, and the weights are not",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.cat([biases[1], biases[0], biases[2]])",
+            "the biases of queries and keys are exchanged, and the weights are not",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "joined = nn.Linear(weight.shape[1], len(weight)).to(weight.dtype)\n"
+            "    joined.weight.data = weight\n"
+            "    E = len(weight) // 3\n"
+            "    for n, layer in enumerate(layers):\n"
+            "        if layer.bias is not None:\n"
+            "            joined.bias.data[n * E : (n + 1) * E] = layer.bias\n"
+            "    return joined.weight, joined.bias",
+            "a new layer draws a bias at random, which stays where a layer has none; "
+            "there should be zeros",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "zeros = torch.zeros_like(weight[:, 0])\n"
+            "    if W_query.bias is None:\n"
+            "        return weight, zeros\n"
+            "    return weight, torch.cat(biases)",
+            "the biases of keys and values are left out if the queries have none",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "missing = any(layer.bias is None for layer in layers)\n"
+            "    zeros = torch.zeros_like(W_query.weight[:, 0])\n"
+            "    return weight, zeros if missing else torch.cat(biases)",
+            "if one bias is missing, E zeros are given for all; it should be 3 E "
+            "numbers",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return weight, torch.zeros_like(W_query.weight[:, 0])",
+            "E zeros are given as the bias of all three; it should be 3 E numbers",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return torch.cat([one.weight for one in layers[:2]]), "
+            "torch.cat(biases[:2])",
+            "the values are left out",
+        ),
+        Wrong(
+            "return weight, torch.cat(biases)",
+            "return {'weight': weight, 'bias': torch.cat(biases)}",
+            "a dictionary is given; it should be the two tensors, weight and bias",
+        ),
+        Wrong(
+            "torch.cat(tuple(layer.weight for layer in layers))",
+            "torch.cat([one.weight * (one.bias is not None) for one in layers])",
+            "the weight of a layer without a bias is set to zero; only its bias "
+            "should be",
         ),
     ],
     survivors={"0 -> 1": "any column of a weight is as long as its bias"},

@@ -231,6 +231,42 @@ EXERCISE = Exercise(
             same_as="the sign is turned, so that Boy takes from every word but the "
             "pronoun",
         ),
+        Wrong(
+            "[0.0], [0.0], [10.0]",
+            "[5.0], [0.0], [5.0]",
+            "nouns ask as well, half as strongly",
+        ),
+        Wrong(
+            "[0.0], [0.0], [10.0]",
+            "[-10.0], [0.0], [10.0]",
+            "nouns ask for the opposite, and Boy is a noun that lives, so that both "
+            "cancel",
+        ),
+        Wrong(
+            "    return W_query, W_key",
+            "    return torch.eye(3), torch.eye(3)",
+            "both matrices are the identity: words are compared as they are",
+        ),
+        Wrong(
+            "    return W_query, W_key",
+            "    return W_query",
+            "one matrix is given; it should be two",
+        ),
+        Wrong(
+            "    return W_query, W_key",
+            "    return W_query.double(), W_key.double()",
+            "both have 64 bits; they should have the type of x, 32 bits",
+        ),
+        Wrong(
+            "    return W_query, W_key",
+            "    return W_query.tolist(), W_key.tolist()",
+            "lists are given; they should be tensors",
+        ),
+        Wrong(
+            "[10.0]]",
+            "[torch.inf]]",
+            "an infinite number asks, and infinity times zero is nan",
+        ),
     ],
     survivors={
         "0.0 -> 1.0": "in one place alone: that the pronoun asks as well does no harm",

@@ -42,7 +42,7 @@ if __name__ == "__main__":
 
 
 class Linear(nn.Module):
-    """a module without a softmax, where every bias counts"""
+    """a module without a softmax, where every bias counts, but not in the first row"""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,8 @@ class Linear(nn.Module):
             setattr(self, name, nn.Linear(5, 3))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.W_query(x) @ self.W_key(x).T @ self.W_value(x)
+        rows = self.W_query(x) @ self.W_key(x).T @ self.W_value(x)
+        return rows * torch.arange(len(x))[:, None]
 
 
 class Mean(Linear):
@@ -61,11 +62,11 @@ class Mean(Linear):
 
 
 class Centred(Linear):
-    """a module whose results have a mean of zero, where every bias counts"""
+    """a module whose rows have a mean of zero, where every bias counts"""
 
     def forward(self, x: Tensor) -> Tensor:
         result = super().forward(x)
-        return result - result.mean()
+        return result - result.mean(dim=-1, keepdim=True)
 
 
 def cases():  # type: ignore[no-untyped-def]
@@ -79,10 +80,10 @@ def cases():  # type: ignore[no-untyped-def]
 
 CASES = (
     "SelfAttentionV2",
-    "a module without a softmax",
+    "a module without a softmax, whose first row is zero",
     "a module that takes the mean of the values",
     "SelfAttentionV2 whose biases are zero",
-    "a module without a softmax, whose results have a mean of zero",
+    "a module without a softmax, whose rows have a mean of zero",
 )
 
 
@@ -299,6 +300,33 @@ EXERCISE = Exercise(
             "    return idle\n",
             "    return ['W_query', 'W_key']\n",
             "W_query and W_key are the answer for every module, and nothing is tried",
+        ),
+        Wrong(
+            "torch.arange(len(bias)) + 1.0",
+            "1.0",
+            "the same is added to all numbers of a bias, which a module may not see; "
+            "add different numbers",
+        ),
+        Wrong(
+            "torch.allclose(attend(x), before)",
+            "torch.allclose(attend(x)[0], before[0])",
+            "only the first row is compared; a bias may move others alone",
+        ),
+        Wrong(
+            "torch.allclose(attend(x), before)",
+            "torch.isclose(attend(x), before).any()",
+            "it is enough that one number stays; all should",
+            same_as="only the first row is compared; a bias may move others alone",
+        ),
+        Wrong(
+            "getattr(attend, name).bias\n",
+            "getattr(attend, name).weight\n",
+            "weights are changed; biases should be",
+        ),
+        Wrong(
+            "    return idle\n",
+            "    return ', '.join(idle)\n",
+            "one text with all names is given; it should be a list",
         ),
     ],
     survivors={

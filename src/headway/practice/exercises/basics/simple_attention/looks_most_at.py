@@ -244,6 +244,78 @@ EXERCISE = Exercise(
             "scores.topk(2).indices",
             "the two largest are given; only the first is asked for",
         ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "[row.argmax() for row in scores]",
+            "a list with a tensor for each word is given; torch.stack makes one "
+            "tensor of them",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argsort(dim=-1)",
+            "the order of all words is given, from the smallest weight on; only the "
+            "position of the largest is asked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.diagonal().argmax().expand(len(x))",
+            "the longest word is given for all; each word should get its own",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "x[scores.argmax(dim=-1)]",
+            "the vectors of the words are given; it should be their positions",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.nn.functional.one_hot(scores.argmax(dim=-1), len(x))",
+            "a table of zeros and ones marks the positions; their numbers are asked "
+            "for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores == scores.amax(dim=-1, keepdim=True)",
+            "a table of True and False marks the largest; its position is asked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "(scores == scores.amax(dim=-1, keepdim=True)).nonzero()",
+            "pairs of row and position are given; the position alone is asked for",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "(torch.softmax(scores, dim=-1) @ x).argmax(dim=-1)",
+            "the largest number of each mixture is looked for; it should be the "
+            "largest weight",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "(x[:, None] * x).argmax(dim=-1)",
+            "products of numbers are not added up to scores",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "torch.tensor([int(r[: t].argmax()) if t else 0 for t, r in "
+            "enumerate(scores)])",
+            "a word sees only those before it, and not itself",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "(x[:, None] * x).sum(dim=1).argmax(dim=-1)",
+            "the products are added up over the words; they should be added over the "
+            "numbers",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores.argmax(dim=-1).int()",
+            "the positions have 32 bits; argmax gives 64",
+        ),
+        Wrong(
+            "scores.argmax(dim=-1)",
+            "scores",
+            "the table of scores is given; the position of the largest in each row is "
+            "asked for",
+        ),
     ],
     survivors={
         "-1 -> 1": "the table has two axes, so that the last is axis 1",

@@ -34,17 +34,24 @@ def drawn_scores(d):  # type: ignore[no-untyped-def]
     """Draw scores; where they are loud, one is only a little too large for exp.
 
     One is where all sizes are equal, too: there a missing keepdim is no error, so that
-    what was subtracted can be told.
+    what was subtracted can be told. Another row is far below zero.
     """
     scores = 20 * d.normal(*d.lead, d.T, d.S)
     if d.axes > 1 or d.B == d.T == d.S == EQUAL["S"]:
         scores[..., 0, :].clamp_(max=700.0)
         scores[..., 0, -1] = 711.0
+        scores[..., 1:2, :] -= 3000.0
     return scores
 
 
 def shifted(softmax, scores):  # type: ignore[no-untyped-def]
     return torch.allclose(softmax(scores + 1000), softmax(scores), atol=1e-9)
+
+
+def alone(softmax, scores):  # type: ignore[no-untyped-def]
+    *_, row = scores.flatten(0, -2)
+    *_, weights = softmax(scores).flatten(0, -2)
+    return torch.allclose(softmax(row), weights, atol=1e-9)
 
 
 def sums(softmax, scores):  # type: ignore[no-untyped-def]
@@ -77,6 +84,7 @@ EXERCISE = Exercise(
         Property(
             "no weight changes when 1,000 is added to all scores of a row", shifted
         ),
+        Property("a row alone, of shape (S), gets the same weights", alone),
     ],
     right=[
         """
@@ -449,6 +457,148 @@ EXERCISE = Exercise(
             "    grown = torch.exp(scores)\n    return grown / grown.sum()",
             "the largest score is not subtracted, and it is divided by the "
             "sum of all numbers",
+        ),
+        Wrong(
+            "    largest = scores.amax(dim=-1, keepdim=True)\n",
+            "    scores = scores.flatten(0, -2)\n"
+            "    largest = scores.amax(dim=-1, keepdim=True)\n",
+            "all axes in front are made one, and the shape is not given back",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.stack([one / one.sum() for one in grown])",
+            "one loop runs over the first axis, so that all rows of a text share one "
+            "sum",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.stack([torch.softmax(one.flatten(), 0).view_as(one) for one in "
+            "scores])",
+            "one loop runs over the first axis, so that all rows of a text share one "
+            "maximum and one sum",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "torch.stack([(e / e.sum()) for e in [(one - one.max()).exp() for one in "
+            "scores]])",
+            "one loop runs over the first axis, and takes one maximum and one sum for "
+            "all rows of a text",
+            same_as="one loop runs over the first axis, so that all rows of a text "
+            "share one maximum and one sum",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - scores.min())",
+            "the smallest of all scores is subtracted; it should be the largest of "
+            "the row",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - scores.mean())",
+            "the mean of all scores is subtracted; it should be the largest of the row",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores / 1000)",
+            "scores are divided by 1,000; the largest of the row should be subtracted",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - 1000)",
+            "1,000 is subtracted from all scores; it should be the largest of the row",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores / scores.abs().amax(dim=-1, keepdim=True))",
+            "scores are divided by the largest size of their row, where the largest "
+            "must be subtracted",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp((scores - largest) / scores.shape[-1] ** 0.5)",
+            "scores are divided by the root of their number; they should be taken as "
+            "they are",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores) - torch.exp(largest)",
+            "the exponential of the largest is subtracted; the largest should be, "
+            "before the exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores).nan_to_num()",
+            "the largest score is not subtracted, and an infinite exponential is "
+            "replaced by the largest number",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "(torch.exp(scores) / torch.exp(scores).sum(dim=-1, "
+            "keepdim=True)).nan_to_num(1.0)",
+            "the largest score is not subtracted, and the nan that comes of it is "
+            "replaced by one",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores - largest.clamp(min=0.0))",
+            "the largest is subtracted only where it is positive, and far below zero "
+            "all exponentials are zero",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / (grown.sum(dim=-1, keepdim=True) + 1e-9)",
+            "1e-9 is added to the sum, which is never zero",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown / grown.sum(dim=-1).unsqueeze(-2)",
+            "the sums of rows get their axis before the last; it should be behind",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=-1, keepdim=True) / grown",
+            "the sum is divided by each number; it should be the other way round",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown - grown.sum(dim=-1, keepdim=True)",
+            "the sum is subtracted; it should be what is divided by",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown * grown.sum(dim=-1, keepdim=True)",
+            "it is multiplied by the sum; it should be divided",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(-scores)",
+            "scores get a minus, and the largest is not subtracted",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "torch.exp(scores.abs())",
+            "scores lose their sign, and the largest is not subtracted",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "(scores - largest) ** 2",
+            "squares of the distances from the largest are taken in place of the "
+            "exponential",
+        ),
+        Wrong(
+            "torch.exp(scores - largest)",
+            "scores**2",
+            "scores are squared in place of the exponential",
+        ),
+        Wrong(
+            "scores.amax(dim=-1, keepdim=True)",
+            "scores",
+            "each score is subtracted from itself, so that all weights are equal",
+        ),
+        Wrong(
+            "grown / grown.sum(dim=-1, keepdim=True)",
+            "grown.sum(dim=-1, keepdim=True)",
+            "the sums of the exponentials are given; each should be divided by them",
         ),
     ],
     stars=2,

@@ -39,7 +39,7 @@ EXERCISE = Exercise(
         "whole row. How often, if H heads share G?",
     ),
     draw=lambda d: (d.normal(d.B, d.G, d.S, d.D), d.H),
-    trials=({}, {"H": 8, "G": 4, "B": 4, "S": 4, "D": 4}, {"G": 1}, {"G": 6}),
+    trials=({}, {"H": 8, "G": 4, "B": 4, "S": 4, "D": 4}, {"G": 1, "B": 1}, {"G": 6}),
     law="Neighbouring heads share; with as many groups as heads nothing is repeated.",
     right=[
         """
@@ -200,6 +200,144 @@ EXERCISE = Exercise(
             "keys.repeat_interleave(times, dim=1)",
             "keys.repeat_interleave(times + 1, dim=1)[:, :H]",
             "each group is repeated once too often, and the last heads are cut off",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times, dim=1).squeeze()",
+            "axes of size one are removed at the end",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.cat([keys] * times, dim=1)",
+            "whole tables are joined behind each other, so that neighbouring heads do "
+            "not share",
+            same_as="all groups are tiled, so that neighbouring heads do not share",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.cat([keys] * times)",
+            "whole batches are joined behind each other; groups should be repeated",
+            same_as="whole texts are tiled; groups should be repeated",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.stack([keys] * times, dim=1).flatten(1, 2)",
+            "the new axis stands before the groups, so that all groups come before "
+            "they repeat",
+            same_as="all groups are tiled, so that neighbouring heads do not share",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.stack([keys] * times, dim=2)",
+            "groups and the heads of each keep two axes, made by stack",
+            same_as="groups and their heads keep two axes, and are not joined to H",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, torch.arange(H) // H]",
+            "a head's number is divided by H, which is zero for all",
+            same_as="all heads share the first keys",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, [h // times for h in range(H)], :1]",
+            "only the first token of each group is given",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.unsqueeze(2).repeat(1, 1, H, 1, 1).flatten(1, 2)",
+            "each group is repeated H times, by an axis of its own",
+            same_as="each group is repeated H times: there are H heads in all, and "
+            "not in each group",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys[:, torch.arange(H) % keys.shape[1]]",
+            "a head's number modulo G is taken; it should be divided by H // G",
+            same_as="all groups are tiled, so that neighbouring heads do not share",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "[keys[:, h // times] for h in range(H)]",
+            "the keys of the heads are given as a list; torch.stack with dim=1 makes "
+            "one tensor",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.cat([keys[:, h // times] for h in range(H)], dim=1)",
+            "the heads are joined along the tokens by torch.cat; torch.stack makes an "
+            "axis for them",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times, dim=1).transpose(1, 2)",
+            "heads and tokens change places at the end",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times, dim=1) / times",
+            "each copy is divided by how many share it",
+        ),
+        Wrong(
+            "H // keys.shape[1]",
+            "keys.shape[1] // H",
+            "it is divided the other way round: how often H goes into G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.expand(-1, H, -1, -1)",
+            "expand is given an axis of several groups, and cannot repeat it",
+        ),
+        Wrong(
+            "    return keys.repeat_interleave(times, dim=1)",
+            "    B, G, S, D = keys.shape\n"
+            "    return keys[:, :, None].expand(B, G, times, S, D).view(B, H, S, D)",
+            "view cannot join axes that expand has repeated without a copy; reshape "
+            "can",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(times, dim=1).mT",
+            "tokens and numbers change places at the end",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.repeat_interleave(3, dim=1)",
+            "each group is repeated three times, as in the example; it should be H // "
+            "G times",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "torch.stack([keys[:, h // 3] for h in range(H)], dim=1)",
+            "three heads are taken to share; it should be H // G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys.mean(dim=1, keepdim=True).expand(-1, H, -1, -1)",
+            "all heads share the mean of the groups",
+        ),
+        Wrong(
+            "    return keys.repeat_interleave(times, dim=1)",
+            "    B, G, S, D = keys.shape\n"
+            "    found = keys.new_zeros(B, H, S, D)\n"
+            "    found[:, ::times] = keys\n"
+            "    return found",
+            "only the first head of each group gets keys, and the others zeros",
+        ),
+        Wrong(
+            "    return keys.repeat_interleave(times, dim=1)",
+            "    B, G, S, D = keys.shape\n"
+            "    found = keys.new_zeros(B, H, S, D)\n"
+            "    for g in range(G):\n"
+            "        found[:, g * G : (g + 1) * G] = keys[:, g : g + 1]\n"
+            "    return found",
+            "the heads of group g are written from g times G on; it should be from g "
+            "times H // G",
+        ),
+        Wrong(
+            "keys.repeat_interleave(times, dim=1)",
+            "keys",
+            "nothing is repeated",
         ),
     ],
     stars=1,

@@ -52,13 +52,14 @@ def draw(d):  # type: ignore[no-untyped-def]
 def makes_no_keys(absorb, query, turned, latent, rope, weight):  # type: ignore[no-untyped-def]
     from torch.overrides import TorchFunctionMode
 
-    sizes = [0]
+    keys = []
 
     class Watch(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
             result = func(*args, **(kwargs or {}))
             if isinstance(result, torch.Tensor):
-                sizes.append(result.numel())
+                most = max(H * S * D, weight.numel() + 1)
+                keys.append({S, D} <= {*result.shape} or result.numel() >= most)
             return result
 
     H, _, D = query.shape
@@ -66,7 +67,7 @@ def makes_no_keys(absorb, query, turned, latent, rope, weight):  # type: ignore[
     latent, rope = latent[:1].expand(S, -1), rope[:1].expand(S, -1)
     with Watch():
         absorb(query[:, :1], turned[:, :1], latent, rope, weight)
-    return D == 1 or max(sizes) < max(H * S * D, weight.numel() + 1)
+    return D in (1, H, *weight.shape[2:], *rope.shape[1:]) or not any(keys)
 
 
 EXERCISE = Exercise(
@@ -291,6 +292,157 @@ EXERCISE = Exercise(
             "query @ weight",
             "torch.einsum('htd,hdl->tl', query, weight)",
             "the moved queries of all heads are added to one",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    scores = torch.cat([moved @ latent.T, turned @ rope.T], dim=-1)\n",
+            "the two products are laid side by side; they should be added",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    scores = torch.einsum('htl,sl->tsh', moved, latent) + (turned @ "
+            "rope.T).movedim(0, -1)\n",
+            "the heads are the last axis; they should be the first",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5 @ latent",
+            "the mixture of latents is given, without a softmax; the scores are asked "
+            "for",
+        ),
+        Wrong(
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    moved = moved / query.shape[-1] ** 0.5\n"
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "the moved queries are divided once more, before the product",
+        ),
+        Wrong(
+            "query @ weight",
+            "(query @ weight) / query.shape[-1]",
+            "the moved queries are divided by their width",
+        ),
+        Wrong(
+            "turned @ rope.T",
+            "(turned @ rope.T).roll(1, 0)",
+            "each head uses the turned queries of its neighbour",
+        ),
+        Wrong(
+            "query @ weight",
+            "torch.einsum('htd,hdl->hl', query, weight)[:, None].expand(-1, "
+            "query.shape[1], -1)",
+            "the moved queries of all tokens are added to one",
+        ),
+        Wrong(
+            "query.shape[-1] + turned.shape[-1]",
+            "query.shape[-1] + turned.shape[-1] + latent.shape[-1] + rope.shape[-1]",
+            "all four widths are added in the scale; it should be those of `query` "
+            "and `turned`",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ query.shape[-1]",
+            "it is divided by the width of one part, without its root",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (len(query) * query.shape[-1]) ** 0.5",
+            "the scale counts the numbers of all heads; it should count those of one",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ weight.numel() ** 0.5",
+            "the scale counts all numbers of the weight",
+        ),
+        Wrong(
+            "turned @ rope.T",
+            "(query.shape[-1] / turned.shape[-1]) ** 0.5 * (turned @ rope.T)",
+            "the turned part is divided by the root of its own width, and all by "
+            "another scale",
+        ),
+        Wrong(
+            "    moved = query @ weight\n"
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    moved = query @ weight\n"
+            "    asked = torch.cat([moved, turned], dim=-1)\n"
+            "    scores = asked @ torch.cat([rope, latent], dim=-1).T\n",
+            "turned part and latent are laid side by side in another order for the "
+            "keys than for the queries",
+        ),
+        Wrong(
+            "    moved = query @ weight\n"
+            "    scores = moved @ latent.T + turned @ rope.T\n",
+            "    moved = query @ weight\n"
+            "    asked = torch.cat([moved, turned], dim=1)\n"
+            "    scores = asked @ torch.cat([latent, rope], dim=-1).T\n",
+            "both parts of a query are joined along the tokens; it should be along "
+            "the numbers",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores.flatten(0, 1)",
+            "heads and queries are one axis, as by torch.cat of the heads; "
+            "torch.stack keeps them",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return [*scores]",
+            "a list with a table for each head is given; torch.stack makes one tensor "
+            "of them",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores.transpose(0, 1)",
+            "the tokens stand before the heads; it should be the other way round",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    return torch.softmax(scores, dim=-1)",
+            "weights are given, and the scores are not even divided; scores are asked "
+            "for",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores.tril()",
+            "scores with the future are set to zero; nothing should be hidden",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    return scores - scores.amax(dim=-1, keepdim=True)",
+            "the largest score of each row is taken off; the scores are asked for as "
+            "they are",
+        ),
+        Wrong(
+            "    return scores / (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "    scores = scores / (query.shape[-1] + turned.shape[-1]) ** 0.5\n"
+            "    hidden = torch.ones_like(scores, dtype=torch.bool).triu(1)\n"
+            "    return scores.masked_fill(hidden, -torch.inf)",
+            "the future is hidden, which nobody asked for",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ query.shape[1] ** 0.5",
+            "it is divided by the root of the number of queries",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ len(latent) ** 0.5",
+            "it is divided by the root of the number of latents",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ ((query.shape[-1] + turned.shape[-1]) * 0.5)",
+            "it is divided by half the width; it should be by its root",
+        ),
+        Wrong(
+            "/ (query.shape[-1] + turned.shape[-1]) ** 0.5",
+            "/ (query.shape[-1] - turned.shape[-1]) ** 0.5",
+            "the width of the turned part is taken off in the scale; it should be "
+            "added",
         ),
     ],
     stars=3,

@@ -61,9 +61,9 @@ EXERCISE = Exercise(
         "Write token after token: slot and position both go to the remainder of the "
         "token's own position. Work on copies.",
     ),
-    draw=lambda d: (d.normal(13, d.D), 4, d.T),
+    draw=lambda d: (d.normal(13, d.D), d.W, d.T),
     ask=run,
-    trials=({"T": 0}, {"D": 1, "T": 6}),
+    trials=({"T": 0}, {"D": 1, "T": 7, "W": 3}),
     law="The ring holds the newest W tokens, each at its position modulo W.",
     right=[
         """
@@ -280,6 +280,192 @@ EXERCISE = Exercise(
             "        return key[-W:].clone(), torch.arange(first, first + W)\n",
             "a piece that fills the ring is put down in order of time, from the "
             "first slot on; each token should go to its position modulo W",
+        ),
+        Wrong(
+            "    return slots, positions\n",
+            "    return slots\n",
+            "the slots are given alone, without the positions",
+        ),
+        Wrong(
+            "    return slots, positions\n",
+            "    at = positions.argsort()\n    return slots[at], positions[at]\n",
+            "the slots are sorted by position; each token should stay at its position "
+            "modulo W",
+        ),
+        Wrong(
+            "    return slots, positions\n",
+            "    return torch.cat([slots, key])[-W:], positions\n",
+            "the keys are appended and the last W kept, and the positions are those "
+            "of a ring",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    slots = torch.cat([slots, key])[-W:]\n"
+            "    new = torch.arange(start, start + len(key))\n"
+            "    positions = torch.cat([positions, new])[-W:]\n",
+            "keys are appended and the last W kept, so that all move: that is no ring",
+            same_as="all slots move up by one for each token, and the newest stands "
+            "last: that is no ring",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    end = start + len(key)\n"
+            "    slots[start % W : end % W] = key[: max(end % W - start % W, 0)]\n"
+            "    positions[start % W : end % W] = torch.arange(start, end)[: max(end "
+            "% W - start % W, 0)]\n",
+            "one slice is written, which is empty where the new tokens go around the "
+            "end of the ring",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    at = start % W\n"
+            "    room = key[: W - at]\n"
+            "    slots[at : at + len(room)] = room\n"
+            "    positions[at : at + len(room)] = start + torch.arange(len(room))\n",
+            "what does not fit before the end of the ring is left out; it should go "
+            "on from the first slot",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    at = (start + torch.arange(len(key))) % W\n"
+            "    slots[at] = key\n"
+            "    positions[at] = at\n",
+            "the numbers of the slots are written as positions, all at once",
+            same_as="the number of the slot is written where the position of the "
+            "token belongs",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    at = start % W\n"
+            "    slots[at : at + len(key)] = key\n"
+            "    positions[at : at + len(key)] = start + torch.arange(len(key))\n",
+            "the keys are written by one slice, which does not go around the end of "
+            "the ring",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "enumerate(key, 1)",
+            "the new tokens are counted from one, so that keys and positions are one "
+            "too far",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n",
+            "        slots[(start + t) % W] += one\n",
+            "keys are added to what stands in the slot; they should replace it",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n",
+            "        slots[start % W] = one\n",
+            "all keys of a piece go to the slot of its first token",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[start % W] = one\n        positions[start % W] = start\n",
+            "all tokens of a piece go to the slot of the first, with its position",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t) % W] = one\n"
+            "        positions[t % W] = start + t\n",
+            "the positions of each piece begin again at the first slot, though its "
+            "keys do not",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t) % W] = one\n"
+            "        positions[start + t] = start + t\n",
+            "positions are written at the position itself, and not at its remainder",
+        ),
+        Wrong(
+            "    W = len(slots)\n",
+            "    W = len(slots)\n    start = int(positions.max()) + 1\n",
+            "the ring is taken to say where it goes on; an empty one may begin at any "
+            "position",
+        ),
+        Wrong(
+            "    W = len(slots)\n",
+            "    W = len(slots)\n    key = key[-W:]\n",
+            "of a long piece the last tokens are kept, with the positions of its first",
+            same_as="of a piece longer than the ring the last tokens are kept, but "
+            "get the positions of its first",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        empty = (positions == -1).nonzero()\n"
+            "        place = int(empty[0]) if len(empty) else (start + t) % W\n"
+            "        slots[place] = one\n"
+            "        positions[place] = start + t\n",
+            "a token goes to the first empty slot as long as there is one; it should "
+            "always go to its position modulo W",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    skip = max(len(key) - W, 0)\n"
+            "    for t, one in enumerate(key[skip:]):\n"
+            "        slots[(start + skip + t) % W] = one\n"
+            "        positions[(start + skip + t) % W] = start + t\n",
+            "of a piece longer than the ring the last tokens are kept in their slots, "
+            "with the positions of its first",
+        ),
+        Wrong(
+            "    for t, one in enumerate(key):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "    skip = max(len(key) - W, 0)\n"
+            "    for t, one in enumerate(key[skip:]):\n"
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + skip + t\n",
+            "of a piece longer than the ring the last tokens are kept with their "
+            "positions, in the slots of its first",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n"
+            "        positions[(start + t) % W] = start + t\n",
+            "        slots[(start + t - 1) % W] = one\n"
+            "        positions[(start + t - 1) % W] = start + t - 1\n",
+            "all positions are one too small, and so are the slots",
+        ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "slots, positions = torch.zeros_like(slots), positions.clone()",
+            "the keys that the ring held are gone",
+        ),
+        Wrong(
+            "slots, positions = slots.clone(), positions.clone()",
+            "slots, positions = slots.clone(), torch.full_like(positions, -1)",
+            "the positions that the ring held are gone",
+        ),
+        Wrong(
+            "        slots[(start + t) % W] = one\n",
+            "        slots[(start + t) % W] = key[(start + t) % len(key)]\n",
+            "keys are looked up by their position in the text; they are counted from "
+            "the first of the piece",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "enumerate(key[start:])",
+            "the keys are cut by `start`, as if `key` had the whole text",
+        ),
+        Wrong(
+            "enumerate(key)",
+            "enumerate(key.T)",
+            "the numbers of a key are gone through, and not the tokens",
         ),
     ],
     stars=2,

@@ -62,6 +62,9 @@ def sees_own_keys(travel, query, key, value, rows):  # type: ignore[no-untyped-d
     class Watch(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
             result = func(*args, **(kwargs or {}))
+            if func is torch.nn.functional.scaled_dot_product_attention:
+                held = [*args, *(kwargs or {}).values()][1]
+                whole.append(held.shape[-2] == len(key))
             if isinstance(result, Tensor) and result.is_floating_point():
                 whole.append(result.ndim > 1 and result.shape[-1] == len(key))
             return result
@@ -69,6 +72,16 @@ def sees_own_keys(travel, query, key, value, rows):  # type: ignore[no-untyped-d
     with Watch():
         travel(query, key, value, rows)
     return len(key) in (query.shape[1], value.shape[1], len(rows[0])) or not any(whole)
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    """Draw for G + 1 machines; where it is loud, each holds a piece of the text."""
+    T = (d.G + 1) * d.W
+    rows = d.order(T).split(d.W)
+    if d.loud > 1:
+        pieces = torch.arange(T).split(d.W)
+        rows = [pieces[n] for n in d.order(len(pieces))]
+    return d.normal(T, d.D), d.normal(T, d.D), d.normal(T, d.V), [*rows]
 
 
 EXERCISE = Exercise(
@@ -82,12 +95,7 @@ EXERCISE = Exercise(
         "A key may be seen if its position is at most that of the query: compare the "
         "machine's own positions with those that the guest brought.",
     ),
-    draw=lambda d: (
-        d.normal((d.G + 1) * d.W, d.D),  # G + 1 machines
-        d.normal((d.G + 1) * d.W, d.D),
-        d.normal((d.G + 1) * d.W, d.V),
-        [*d.order((d.G + 1) * d.W).split(d.W)],
-    ),
+    draw=draw,
     trials=({}, dict.fromkeys("BHTSDVEW", 4) | {"G": 3}, {"loud": 2.0, "G": 3}),
     properties=[
         Property(
@@ -450,6 +458,171 @@ EXERCISE = Exercise(
             "            mask = own <= where[:, None]\n",
             "a machine is skipped if its first position is later than the "
             "guest's first; others of its positions may be earlier",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return [found for _, _, found in guests][0][0]",
+            "only the rows of the first machine are given",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return [guest for guest in guests]",
+            "what travels is given whole, with queries and positions; the rows alone "
+            "are asked for",
+        ),
+        Wrong(
+            "return [found[0] for _, _, found in guests]",
+            "return [where for _, where, _ in guests]",
+            "the positions are given; the rows should be",
+        ),
+        Wrong(
+            "guests = [guests[-1], *guests[:-1]]",
+            "guests = guests[::-1]",
+            "the order of the guests is turned round in each step; they should move "
+            "on by one",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(query[own], key[own], value[own], mask=mask)",
+            "the machine's own queries are asked again, and not those of the guest",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(asked, key[own], value[own], causal=True)",
+            "the future is hidden by `causal=True`, which counts places on the "
+            "machine, and not positions",
+            same_as="keys are hidden by their place on the machine, and not by their "
+            "position",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(asked, key[own], value[own], mask)",
+            "the mask is given without its name, and attention_with_lse takes it by "
+            "name",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(asked, key[own], key[own], mask=mask)",
+            "keys are mixed; values should be",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(asked, value[own], key[own], mask=mask)",
+            "keys and values are exchanged",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(key[own], asked, value[own], mask=mask)",
+            "queries and keys are exchanged",
+        ),
+        Wrong(
+            "attention_with_lse(asked, key[own], value[own], mask=mask)",
+            "attention_with_lse(asked, key[own], value[own], mask=~mask)",
+            "the mask is turned round where it is handed over",
+            same_as="the mask is turned round: True where a key is in the future",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "merge_attention(*found, *part)",
+            "four tensors are handed to merge_attention; it takes two pairs",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "merge_attention(found, part)[0]",
+            "only the rows of a merge are kept, without their log-sum-exps",
+        ),
+        Wrong(
+            "merge_attention(found, part)",
+            "part if where.min() > own.max() else merge_attention(found, part)",
+            "a machine whose tokens are all in the past replaces what was found before",
+        ),
+        Wrong(
+            "found = part if found is None else merge_attention(found, part)",
+            "found = merge_attention(found, part)",
+            "None is merged at the first machine, where nothing has been found yet",
+        ),
+        Wrong(
+            "guests = [(query[own], own, None) for own in rows]",
+            "guests = [(query[n], own, None) for n, own in enumerate(rows)]",
+            "a machine has the query of its own number; it should have those of its "
+            "tokens",
+        ),
+        Wrong(
+            "guests = [(query[own], own, None) for own in rows]",
+            "guests = [(query, own, None) for own in rows]",
+            "each machine sends the queries of the whole text",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = torch.ones(len(where), len(own), dtype=torch.bool)",
+            "the mask is True everywhere",
+            same_as="nothing is hidden",
+        ),
+        Wrong(
+            "key[own], value[own]",
+            "key[own], value",
+            "the values of the whole text are handed over; a machine has its own alone",
+        ),
+        Wrong(
+            "    return [found[0] for _, _, found in guests]",
+            "    found = []\n"
+            "    for own in rows:\n"
+            "        parts = [\n"
+            "            attention_with_lse(query[own], key[o], value[o], mask=o <= "
+            "own[:, None])\n"
+            "            for o in rows\n"
+            "        ]\n"
+            "        masses = torch.stack([lse for _, lse in parts])\n"
+            "        shares = torch.softmax(masses, dim=-1)\n"
+            "        found.append((shares[..., None] * torch.stack([r for r, _ in "
+            "parts])).sum(0))\n"
+            "    return found",
+            "the softmax of the log-sum-exps runs over the queries; it should run "
+            "over the machines",
+        ),
+        Wrong(
+            "    return [found[0] for _, _, found in guests]",
+            "    found = []\n"
+            "    for own in rows:\n"
+            "        parts = [\n"
+            "            attention_with_lse(query[own], key[o], value[o], mask=o <= "
+            "own[:, None])\n"
+            "            for o in rows\n"
+            "        ]\n"
+            "        masses = torch.stack([lse for _, lse in parts])\n"
+            "        shares = masses.nan_to_num(neginf=0.0)\n"
+            "        found.append((shares[..., None] * torch.stack([r for r, _ in "
+            "parts])).sum(0))\n"
+            "    return found",
+            "rows are multiplied by their log-sum-exps; it should be by the softmax "
+            "of these over the machines",
+        ),
+        Wrong(
+            "    return [found[0] for _, _, found in guests]",
+            "    found = []\n"
+            "    for own in rows:\n"
+            "        parts = [\n"
+            "            attention_with_lse(query[own], key[o], value[o], mask=o <= "
+            "own[:, None])\n"
+            "            for o in rows\n"
+            "        ]\n"
+            "        masses = torch.stack([lse for _, lse in parts])\n"
+            "        shares = masses.exp()\n"
+            "        found.append((shares[..., None] * torch.stack([r for r, _ in "
+            "parts])).sum(0))\n"
+            "    return found",
+            "rows are multiplied by their sums of exponentials, and not divided by "
+            "that of all machines",
+        ),
+        Wrong(
+            "mask = own <= where[:, None]",
+            "mask = (own <= where[:, None]).float()",
+            "the mask is made of numbers; it must be of True and False",
+        ),
+        Wrong(
+            "guests = [guests[-1], *guests[:-1]]",
+            "guests = [guests[-1], *guests]",
+            "the last guest is put in front, and stays at the end as well",
         ),
     ],
     stars=3,

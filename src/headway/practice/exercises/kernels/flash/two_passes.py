@@ -12,6 +12,7 @@ type of the query. Scores may be large, and a row may see nothing of a tile.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -61,6 +62,15 @@ def has_all_scores(args, result, given):  # type: ignore[no-untyped-def]
     )
 
 
+def draw(d):  # type: ignore[no-untyped-def]
+    """Draw; where it is loud, all that the first query sees is far below zero."""
+    T, S = d.T, max(d.S, d.T)
+    query, key = d.normal(T, d.D), d.normal(S, d.D)
+    if d.loud > 1:
+        query[0] = -1e5 * torch.linalg.pinv(key[: S - T + 1]).sum(dim=1)
+    return query, key, d.normal(S, d.V) / d.loud, max(1, d.W - 1)
+
+
 EXERCISE = Exercise(
     answer="two_passes",
     forbids=[
@@ -84,12 +94,9 @@ EXERCISE = Exercise(
         "Begin with minus infinity for each row, and with zeros for the mixture. Key s "
         "is hidden from query t if s is larger than t + S - T.",
     ),
-    draw=lambda d: (
-        d.normal(d.T, d.D),
-        d.normal(max(d.S, d.T), d.D),
-        d.normal(max(d.S, d.T), d.V) / d.loud,
-        3,
-    ),
+    draw=draw,
+    # Three keys a tile: two full ones in the last trial; and one for all keys.
+    trials=(DIFFERENT, {**EQUAL, "W": 6}, LOUD, {"S": 6}),
     law="Any size of tiles gives the same. Every score is computed twice, and the "
     "backward pass does that, too.",
     right=[
@@ -408,6 +415,177 @@ EXERCISE = Exercise(
             "torch.exp(scores_of(tile) - scores_of(torch.arange(S)).amax(1, True))",
             "the largest score is taken off in the second pass, and nothing "
             "divides by the sum",
+        ),
+        Wrong(
+            "torch.arange(S).split(size)",
+            "[torch.arange(n, n + size) for n in range(0, S, size)]",
+            "a tile goes on beyond the last key, where the last one is smaller",
+        ),
+        Wrong(
+            "torch.arange(S).split(size)",
+            "torch.arange(T).split(size)",
+            "tiles are cut from as many keys as there are queries",
+        ),
+        Wrong(
+            "torch.arange(S - T, S)[:, None]",
+            "torch.arange(S - T, S)",
+            "the places of the queries get no axis of their own: [:, None] is missing",
+        ),
+        Wrong(
+            "torch.arange(S - T, S)[:, None]",
+            "torch.arange(S)[:, None]",
+            "a place is made for each key, and not for each query",
+        ),
+        Wrong(
+            "torch.arange(S - T, S)[:, None]",
+            "torch.arange(S - T + 1, S + 1)[:, None]",
+            "each query is put one key too far",
+            same_as="each query sees one key of the future",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, scores_of(tile).amax(dim=-1))",
+            "the largest score of each tile is joined; its log-sum-exp should be",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.maximum(lse, scores_of(tile).amax(dim=-1))",
+            "the largest score of a row is kept in place of the log-sum-exp",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1).mean())",
+            "the log-sum-exps of all rows are averaged",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp(lse, torch.softmax(scores_of(tile), "
+            "dim=-1).logsumexp(dim=-1))",
+            "a softmax is taken of the scores before the log-sum-exp",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) - lse)",
+            "the log-sum-exps get no axis of their own: [:, None] is missing",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(lse[:, None] - scores_of(tile))",
+            "the sign is turned in the exponent of a weight",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.softmax(scores_of(tile) - lse[:, None], dim=-1)",
+            "a softmax is taken in each tile in the second pass, so that its weights "
+            "sum to one",
+            same_as="each tile gets a softmax of its own, so that its weights sum to "
+            "one",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) - scores_of(tile).logsumexp(dim=-1)[:, None])",
+            "in the second pass the log-sum-exp of the tile alone is taken off",
+            same_as="each tile gets a softmax of its own, so that its weights sum to "
+            "one",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows / len(tiles), lse",
+            "the rows are divided by the number of tiles",
+            same_as="the rows of the tiles are averaged; they should be added",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return torch.softmax(rows, dim=-1), lse",
+            "a softmax is taken of the mixed rows",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "T ** 0.5\n",
+            "scores are divided by the root of the number of queries; it should be "
+            "that of the width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "S ** 0.5\n",
+            "scores are divided by the root of the number of keys; it should be that "
+            "of the width",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "size ** 0.5\n",
+            "scores are divided by the root of the size of a tile; it should be that "
+            "of the width",
+        ),
+        Wrong(
+            "tile > place",
+            "tile <= place",
+            "the mask is turned round: what may be seen is hidden",
+        ),
+        Wrong(
+            "    rows = torch.zeros(T, value.shape[-1], dtype=value.dtype)",
+            "    rows = torch.zeros(T, value.shape[-1])",
+            "the mixture has 32 bits",
+        ),
+        Wrong(
+            "torch.arange(S - T, S)[:, None]",
+            "torch.arange(T - S, 2 * T - S)[:, None]",
+            "S - T is taken off the places of the queries; it should be added",
+        ),
+        Wrong(
+            "torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))",
+            "torch.logaddexp2(lse, scores_of(tile).logsumexp(dim=-1))",
+            "logarithms to base two are joined",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse / 0.6931471805599453",
+            "the log-sum-exps are given to base two",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows, lse - scores_of(torch.arange(S)).amax(dim=-1)",
+            "the logarithm of the sum is given without the largest score, which was "
+            "taken off before",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.softmax(scores_of(tile), dim=-1).nan_to_num()",
+            "each tile gets a softmax of its own, and rows that see nothing of it are "
+            "set to zero",
+        ),
+        Wrong(
+            "    for tile in tiles:\n"
+            "        lse = torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))\n",
+            "    for tile in [*tiles, tiles[0][:0]]:\n"
+            "        largest = scores_of(tile).amax(dim=-1)\n"
+            "        lse = torch.logaddexp(lse, scores_of(tile).logsumexp(dim=-1))\n",
+            "there is a tile without a key at the end, and it has no largest score",
+        ),
+        Wrong(
+            "scores.masked_fill(tile > place, -torch.inf)",
+            "scores.masked_fill(tile > place, -1e4)",
+            "hidden scores are set to -10,000, which large scores fall below",
+        ),
+        Wrong(
+            "return rows, lse",
+            "return rows.T, lse",
+            "the rows are transposed",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5\n",
+            "query.shape[-1] * 0.5\n",
+            "scores are divided by half the width; it should be by its root",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None])",
+            "torch.exp(scores_of(tile) + lse[:, None])",
+            "the log-sum-exp is added in the exponent; it should be taken off",
+        ),
+        Wrong(
+            "torch.exp(scores_of(tile) - lse[:, None]) @",
+            "torch.exp(scores_of(tile) - lse[:, None]) * 0.0 @",
+            "the rows stay zero",
         ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},

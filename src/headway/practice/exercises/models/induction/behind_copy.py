@@ -45,7 +45,7 @@ EXERCISE = Exercise(
         "has nothing before it; tril hides what is to come.",
     ),
     draw=lambda d: (d.integers(4, d.B, d.S),),
-    trials=({}, {"B": 4, "S": 4}, {"S": 12}),
+    trials=({}, {"B": 4, "S": 4}, {"S": 12}, {"B": 1, "S": 1}),
     law="What is looked for stands at s, but what makes it the right one is the token "
     "before it; so a head in an earlier layer must have written that into s.",
     right=[
@@ -248,6 +248,211 @@ EXERCISE = Exercise(
             "    same = (ids[:, :, None] - ids[:, None, :]).abs() == 1\n",
             "tokens whose numbers are neighbours are looked for; it should be "
             "the same token",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    behind = torch.zeros_like(same)\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "    B, T = ids.shape\n"
+            "    found = torch.zeros(B, T, T, dtype=torch.bool)\n"
+            "    for b in range(B):\n"
+            "        for t in range(T):\n"
+            "            for s in range(t + 1):\n"
+            "                found[b, t, s] = ids[b, s - 1] == ids[b, t]\n"
+            "    return found",
+            "a loop begins at key 0, before which index -1 means the last token",
+            same_as="the table is turned round, so that the last token stands before "
+            "the first",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    behind = torch.zeros_like(same)\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "    B, T = ids.shape\n"
+            "    found = torch.zeros(B, T, T, dtype=torch.bool)\n"
+            "    for b in range(B):\n"
+            "        for t in range(T):\n"
+            "            for s in range(1, t):\n"
+            "                found[b, t, s] = ids[b, s - 1] == ids[b, t]\n"
+            "    return found",
+            "a loop ends before the token itself, so that double letters are missed",
+            same_as="a token never looks at itself, and so double letters are missed",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    behind = torch.zeros_like(same)\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "    B, T = ids.shape\n"
+            "    found = torch.zeros(B, T, T, dtype=torch.bool)\n"
+            "    for b in range(B):\n"
+            "        for t in range(T):\n"
+            "            for s in range(t - 1):\n"
+            "                found[b, t, s + 1] = ids[b, s] == ids[b, t]\n"
+            "    return found",
+            "copies are looked for up to two places before the token, so that double "
+            "letters are missed",
+            same_as="a token never looks at itself, and so double letters are missed",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    behind = torch.zeros_like(same)\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "    B, T = ids.shape\n"
+            "    found = torch.zeros(B, T, T, dtype=torch.bool)\n"
+            "    for b in range(B):\n"
+            "        for t in range(T):\n"
+            "            for s in range(t + 1):\n"
+            "                found[b, t, s] = ids[b, s] == ids[b, t]\n"
+            "    return found",
+            "the copy itself is marked, and the token, too",
+            same_as="each token looks at its copies and at itself",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    behind = torch.zeros_like(same)\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "    B, T = ids.shape\n"
+            "    found = torch.zeros(B, T, T, dtype=torch.bool)\n"
+            "    for b in range(B):\n"
+            "        for t in range(T):\n"
+            "            for s in range(1, T):\n"
+            "                found[b, t, s] = ids[b, s - 1] == ids[b, t]\n"
+            "    return found",
+            "the loop over the keys goes on into the future",
+            same_as="the future is not hidden, and each token sees its own answer",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n"
+            "    behind = torch.zeros_like(same)\n"
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril()",
+            "    B, T = ids.shape\n"
+            "    found = torch.zeros(B, T, T, dtype=torch.bool)\n"
+            "    for b in range(B):\n"
+            "        for t in range(T):\n"
+            "            for s in range(1, t + 1):\n"
+            "                found[b, s, t] = ids[b, s - 1] == ids[b, t]\n"
+            "    return found",
+            "query and key are exchanged when the table is written",
+            same_as="query and key are exchanged",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.roll(1, dims=1).tril()",
+            "the queries are moved round; the keys should be",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.roll(1, dims=0).tril()",
+            "texts are compared with those of others: the axis of the texts is moved",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return torch.where(behind.tril(), 0.0, -torch.inf)",
+            "a table to be added is given, with zeros and minus infinity; it should "
+            "be of True and False",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril() & ~torch.eye(ids.shape[1], dtype=torch.bool)",
+            "the diagonal is taken out, and so double letters are missed",
+            same_as="a token never looks at itself, and so double letters are missed",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same.tril(-2)[:, :, :-1]\n    return behind",
+            "the nearest token before is never taken for a copy, so that double "
+            "letters are missed",
+            same_as="a token never looks at itself, and so double letters are missed",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril().any(dim=0)",
+            "the texts are joined: a place counts if it does in any text",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()[:, -1]",
+            "only the row of the last query is given",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()[:, None]",
+            "there is an axis too many, as for heads",
+        ),
+        Wrong(
+            "    same = ids[:, :, None] == ids[:, None, :]\n",
+            "    same = ids[:, None] == ids[None]\n",
+            "texts are compared with texts, place by place; tokens should be compared "
+            "within a text",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril().flatten(0, 1)",
+            "texts and queries are one axis; each text should have a table of its own",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    return same.roll(-1, dims=-1).tril()",
+            "the table is turned by one key to the left; it should be moved to the "
+            "right",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    before = ids.roll(1)\n"
+            "    return (ids[:, :, None] == before[:, None, :]).tril()",
+            "roll without dims moves all texts as one row, so that a text begins with "
+            "the last token of another",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    before = torch.nn.functional.pad(ids[:, :-1], (1, 0), value=-1)\n"
+            "    return (before[:, :, None] == before[:, None, :]).tril()",
+            "the token before the query is compared; it should be the query's own",
+            same_as="the table is moved along queries and keys; it should be moved "
+            "along the keys alone",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    behind[:, :, 1:] = same[:, :, :-1]\n"
+            "    return behind.tril().int().argmax(dim=-1)",
+            "one position for each query is given; the mask is asked for",
+        ),
+        Wrong(
+            "    behind[:, :, 1:] = same[:, :, :-1]\n    return behind.tril()",
+            "    before = torch.nn.functional.pad(ids[:, :-1], (1, 0), value=-1)\n"
+            "    return (before[:, :, None] == before[:, None, :]).tril(-1)",
+            "tokens before query and before key are compared, and the query itself is "
+            "hidden",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return ~behind.tril(-1)",
+            "the mask is turned round, and double letters are missed",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.tril(-1).mT",
+            "query and key are exchanged, and double letters are missed",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return behind.mT",
+            "query and key are exchanged, and the future is not hidden",
+        ),
+        Wrong(
+            "return behind.tril()",
+            "return ~behind",
+            "the mask is turned round, and the future is not hidden",
         ),
     ],
     stars=2,

@@ -82,7 +82,11 @@ EXERCISE = Exercise(
         "it with what pick gives.",
     ),
     draw=draw,
-    trials=[{"case": 0}, dict.fromkeys("BHGTSDVEW", 4) | {"case": 1}, {"case": 2}],
+    trials=[
+        {"case": 0},
+        dict.fromkeys("BHGTSDVEW", 4) | {"case": 1},
+        {"case": 2, "T": 30},
+    ],
     ask=run,
     law="Writing is a loop: last row, softmax, draw, append. A cache makes it fast and "
     "changes nothing.",
@@ -393,6 +397,232 @@ EXERCISE = Exercise(
             "    return text",
             "from the second turn on the model reads the new token alone, and "
             "forgets the text",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, ids[-1:]]",
+            "the last token is put behind the text once more, and nothing is picked",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.stack([ids, pick(shares)])",
+            "text and new token are stacked, which takes equal shapes; torch.cat "
+            "joins them",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.cat([ids, pick(shares)[0]])",
+            "the axis of the new token is taken off, and a single number cannot be "
+            "joined",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.cat(ids, pick(shares))",
+            "torch.cat is given two tensors; it takes a list of them",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "ids + pick(shares)",
+            "the new token is added to all numbers of the text; it should be put "
+            "behind it",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[None])[0, -1]",
+            "the text gets an axis for a batch, which this model does not take",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-8:])[-1]",
+            "the model reads the last eight tokens alone; it takes the whole text",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1) / temperature",
+            "the temperature divides the shares once more",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1).cumsum(dim=-1)",
+            "the shares are added up before pick",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids[None]\n",
+            "the text gets an axis of length one in front",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids.tolist()\n",
+            "a list is given; it should be a tensor",
+        ),
+        Wrong(
+            "    return ids\n",
+            "    return ids, shares\n",
+            "the last shares are given as well; the text alone is asked for",
+        ),
+        Wrong(
+            "range(count)",
+            "range(len(ids), count)",
+            "the loop counts from the length of the text to `count`",
+            same_as="count is taken for the length of the whole text",
+        ),
+        Wrong(
+            "    for _ in range(count):",
+            "    start = ids\n    while len(ids) < count:",
+            "it is written until the text has `count` tokens",
+            same_as="count is taken for the length of the whole text",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    new = []\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        ids = torch.cat([ids, pick(torch.softmax(logits, dim=-1))])\n"
+            "        new.append(ids[-1:])\n"
+            "    return torch.cat(new)",
+            "the new tokens are gathered and given alone",
+            same_as="only the new tokens are given back",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    rows = torch.softmax(model(ids) / temperature, dim=-1)[-count:]\n"
+            "    return torch.cat([ids, *(pick(row) for row in rows)])",
+            "the model is asked once, and the last `count` rows are picked from; they "
+            "guess tokens that are there",
+        ),
+        Wrong(
+            "torch.cat([ids, pick(shares)])",
+            "torch.cat([ids, pick(shares)[None]])",
+            "the new token gets an axis more, though it has shape (1) already",
+            same_as="all rows are handed on; only the last one should be",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids)[-1].argmax(dim=-1)",
+            "the likeliest token is taken in place of the logits",
+            same_as="the axis of the new token is taken off, and a single number "
+            "cannot be joined",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits * temperature, dim=-1) ** (1 / temperature)",
+            "shares are raised to one over the temperature, and no longer sum to one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits[None], dim=0)[0]",
+            "the softmax runs over an axis of size one, so that all shares are one",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1).sort(descending=True).values",
+            "the shares are sorted, so that a place is no longer that of its token",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, pick(shares) + 1]",
+            "one is added to what was picked",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[ids, pick(shares).item()]",
+            "the new token is turned into a plain number, which torch.cat cannot join",
+        ),
+        Wrong(
+            "        ids = torch.cat([ids, pick(shares)])",
+            "        ids.append(pick(shares))",
+            "a tensor has no append; torch.cat joins",
+        ),
+        Wrong(
+            "    for _ in range(count):",
+            "    while len(ids) <= count:",
+            "it is written until the text is longer than `count`",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-10:])[-1]",
+            "the model reads the last ten tokens alone; it takes the whole text",
+        ),
+        Wrong(
+            "model(ids)[-1]",
+            "model(ids[-count:])[-1]",
+            "the model reads the last `count` tokens alone; it takes the whole text",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    T = len(ids)\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids[-T:])[-1] / temperature\n"
+            "        ids = torch.cat([ids, pick(torch.softmax(logits, dim=-1))])\n"
+            "    return ids",
+            "the model reads only as many tokens as the text had at first; it takes "
+            "the whole text so far",
+        ),
+        Wrong(
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[-1] / temperature\n"
+            "        shares = torch.softmax(logits, dim=-1)\n"
+            "        ids = torch.cat([ids, pick(shares)])\n"
+            "    return ids",
+            "    T = len(ids)\n"
+            "    for _ in range(count):\n"
+            "        logits = model(ids)[T - 1] / temperature\n"
+            "        ids = torch.cat([ids, pick(torch.softmax(logits, dim=-1))])\n"
+            "    return ids",
+            "the row of the first text's end is taken in each turn; the last one "
+            "moves on",
+            same_as="the model is asked about the same text each time: what was "
+            "picked is not put behind it before the next turn",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids)[0] * temperature",
+            "the first row is taken, and logits are multiplied by the temperature",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids[-1:])[-1] * temperature",
+            "the model reads the last token alone, and logits are multiplied by the "
+            "temperature",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids)[-2]",
+            "the row before the last is taken, and the temperature is not used",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "model(ids).mean(dim=0)",
+            "the mean of all rows is taken, and the temperature is not used",
+        ),
+        Wrong(
+            "model(ids)[-1] / temperature",
+            "temperature / model(ids)[-1]",
+            "the temperature is divided by the logits; it should be the other way "
+            "round",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1) ** temperature",
+            "shares are raised to the temperature as well",
+        ),
+        Wrong(
+            "[ids, pick(shares)]",
+            "[shares.argmax(dim=-1, keepdim=True), ids]",
+            "the likeliest token is put in front of the text, and pick is not asked",
         ),
     ],
     stars=1,

@@ -278,6 +278,180 @@ EXERCISE = Exercise(
             "the exponent is rounded down to -1 by //, so that all pairs but the "
             "first turn equally fast",
         ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None, :] * speeds[:, None]",
+            "pairs are rows and positions are columns; it should be the other way "
+            "round",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).flatten()",
+            "all angles are put into one row",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).cos()",
+            "cosines are given; it should be the angles",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds).rad2deg()",
+            "the angles are turned into degrees",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] + speeds",
+            "speeds are added to the positions; they should be multiplied",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * speeds)[..., : width // 4]",
+            "there is one angle for four numbers; it should be one for two",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] ** speeds",
+            "positions are raised to the speeds; they should be multiplied",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return positions[..., None] * speeds.cumsum(0)",
+            "the speeds are added up from pair to pair",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice)",
+            "the exponent is not divided by the width",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-(width - twice) / width)",
+            "the pairs are counted from the last, and the first is the slowest",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "1 - twice / width",
+            "the speeds fall evenly, and the base is not used",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "torch.linspace(1, 1 / base, len(twice), dtype=torch.float64)",
+            "the speeds fall evenly from 1 to 1 / base; each should be one factor "
+            "slower",
+        ),
+        Wrong(
+            "torch.arange(0, width, 2, dtype=torch.float64)",
+            "torch.arange(width // 2, dtype=torch.float64) + 1",
+            "pairs are counted from one, and the exponent lacks its two",
+        ),
+        Wrong(
+            "torch.arange(0, width, 2, dtype=torch.float64)",
+            "torch.arange(1, width, 2, dtype=torch.float64)",
+            "odd numbers are counted; the exponent has 2 i, the even ones",
+            same_as="the exponent is 2 i + 1 over the width; it should be 2 i",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.stack([p * speeds for p in positions])",
+            "one loop runs over the first axis; positions may have any shape",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.einsum('bt,i->bti', positions.double(), speeds)",
+            "einsum is told of two axes of positions; they may have any shape",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return speeds[:, None] * positions",
+            "speeds get an axis behind them, and meet positions from the front",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return torch.cat([positions * speed for speed in speeds], dim=-1)",
+            "the columns are joined by torch.cat, which makes no axis for the pairs; "
+            "torch.stack does",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return [positions * speed for speed in speeds]",
+            "a list of columns is given; torch.stack with dim=-1 makes one tensor",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return (positions[..., None] * base) ** (-twice / width)",
+            "position and base are multiplied first; the power should be taken of the "
+            "base alone",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base**-2 * twice / 2 / width",
+            "the power is taken of -2 alone; i / width should stand in the exponent, "
+            "too",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-(twice + 4) / width)",
+            "pairs are counted from two",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-2 * twice / width)",
+            "there are two factors of two: the even numbers are 2 i already",
+            same_as="2 i is divided by the number of pairs; it should be by the width",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (twice / (width // 2))",
+            "the sign of the exponent is lost, and 2 i is divided by the number of "
+            "pairs",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice / 2 / width)",
+            "the exponent is i over the width, without its two",
+            same_as="the exponent is i over the width; it should be 2 i",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (twice / 2 / width)",
+            "the sign of the exponent is lost, and its two as well",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "10_000.0 ** (twice / width)",
+            "the base is 10,000 always, and the sign of the exponent is lost",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice / (width // 2)) * 2 * torch.pi",
+            "2 i is divided by the number of pairs, and angles are multiplied by 2 pi",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "10_000.0 ** (-twice / (width // 2))",
+            "the base is 10,000 always, and 2 i is divided by the number of pairs",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-width / twice)",
+            "the width is divided by 2 i; it should be the other way round",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "(-twice / width)",
+            "the exponents are taken for the speeds; the base should be raised to them",
+        ),
+        Wrong(
+            "base ** (-twice / width)",
+            "base ** (-twice * width)",
+            "2 i is multiplied by the width; it should be divided",
+        ),
+        Wrong(
+            "return positions[..., None] * speeds",
+            "return speeds",
+            "the speeds alone are given, and no position is multiplied",
+        ),
     ],
     stars=1,
     minutes=8,

@@ -288,6 +288,236 @@ EXERCISE = Exercise(
             "    slope = torch.outer(key, key @ faded)\n",
             "what the memory says is taken off, and the value is never written",
         ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return (faded - beta * slope).detach(), loss.detach()",
+            "the loss is given as well; the new memory alone is asked for",
+        ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return key @ (faded - beta * slope).detach()",
+            "what the new memory answers is given; the memory itself is asked for",
+        ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return alpha * (faded - beta * slope).detach()",
+            "the memory fades a second time, after the step",
+        ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return (faded - beta * slope / slope.norm()).detach()",
+            "the slope is divided by its length",
+        ),
+        Wrong(
+            "    return (faded - beta * slope).detach()",
+            "    return (faded - beta / (1 - alpha) * slope).detach()",
+            "beta is divided by one less alpha",
+        ),
+        Wrong(
+            "(value - key @ faded).square().sum() / 2",
+            "(key @ faded - value * beta).square().sum() / 2",
+            "beta acts on the value as well",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    error = value - key @ faded\n"
+            "    return faded + beta * torch.outer(key, error) / (key @ key)",
+            "the step is divided by the squared length of the key",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + beta * torch.outer(key, key @ faded - value)",
+            "the error is taken with its sign turned, so that it grows",
+            same_as="it goes up the slope, so that the error grows",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + torch.outer(key, beta * value - key @ faded)",
+            "beta is multiplied to the value alone, and the old answer is taken off "
+            "whole",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return (1 - beta) * faded + beta * torch.outer(key, value)",
+            "old memory and new pair are mixed by 1 - beta and beta",
+            same_as="the whole memory gives way to the new pair, and not what stands "
+            "under the key alone",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + 2 * beta * torch.outer(key, value - key @ faded)",
+            "the slope of the square is taken without the half",
+            same_as="the half is missing, so that the step is twice as long",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + beta * key[:, None] * (value - faded)",
+            "each row of the memory is compared with the value; the answer should be, "
+            "the sum of all rows by the key",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + beta * (value - key @ faded)",
+            "the error is added to every row alike; each row should get it times its "
+            "number of the key",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + beta * (key @ torch.outer(key, value - key @ faded))",
+            "the outer product is multiplied by the key once more, and added to every "
+            "row",
+        ),
+        Wrong(
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    slope = torch.autograd.grad(loss, faded)\n",
+            "grad gives a tuple with one tensor, and the tuple is multiplied by beta",
+        ),
+        Wrong(
+            "    [slope] = torch.autograd.grad(loss, faded)\n",
+            "    loss.backward()\n    slope = memory.grad\n",
+            "the slope is looked for at the memory that was given; it is at the faded "
+            "one",
+        ),
+        Wrong(
+            "(alpha * memory).requires_grad_()",
+            "alpha * memory",
+            "the faded memory does not ask for a gradient: requires_grad_() is missing",
+        ),
+        Wrong(
+            "square().sum() / 2",
+            "square() / 2",
+            "the squares are not summed: a loss must be one number",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    key = key / key.norm()\n"
+            "    return faded + beta * torch.outer(key, value - key @ faded)",
+            "the key is divided by its length first; it should be taken as it is",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded - beta * torch.outer(key, key @ faded) + "
+            "torch.outer(key, value)",
+            "beta is multiplied to the old answer alone, and the value is written "
+            "whole",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + (1 - alpha) * beta * torch.outer(key, value - key @ "
+            "faded)",
+            "the step is multiplied by 1 - alpha as well",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    return faded + beta * key[:, None] * (value - key @ faded).mean()",
+            "the mean of the error is written to all columns; each number of it has "
+            "its own",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = alpha * memory\n"
+            "    for _ in range(2):\n"
+            "        faded = faded + beta * torch.outer(key, value - key @ faded)\n"
+            "    return faded",
+            "two steps are made; it should be one",
+        ),
+        Wrong(
+            "    faded = (alpha * memory).requires_grad_()\n"
+            "    loss = (value - key @ faded).square().sum() / 2\n"
+            "    [slope] = torch.autograd.grad(loss, faded)\n"
+            "    return (faded - beta * slope).detach()",
+            "    faded = (1 - beta * (1 - alpha)) * memory\n"
+            "    return faded + beta * torch.outer(key, value - key @ memory)",
+            "the fade is a weight decay of 1 - alpha, which the learning rate makes "
+            "smaller, and the error is taken before it",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(faded + slope)",
+            "it goes up the slope, and the learning rate is left out",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(memory - slope)",
+            "the step is made from the memory before the fade, and the learning rate "
+            "is left out",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(memory + beta * slope)",
+            "the step is made from the memory before the fade, and up the slope",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "((1 - beta) * memory)",
+            "the memory fades by the learning rate, and alpha is not used",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(memory - alpha)",
+            "alpha is taken off the memory; it should be multiplied",
+        ),
+        Wrong(
+            "(faded - beta * slope)",
+            "(beta * slope - faded)",
+            "the new memory has its sign turned",
+        ),
+        Wrong(
+            "(alpha * memory)",
+            "(alpha + memory)",
+            "alpha is added to the memory; it should be multiplied",
+        ),
     ],
     minutes=12,
     covers=("delta",),

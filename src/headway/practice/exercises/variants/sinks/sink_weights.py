@@ -266,6 +266,154 @@ EXERCISE = Exercise(
             "the sinks (H) meet the log-sum-exps (H, T, 1) along the last axis; "
             "sinks[:, None, None] lays them along the heads",
         ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(scores, dim=-1)",
+            "the sinks are not used",
+            same_as="rows are made to sum to one again, so that the sink does nothing",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    top = scores.amax(dim=-1, keepdim=True)\n"
+            "    powers = torch.exp(scores - top)\n"
+            "    below = powers.sum(dim=-1, keepdim=True) + torch.exp(sinks[:, None, "
+            "None])\n"
+            "    return powers / below",
+            "the largest is taken off the scores, and not off the sink",
+            same_as="the largest score is taken off the scores, and not off the sink",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    top = torch.maximum(scores.amax(dim=-1, keepdim=True), sinks[:, "
+            "None, None])\n"
+            "    powers = torch.exp(scores - top)\n"
+            "    return powers / (powers.sum(dim=-1, keepdim=True) + 1)",
+            "one is added to the sum, as for a sink of score zero, after the largest "
+            "was taken off",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    powers = scores.exp()\n"
+            "    return powers / (powers.sum(dim=-1, keepdim=True) + sinks.exp()[:, "
+            "None, None])",
+            "exponentials are taken without the largest, and overflow",
+            same_as="the largest score is not subtracted, so that large ones overflow",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks[None, None].expand(len(sinks), scores.shape[1], -1)",
+            "each row gets the sinks of all heads; it should get that of its own",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks[None, :, None].expand(len(sinks), -1, 1)",
+            "the sinks are laid along the queries; they should be laid along the heads",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., -1:]",
+            "the share of the sink is given; the weights of the keys should be",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1].sum(dim=-1)",
+            "the sums of the weights are given; the weights should be",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1], weights[..., -1]",
+            "the share of the sink is given as well; it should be left out",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1] - weights[..., -1:]",
+            "the sink's share is taken off each weight",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.cat([torch.softmax(scores, dim=-1) * (1 - torch.softmax(sinks, "
+            "0))[:, None, None], extra], dim=-1)",
+            "the softmax of the sinks runs over the heads; each belongs to the scores "
+            "of its own head",
+        ),
+        Wrong(
+            "torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)",
+            "torch.softmax(torch.cat([torch.softmax(scores, dim=-1), extra], dim=-1), "
+            "dim=-1)",
+            "a softmax is taken of the scores first, and then one more with the sink",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks.expand(len(sinks), scores.shape[1], 1)",
+            "the sinks get no axes of their own before they are expanded: sinks[:, "
+            "None, None] lays them along the heads",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks",
+            "the sinks are joined as they are, with one axis; they need those of "
+            "queries and keys",
+        ),
+        Wrong(
+            "sinks[:, None, None].expand(-1, scores.shape[1], 1)",
+            "sinks.repeat(scores.shape[1]).reshape(len(sinks), -1, 1)",
+            "the sinks are repeated in turn and reshaped, so that a head gets those "
+            "of others",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    top = torch.maximum(scores.max(), sinks.max())\n"
+            "    powers = torch.exp(scores - top)\n"
+            "    below = powers.sum(dim=-1, keepdim=True) + torch.exp(sinks[:, None, "
+            "None] - top)\n"
+            "    return powers / below",
+            "one maximum is subtracted from all rows, so that small rows become 0/0",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return torch.softmax(weights[..., :-1], dim=-1)",
+            "a second softmax is taken of the weights",
+        ),
+        Wrong(
+            "return weights[..., :-1]",
+            "return weights[..., :-1].flatten(0, 1)",
+            "heads and queries are joined to one axis, as by torch.cat of the heads; "
+            "torch.stack keeps them",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(torch.maximum(scores, sinks[:, None, None]), "
+            "dim=-1)",
+            "scores below the sink are raised to it; the sink should be one more key",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(scores, dim=-1) * (scores > sinks[:, None, "
+            "None])",
+            "weights of scores below the sink are set to zero; the sink should take a "
+            "share",
+        ),
+        Wrong(
+            "    extra = sinks[:, None, None].expand(-1, scores.shape[1], 1)\n"
+            "    weights = torch.softmax(torch.cat([scores, extra], dim=-1), dim=-1)\n"
+            "    return weights[..., :-1]",
+            "    return torch.softmax(scores, dim=-1) * (1 - sinks[:, None, None])",
+            "the sink is taken for its share; it is a score",
+        ),
     ],
     survivors={},
     stars=1,
