@@ -76,6 +76,14 @@ def test_a_model_that_cannot_be_copied() -> None:
         check_model(build(Stuck))
 
 
+def test_a_mode_that_is_set_by_a_method_of_its_own() -> None:
+    class Silent(models.Plain):
+        def train(self, mode: bool = True) -> None:  # type: ignore[override]
+            super().train(mode)
+
+    assert found(build(Silent)).call.text == found(build(models.Plain)).call.text
+
+
 def test_a_call_that_is_told() -> None:
     model = build(models.Padded)
     report = check_model(model, call="m(ids, mask, positions)")

@@ -48,9 +48,11 @@ def duplicate(target: Target, dtype: torch.dtype) -> Target:
     memo: dict[int, Any] = {id(one): one.detach().clone() for one in _results(target)}
     memo |= {id(one): type(one)() for one in _empty_dictionaries(target)}
     with limited():
-        copied = copy.deepcopy(target, memo).train(target.training)
+        copied = copy.deepcopy(target, memo)
         if any(one.dtype != dtype for one in _of_floats(copied)):
             copied = copied.to(dtype)
+        # Some compute what they keep for eval when they are set to it.
+        copied.train(target.training)
     _keep_pruned(copied)
     return copied
 

@@ -42,7 +42,8 @@ def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
             errors.append(f"copying it raised {describe(raised)}")
             continue
         if isinstance(copied, nn.Module):
-            make_visible(copied.eval())
+            copied.eval()
+            make_visible(copied)
         for subject in _candidate_subjects(copied, name, vocab_size, dtype, options):
             working = _with_working_length(subject)
             if isinstance(working, ModelSubject):

@@ -287,3 +287,15 @@ def test_a_window_is_told_or_named_or_measured() -> None:
     assert [one.window for one in designs(full)] == [4, None]
     full.sliding_window = 64  # longer than the texts
     assert first(full) is None
+
+
+def test_one_position_tells_nothing_of_a_rotation() -> None:
+    class OfOne(Base):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] != 1:
+                raise ValueError("one token alone")
+            return super().forward(x) + self.rotary_dim
+
+    module = OfOne()
+    module.rotary_dim = 1
+    assert said(module, EQUATION)[0] == "failed"

@@ -28,6 +28,27 @@ def test_what_cannot_be_called_again_is_found() -> None:
     )
 
 
+class Normed(nn.Module):
+    """Attention whose output goes through a batch norm."""
+
+    def __init__(self, norm: nn.Module) -> None:
+        super().__init__()
+        self.attend, self.norm = Attention(SMALL), norm
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = self.attend(x)
+        normed: Tensor = self.norm(rows.flatten(0, 1)).unflatten(0, rows.shape[:2])
+        return normed
+
+
+def test_batch_norms_compute_something_else_in_training() -> None:
+    width = Attention(SMALL)(torch.zeros(1, 2, SMALL.d_in)).shape[-1]
+    verdict, sentence = said(Normed(nn.BatchNorm1d(width)), TRAINING)
+    assert verdict == "not applicable"
+    assert sentence == "In training its batch norms use the means of a batch."
+    assert said(Normed(nn.LayerNorm(width)), TRAINING)[0] == "passed"
+
+
 def of_functions(drops: Any) -> Any:
     """Make a function that takes a rate of dropout."""
 

@@ -78,6 +78,18 @@ class Real(Heads):
         return self.mix(x, lambda y: turned(y, *freqs_cis.unbind(-1)))
 
 
+class Matrices(Heads):
+    def forward(self, x: Tensor, pe: Tensor) -> Tensor:
+        if pe.shape != (x.shape[1], D // 2, 2, 2):
+            raise ValueError("the table does not fit")
+
+        def turn(y: Tensor) -> Tensor:
+            pairs = y.unflatten(-1, (-1, 1, 2))
+            return (pairs * pe).sum(-1).flatten(-2)
+
+        return self.mix(x, turn)
+
+
 class Tuple(Heads):
     def forward(self, hidden_states: Tensor, position_embeddings: Any) -> Tensor:
         cos, sin = (one[:, None] for one in position_embeddings)
@@ -106,6 +118,10 @@ class Positions(Heads):
         (Pairs, "m(x, cos, sin); cos, sin: rotations, (T, D) by pairs"),
         (Complex, "m(x, 0, freqs_cis); freqs_cis: rotations, (T, D / 2)"),
         (
+            Matrices,
+            "m(x, pe); pe: rotations, (T, D / 2), as matrices of 2 by 2",
+        ),
+        (
             Tuple,
             "m(x, position_embeddings); position_embeddings: rotations, (T, D) by "
             "halves, after an axis of texts",
@@ -125,6 +141,18 @@ def test_real_tables_are_filled_in() -> None:
     assert call.text == "m(x, freqs_cis)"
     x = torch.zeros(3, 7, WIDTH, dtype=torch.float64)
     assert call.filling.values["freqs_cis"](Room(3, 7, D, 4, x)).shape == (7, 3, 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_complex_tables_for_sixteen_bits_have_more(dtype: torch.dtype) -> None:
+    call = discover(Complex(), Options()).call
+    x = torch.zeros(3, 7, WIDTH, dtype=dtype)
+    made = call.filling.values["freqs_cis"](Room(3, 7, D, 4, x))
+    assert made.dtype == torch.complex64
+
+
+def test_a_rotation_of_matrices_is_that_of_the_equation() -> None:
+    assert said(Matrices(), EQUATION)[0] == "passed"
 
 
 def test_a_rotation_has_the_base_that_was_told() -> None:

@@ -117,6 +117,7 @@ def _rotations(known: _Known) -> Iterator[Features]:
     told, kind = known.subject.options.rotary_base, known.subject.options.positions
     if kind not in (None, "rotary"):
         return
+    T = max(known.subject.T, 2)  # one position tells nothing
     used = tables_in_use(known.subject)
     tables = [way for one in used for way in _spread(one, known.width)]
     kept = kind == "rotary" or bool(
@@ -129,14 +130,14 @@ def _rotations(known: _Known) -> Iterator[Features]:
     if told is not None or (named and not tables):
         columns = [2 * one.angles.shape[1] for one in tables] or [known.width or 0]
         found = [
-            (_of_base(known.subject.T, width, base), source)
+            (_of_base(T, width, base), source)
             for width in columns
             if width > 1
             for base, source in _bases(known)
         ]
     elif named and known.width and not _SCALED.search(" ".join(_all_names(known))):
         found += [
-            (_of_base(known.subject.T, 2 * tables[0].angles.shape[1], base), source)
+            (_of_base(T, 2 * tables[0].angles.shape[1], base), source)
             for base, source in _bases(known)
             if source != _USUAL
         ]

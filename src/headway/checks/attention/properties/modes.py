@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.subject import Subject
@@ -42,7 +43,8 @@ def state(evidence: Evidence) -> Outcome:
 
 def in_training(evidence: Evidence) -> Outcome:
     """Ask in training, without dropout: it must be what is used later."""
-    if evidence.subject.module is None:
+    module = evidence.subject.module
+    if module is None:
         return not_applicable("A function has no training mode.")
     subject = evidence.subject.in_training(dropout=0.0)
     with torch.no_grad():
@@ -60,6 +62,8 @@ def in_training(evidence: Evidence) -> Outcome:
             worst,
             mistakes=["dropout-rate-inverted"],
         )
+    if any(isinstance(one, _BatchNorm) for one in module.modules()):
+        return not_applicable("In training its batch norms use the means of a batch.")
     spread = max_difference(drawn, drawn[:1].expand_as(drawn))
     if spread > evidence.tolerance and not subject.has_dropout:
         return not_applicable(

@@ -276,7 +276,8 @@ def _sizes_inside(subject: Subject) -> set[int]:
 def _copy_with_new_weights(target: Target, dtype: torch.dtype) -> Target:
     copied = duplicate(target, dtype)
     if isinstance(copied, nn.Module):
-        draw_weights(copied.eval())
+        draw_weights(copied)
+        copied.eval()
     return copied
 
 

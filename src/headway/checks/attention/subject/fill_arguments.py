@@ -104,10 +104,21 @@ _AXES: dict[str, Callable[[Tensor], Tensor]] = {
     ", with an axis of heads": lambda a: a[:, None],
     ", with axes of texts and heads": lambda a: a[None, :, None],
 }
+
+
+def _complex(angles: Tensor) -> Tensor:
+    if angles.dtype.itemsize == 2:  # complex numbers of so few bits multiply nothing
+        angles = angles.float()
+    return torch.polar(torch.ones_like(angles), angles)
+
+
 _ROTATIONS: dict[str, Callable[[Tensor], Any]] = {
-    "complex": lambda a: torch.polar(torch.ones_like(a), a),
+    "complex": _complex,
     "real": lambda a: torch.stack([a.cos(), a.sin()], dim=-1),
     "flat": lambda a: torch.cat([a.cos(), a.sin()], dim=-1),
+    "matrices": lambda a: torch.stack(
+        [a.cos(), -a.sin(), a.sin(), a.cos()], dim=-1
+    ).unflatten(-1, (2, 2)),
     "angles": lambda a: a,
 }
 
@@ -127,7 +138,8 @@ def _table(spread: str, axes: str, rotation: str) -> Form:
         of_angles = _of_angles(name, rotation)
         return lambda room: of_angles(_AXES[axes](_SPREADS[spread](room.angles)))
 
-    return Form(make, None, f"rotations, {spread}{axes}")
+    matrices = ", as matrices of 2 by 2" if rotation == "matrices" else ""
+    return Form(make, None, f"rotations, {spread}{axes}{matrices}")
 
 
 def _tables() -> Iterator[Form]:
@@ -135,6 +147,7 @@ def _tables() -> Iterator[Form]:
         yield _table(spread, axes, "complex" if spread == "(T, D / 2)" else "angles")
     yield from (_table("(T, D / 2)", axes, "real") for axes in _AXES)
     yield _table("(T, D) by halves", "", "flat")
+    yield _table("(T, D / 2)", "", "matrices")
 
 
 def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
@@ -159,7 +172,7 @@ _FAMILIES = (
     Family(
         re.compile(
             r"(^|_)(cos|sin)(e|es|ine|ines)?(_|$)|freqs?(_|$)|freqs_?cis|^rope|_rope$"
-            r"|rotary|rotation|position_embeddings?$|cos_sin|rope_cache",
+            r"|rotary|rotation|position_embeddings?$|cos_sin|rope_cache|^pe$",
             re.IGNORECASE,
         ),
         (*_tables(), _NONE),
