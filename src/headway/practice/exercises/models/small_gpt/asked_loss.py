@@ -42,9 +42,11 @@ if __name__ == "__main__":
 def draw(d):  # type: ignore[no-untyped-def]
     asked = d.booleans(d.B, d.T)
     asked[0, 0], asked[:, -1] = True, True
-    logits, ids = d.normal(d.B, d.T, d.V), d.integers(d.V, d.B, d.T)
+    loud = d.loud > 1
+    logits = d.normal(d.B, d.T, d.V)
+    ids = d.integers(d.V - loud, d.B, d.T)  # so that the last word may not stand there
     ids[0, -1] = 0  # token 0 is a token like others
-    if d.loud > 1:  # one guess is so sure that its loss is zero
+    if loud:  # one guess is so sure that its loss is zero
         logits[0, -2] = 50.0 * (torch.arange(d.V) == 0)
     return logits, ids, asked
 
