@@ -340,6 +340,26 @@ EXERCISE = Exercise(
             "    second = attention(size, size, value, 3.0)",
             "the scale is handed on by its place; attention takes it by its name",
         ),
+        Wrong(
+            "attention(colour, colour, value, scale=3.0)",
+            "attention(x, x, value, scale=3.0)",
+            "the first head sees colour and size; it should see the colour alone",
+        ),
+        Wrong(
+            "attention(size, size, value, scale=3.0)",
+            "attention(x, x, value, scale=3.0)",
+            "the second head sees colour and size; it should see the size alone",
+        ),
+        Wrong(
+            "attention(colour, colour, value, scale=3.0)",
+            "attention(colour, size, value, scale=3.0)",
+            "the first head's queries are colours and its keys are sizes",
+        ),
+        Wrong(
+            "attention(colour, colour, value, scale=3.0)",
+            "attention(size, size, value, scale=3.0)",
+            "both heads ask for the size",
+        ),
     ],
     survivors={"-1 -> 1": "the answers have two axes, so that the last is axis 1"},
     stars=1,

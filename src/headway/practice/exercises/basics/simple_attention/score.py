@@ -307,6 +307,16 @@ EXERCISE = Exercise(
             "return [x.item() * y.item() for x, y in zip(a, b)]",
             "a list of products is given, which are not added up",
         ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "a[i].item()",
+            "the numbers of the first vector are added up, without the second",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "b[i].item()",
+            "the numbers of the second vector are added up, without the first",
+        ),
     ],
     survivors={
         "a[i].item() -> a[i]": "a tensor of one number multiplies as a number does",

@@ -436,6 +436,30 @@ EXERCISE = Exercise(
             "places are counted from one, so that the one behind the right answer is "
             "taken",
         ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.logsumexp(logits, 0)",
+            "the loss is the logarithm of the sum alone: the right logit is not "
+            "subtracted",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.logsumexp(logits, 0) + logits[right]",
+            "the right logit is added to the logarithm of the sum; it should be "
+            "subtracted",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share).sum() + torch.log(share[right])",
+            "the losses of all wrong places are added; it should be that of the right "
+            "one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = torch.zeros_like(share)\n    gradient[right] = -1.0",
+            "the slopes of the wrong logits are zero, and that of the right one is "
+            "minus one",
+        ),
     ],
     stars=2,
     minutes=8,

@@ -417,6 +417,21 @@ EXERCISE = Exercise(
             "(hidden * torch.sigmoid(1.702 * hidden))",
             "GELU is approximated by a sigmoid; it should be the exact one",
         ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(rank * width, width)",
+            "a part ends at its width; it should end at the next rank times the width",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice((rank + 1) * width, (rank + 2) * width)",
+            "each process takes the part of the next rank",
+        ),
+        Wrong(
+            "part + second.bias if",
+            "part - second.bias if",
+            "the second bias is taken off; it should be added",
+        ),
     ],
     stars=2,
     minutes=12,

@@ -388,6 +388,19 @@ EXERCISE = Exercise(
             "the logarithms of all shares are added; it should be that of the token "
             "alone",
         ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = logits[:, :-1].logsumexp(dim=-1)",
+            "the logarithm of the sum is taken alone: the token's logit is not "
+            "subtracted",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = -logits[:, :-1].gather(-1, targets[..., None])[..., 0]\n"
+            "    losses = logits[:, :-1].logsumexp(dim=-1) - losses",
+            "the token's logit is added to the logarithm of the sum; it should be "
+            "subtracted",
+        ),
     ],
     stars=2,
     minutes=15,

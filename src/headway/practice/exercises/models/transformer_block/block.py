@@ -322,6 +322,21 @@ EXERCISE = Exercise(
             "x = x[0] + attend(x)[0]",
             "only the first text goes on; all should",
         ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + x + feed_forward(x + attend(x))",
+            "what attention found is not handed on, and the first x is added twice",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = attend(x)\n    return found + found + feed_forward(x + found)",
+            "what attention found is added twice, and x itself is not handed on",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = attend(x)\n    return x - found + feed_forward(x + found)",
+            "what attention found is taken off at the end; it should be added",
+        ),
     ],
     stars=1,
     minutes=4,

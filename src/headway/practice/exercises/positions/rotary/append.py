@@ -327,6 +327,17 @@ EXERCISE = Exercise(
             "torch.cat([cache, *rotate(key, positions).unbind(1)], dim=1)",
             "the new keys are joined one by one without the axis of the tokens",
         ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(key.shape[1]) - begin",
+            "the length of the cache is subtracted from the positions; it should be "
+            "added",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([key, rotate(key, positions)], dim=1)",
+            "the new keys stand in the place of the cache, too",
+        ),
     ],
     minutes=8,
 )
