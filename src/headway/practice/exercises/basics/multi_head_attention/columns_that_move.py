@@ -358,6 +358,21 @@ EXERCISE = Exercise(
             "    return moved.any(dim=0), before",
             "something is given besides the answer, which should be alone",
         ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, D)",
+            "the rows end at D; they should end at the next head times D",
+        ),
+        Wrong(
+            "    return moved.any(dim=0)",
+            "    return (attend.out_proj.weight[:, rows] == 0).any(dim=1)",
+            "True is told of columns that some number of the head does not reach",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.W_value.out_features",
+            "the width of all heads is taken for that of one",
+        ),
     ],
     survivors={
         "1.0 -> 3.0": "any other change of the rows does as well",

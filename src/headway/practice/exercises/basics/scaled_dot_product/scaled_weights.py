@@ -450,6 +450,17 @@ EXERCISE = Exercise(
             "the first axis of the keys is swapped with the last; it should be the "
             "last two",
         ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 0.25",
+            "scores are divided by the fourth root of D, as if one side were scaled "
+            "alone",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "0.5",
+            "scores are divided by one half, and not by the root of D",
+        ),
     ],
     stars=1,
     minutes=5,

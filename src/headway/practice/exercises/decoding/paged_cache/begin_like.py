@@ -394,6 +394,20 @@ EXERCISE = Exercise(
             "a page is put behind the full ones in any case, and filled with the last "
             "full one",
         ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "length < memory.shape[1]",
+            "a page is copied only where the whole text has room on one; it is the "
+            "last page that counts",
+        ),
+        Wrong(
+            "        memory[page] = memory[begun[-1]]\n        begun[-1] = page",
+            "        begun[-1] = page\n        memory[page] = memory[begun[-1]]",
+            "the table is changed before the copy, so that the new page is copied to "
+            "itself",
+            same_as="the new page is not filled: what stood on the last page is "
+            "missing",
+        ),
     ],
     minutes=12,
 )

@@ -285,6 +285,22 @@ EXERCISE = Exercise(
             "the keys get the new axis; it should be the queries, so that rows are "
             "theirs",
         ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W) | (keys >= 0)",
+            "the last condition is joined by `|`, so that all keys that are there are "
+            "seen",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance > 0) & (distance <= W)",
+            "the W positions before a query's own are seen, and empty slots as well",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance <= 0) & (distance < W) & (keys >= 0)",
+            "the future is seen, and the past is hidden",
+        ),
     ],
     stars=1,
     minutes=5,

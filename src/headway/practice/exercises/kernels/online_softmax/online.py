@@ -437,6 +437,17 @@ EXERCISE = Exercise(
             "return mixture / (total + 1e-6)",
             "a small number is added to the sum before it is divided by",
         ),
+        Wrong(
+            "torch.exp(scores - new)",
+            "torch.exp(new - scores)",
+            "the difference is turned round in the exponential, so that low scores "
+            "get most",
+        ),
+        Wrong(
+            "        mixture = mixture * shrink + grown @ rows\n",
+            "        mixture = (mixture * shrink + grown @ rows) / 2\n",
+            "the old mixture and the new one are averaged; they should be added",
+        ),
     ],
     survivors={"0 -> 1": "any row has the size and the type that zeros must have"},
     stars=2,

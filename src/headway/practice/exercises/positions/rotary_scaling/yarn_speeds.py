@@ -357,6 +357,16 @@ EXERCISE = Exercise(
             "return 1 - divided * speeds + divided * speeds / s",
             "brackets are missing around 1 - divided",
         ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return speeds + divided * speeds / s",
+            "the old speed is kept whole, and the divided share is added",
+        ),
+        Wrong(
+            "(pair - first) / (last - first)",
+            "pair / (last - first)",
+            "first is not subtracted from the number of the pair",
+        ),
     ],
     stars=2,
     minutes=12,

@@ -343,6 +343,22 @@ EXERCISE = Exercise(
             "the three terms are joined along the tokens; it should be along the last "
             "axis",
         ),
+        Wrong(
+            "squares / 2**0.5",
+            "squares / 2**0.25",
+            "the squares are divided by the fourth root of two on both sides; it "
+            "should be the root",
+        ),
+        Wrong(
+            "x.shape[-1] ** 0.25",
+            "(x.shape[-1] * 0.25)",
+            "the width is multiplied by a quarter; it should be its fourth root",
+        ),
+        Wrong(
+            "x = x / x.shape[-1] ** 0.25",
+            "x = x / 2**0.25",
+            "the width is taken to be two",
+        ),
     ],
     stars=3,
     minutes=15,

@@ -394,6 +394,33 @@ EXERCISE = Exercise(
             "a query's own block gets the highest score of the row, which is a tie; "
             "it should be above all",
         ),
+        Wrong(
+            "torch.arange(T)[:, None] // block",
+            "torch.arange(T)[:, None] / block",
+            "the number of the own block is a fraction, by /; it should be whole, by "
+            "//",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return chosen | (number <= own)",
+            "all of the past is added by `|`; it should be cut to by &",
+        ),
+        Wrong(
+            "number > own, -torch.inf",
+            "number > own, torch.inf",
+            "future blocks get the highest score",
+        ),
+        Wrong(
+            "topk(keep, dim=1)",
+            "topk(min(keep + 2, N), dim=1)",
+            "two blocks too many are chosen: one is added where one should be taken "
+            "away",
+        ),
+        Wrong(
+            "number == own, torch.inf",
+            "number != own, torch.inf",
+            "all blocks but a query's own get the highest score",
+        ),
     ],
     survivors={
         "number > own -> number >= own": "the own block gets the highest score "
