@@ -5,8 +5,8 @@ ever having all scores at once.
 
 `blocks` is a list of scores, each of shape (n), and `values` a list of tables (n, V).
 Keep three things while you go: the largest score so far, the sum of exponentials, and
-the mixture. When the largest grows, shrink what you have. Scores may be large. The
-result has V numbers.
+the mixture. When the largest grows, shrink what you have. Scores may be large, of
+either sign. The result has V numbers.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong

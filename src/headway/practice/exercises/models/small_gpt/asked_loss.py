@@ -46,7 +46,8 @@ def draw(d):  # type: ignore[no-untyped-def]
     logits = d.normal(d.B, d.T, d.V)
     ids = d.integers(d.V - loud, d.B, d.T)  # so that the last word may not stand there
     ids[0, -1] = 0  # token 0 is a token like others
-    if loud:  # one guess is so sure that its loss is zero
+    if loud:  # one guess is so sure that its loss is zero, and one text is not asked
+        asked[1:2] = False
         logits[0, -2] = 50.0 * (torch.arange(d.V) == 0)
     return logits, ids, asked
 
