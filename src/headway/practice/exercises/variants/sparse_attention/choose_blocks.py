@@ -5,11 +5,10 @@ query sees `keep` of them: its own, and those with the highest scores before it.
 
 Write `choose_blocks(scores, block, keep)`: `scores` (T, N) has a score for each query
 and block; the queries are the tokens 0, 1, ..., T - 1 of the same text. Scores may be
-large, of either sign, and no two are equal. Give a table (T, N), boolean, True where the
-query chose the block.
-Its own block is always among the `keep`, whatever its score, and a block of the future
-never is: a query that has fewer blocks than `keep` sees those it has. `keep` is at most
-N.
+large, of either sign, and no two are equal. Give a table (T, N), boolean, True where
+the query chose the block. Its own block is always among the `keep`, whatever its score,
+and a block of the future never is: a query that has fewer blocks than `keep` sees those
+it has. `keep` is at most N.
 """
 
 from headway.practice import Exercise, Property, Wrong
