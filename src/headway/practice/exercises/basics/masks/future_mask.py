@@ -11,6 +11,7 @@ trained, and must not be saved.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -48,10 +49,11 @@ if __name__ == "__main__":
 
 def is_used(hide, scores):  # type: ignore[no-untyped-def]
     """Ask whether the scores hang on what the module keeps."""
-    before = hide(scores.clone())
+    zeros = scores.new_zeros(*scores.shape[:-2], 3, 3)
+    before = hide(zeros.clone())
     for one in hide.buffers():
         one.zero_()
-    return "no" if torch.equal(before, hide(scores.clone())) else "yes"
+    return "no" if torch.equal(before, hide(zeros)) else "yes"
 
 
 def run(cls, scores):  # type: ignore[no-untyped-def]
@@ -83,6 +85,7 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(*d.lead, min(d.T, d.S), d.S),),
     ask=run,
+    trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="A buffer goes where the module goes; one that is not persistent stays out of "
     "every checkpoint.",
     right=[
@@ -330,6 +333,7 @@ EXERCISE = Exercise(
             "        future = self.future[S - T : S, :S]",
             "        future = torch.ones(T, S).triu(S - T + 1).bool()",
             "the mask that is kept is never used: each call makes one anew",
+            alone=True,
         ),
         Wrong(
             "future = self.future[S - T : S, :S]",
@@ -370,6 +374,12 @@ EXERCISE = Exercise(
             "future = torch.ones(T, S).triu(1).bool()",
             "the mask is made anew at each call, and cut from the upper left corner; "
             "it should be kept, and cut at the newest tokens",
+            alone=True,
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = self.future[:S, S - T : S]",
+            "rows and columns are exchanged in the cut",
         ),
     ],
     minutes=15,

@@ -8,6 +8,7 @@ put the heads side by side, and project with `out_proj`. There is no dropout.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -129,6 +130,7 @@ EXERCISE = Exercise(
     ),
     ask=run,
     report=report,
+    trials=(DIFFERENT, EQUAL, LOUD, {"B": 1, "T": 1}),
     law="Heads are one more axis of the batch; only the first and the last projection "
     "see all of them.",
     covers=("split_heads", "merge_heads", "stacked_heads"),

@@ -10,6 +10,7 @@ may be large.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -43,6 +44,7 @@ EXERCISE = Exercise(
         "over the keys, which is the last axis of the scores.",
     ),
     draw=lambda d: (d.normal(*d.lead, d.T, d.D), d.normal(*d.lead, d.S, d.D)),
+    trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="Scores of independent numbers with spread one have spread one after the "
     "division, whatever D is.",
     right=[

@@ -89,6 +89,7 @@ EXERCISE = Exercise(
         {**dict.fromkeys("BTSDV", 4), "H": 16, "G": 4},
         {"G": 1},
         {"G": 6},
+        {"B": 1, "T": 1},
     ),
     properties=[
         Property(

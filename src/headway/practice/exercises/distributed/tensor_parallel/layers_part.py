@@ -95,7 +95,7 @@ EXERCISE = Exercise(
         d.normal(d.E),
     ),
     # In the second one all matrices are square.
-    trials=({"W": 5}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}),
+    trials=({"W": 5}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}, {"T": 1}),
     ask=run,
     properties=[
         Property(

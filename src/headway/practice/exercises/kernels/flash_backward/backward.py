@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         d.normal(d.S, d.V),
         d.normal(d.T, d.V),
     ),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}, {"T": 1}),
     law="The gradients of the scores of a row sum to zero, since a number added to all "
     "of them changes nothing.",
     right=[

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         "those that are asked by a boolean index, and take one mean of them all.",
     ),
     draw=draw,
-    trials=({}, {"B": 4, "T": 4, "V": 4}, {"B": 2, "T": 9, "loud": 30.0}),
+    trials=({}, {"B": 4, "T": 4, "V": 4}, {"B": 2, "T": 9, "loud": 30.0}, {"B": 1}),
     law="A token is guessed by the row before it, so logits lose their last row, and "
     "tokens and what is asked of them lose their first.",
     right=[

@@ -8,6 +8,7 @@ the new x: it is added to what the part was given. Leave the x of the caller as 
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 from collections.abc import Callable
@@ -59,6 +60,7 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.T, d.T), d.normal(d.E, d.E)),
     ask=run,
+    trials=(DIFFERENT, EQUAL, LOUD, {"B": 1, "T": 1}),
     law="A block whose parts give zero hands on what it got, exactly: a deep stack can "
     "begin close to doing nothing.",
     right=[

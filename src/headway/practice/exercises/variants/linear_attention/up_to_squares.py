@@ -58,7 +58,14 @@ EXERCISE = Exercise(
     ),
     draw=draw,
     ask=run,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"D": 1}, {"B": 1}, {"loud": 30.0}),
+    trials=(
+        {},
+        dict.fromkeys("BHGTSDVEW", 4),
+        {"D": 1},
+        {"B": 1},
+        {"loud": 30.0},
+        {"T": 1},
+    ),
     law="Weights are positive whatever the scores, since 1 + s + s * s / 2 is never "
     "below a half; and near the exponential where scores are small.",
     right=[
