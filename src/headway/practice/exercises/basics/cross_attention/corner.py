@@ -4,8 +4,8 @@ Put the memory and the text into one row, the memory first, and call `attention`
 on all of them. Write `corner(S, T)`: the mask that makes the last T rows of the result
 what cross-attention gives.
 
-The mask is boolean, True where a query may look. It has two axes, queries and keys,
-and its shape broadcasts to (S + T, S + T). What the first S rows get does not matter.
+The mask is boolean, True where a query may look. Its shape is (S + T, S + T), queries
+and keys, or broadcasts to that. What the first S rows get does not matter.
 """
 
 from headway.practice import Exercise, Wrong
@@ -53,7 +53,7 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.S, d.E), d.normal(d.T, d.E)),
     ask=run,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}, {"S": 3, "T": 8}),
     law="Cross-attention is self-attention in a longer row, of which a mask leaves one "
     "corner.",
     right=[
@@ -218,6 +218,82 @@ EXERCISE = Exercise(
             "    return is_memory.expand(S + T, -1)",
             "    return torch.eye(S + T, dtype=torch.bool)",
             "each token sees itself alone",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T, dtype=torch.bool)\n"
+            "    mask[T:, :S] = True\n"
+            "    return mask",
+            "the rows begin at T; they should begin at S, where the text does",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    memory = torch.arange(S + T) < S\n"
+            "    return memory | torch.eye(S + T, dtype=torch.bool)",
+            "each token of the text sees itself besides the memory",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.zeros(S + T, S + T, dtype=torch.bool)\n"
+            "    mask[:T, :S] = True\n"
+            "    return mask",
+            "the rows of the text are taken to be the first; they are the last",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S + T, dtype=torch.bool).triu(S)",
+            "the triangle is moved to the right by S; no triangle is needed, since "
+            "all of the memory is seen",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S + T, dtype=torch.bool).tril(-S)",
+            "the triangle is moved down by S, so that a token of the text sees but "
+            "the beginning of the memory",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S + T, S + T, dtype=torch.bool).tril(-1)",
+            "each token sees those before it, and not itself: the text sees itself",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return (torch.arange(S + T) < S).expand(1, S + T, -1)",
+            "the mask has an axis for the texts; it should have two axes",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S, T, dtype=torch.bool)",
+            "the mask is (S, T); here all S + T ask and are asked",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return torch.ones(S, S, dtype=torch.bool)",
+            "the mask is (S, S); here all S + T ask and are asked",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    return [[j < S for j in range(S + T)] for i in range(S + T)]",
+            "a list of lists is given; it should be a tensor, as torch.tensor makes "
+            "one",
+        ),
+        Wrong(
+            "    is_memory = torch.arange(S + T) < S\n"
+            "    return is_memory.expand(S + T, -1)",
+            "    mask = torch.ones(S + T, S + T, dtype=torch.bool)\n"
+            "    mask[S:, S:] = ~torch.eye(T, dtype=torch.bool)\n"
+            "    return mask",
+            "of the text only a token itself is hidden; it should be all of the text",
         ),
     ],
     minutes=6,

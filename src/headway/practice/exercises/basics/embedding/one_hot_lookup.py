@@ -271,6 +271,74 @@ EXERCISE = Exercise(
             "    )",
             "scatter is given the indices without an axis of their own",
         ),
+        Wrong(
+            "indices.unsqueeze(-1) ==",
+            "indices.unsqueeze(1) ==",
+            "the new axis stands behind the first; it should be the last, however "
+            "many there are",
+        ),
+        Wrong(
+            "indices.unsqueeze(-1) == numbers",
+            "indices == numbers[:, None]",
+            "the numbers get the new axis; it should be the indices",
+        ),
+        Wrong(
+            "one_hot = indices.unsqueeze(-1) == numbers",
+            "one_hot = (indices.unsqueeze(-1) == numbers) * indices.unsqueeze(-1)",
+            "the index stands where the one should be, so that rows are multiplied by "
+            "it",
+        ),
+        Wrong(
+            "indices.unsqueeze(-1) ==",
+            "indices.unsqueeze(-1) + 1 ==",
+            "one is added to each index, so that the row behind it is given",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "indices.to(table.dtype) @ table",
+            "the indices themselves are multiplied with the table; one-hot rows "
+            "should be",
+        ),
+        Wrong(
+            "    return one_hot.to(table.dtype) @ table",
+            "    flat = one_hot.to(table.dtype).flatten(0, "
+            "-2).cumsum(0).clamp(max=1)\n"
+            "    return (flat @ table).reshape(*indices.shape, -1)",
+            "the ones of earlier indices are left in the row; each should begin with "
+            "zeros",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "(one_hot.float() @ table.float()).to(table.dtype)",
+            "the product is computed in 32 bits, and made the table's type afterwards",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "(one_hot.to(table.dtype) @ table).mT",
+            "the last two axes of the result are exchanged; it should be (..., E)",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "(one_hot.to(table.dtype).flatten(0, -2) @ table).reshape(table.shape[1], "
+            "*indices.shape)",
+            "the rows are reshaped to (E, ...); it should be (..., E)",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            "one_hot.to(table.dtype).unsqueeze(-2) @ table",
+            "an axis of size one is left in front of the vectors",
+        ),
+        Wrong(
+            "one_hot.to(table.dtype) @ table",
+            'torch.einsum("tn,ne->te", one_hot.to(table.dtype), table)',
+            "einsum names the axis of one text; three dots stand for any number",
+        ),
+        Wrong(
+            "    one_hot = indices.unsqueeze(-1) == numbers\n",
+            "    one_hot = torch.zeros(*indices.shape, len(numbers))\n"
+            "    one_hot = one_hot.scatter(0, indices.unsqueeze(-1), 1.0)\n",
+            "scatter writes along the first axis; it should be the last",
+        ),
     ],
     stars=1,
     minutes=6,

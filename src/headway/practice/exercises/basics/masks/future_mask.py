@@ -11,6 +11,7 @@ trained, and must not be saved.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -46,9 +47,20 @@ if __name__ == "__main__":
 # --- end of your file ---
 
 
+def is_used(hide, scores):  # type: ignore[no-untyped-def]
+    """Ask whether the scores hang on what the module keeps."""
+    zeros = scores.new_zeros(*scores.shape[:-2], 3, 3)
+    before = hide(zeros.clone())
+    for one in hide.buffers():
+        one.zero_()
+    return "no" if torch.equal(before, hide(zeros)) else "yes"
+
+
 def run(cls, scores):  # type: ignore[no-untyped-def]
-    hide = cls(scores.shape[-1] + 3)
-    stays = [one for one in vars(hide).values() if isinstance(one, Tensor)]
+    hide, S = cls(scores.shape[-1] + 3), scores.shape[-1]
+    kept = [[one] if isinstance(one, Tensor) else one for one in vars(hide).values()]
+    lists = [one for one in kept if isinstance(one, (list, tuple))]
+    stays = [one for several in lists for one in several if isinstance(one, Tensor)]
     return {
         "scores of the newest tokens": hide(scores),
         "scores of a whole text": hide(scores.mT @ scores),
@@ -56,6 +68,8 @@ def run(cls, scores):  # type: ignore[no-untyped-def]
         "parameters": len([*hide.parameters()]),
         "tensors that stay when the module moves": len(stays),
         "is there a buffer": "yes" if [*hide.buffers()] else "no",
+        "scores of a text of context_length tokens": cls(S)(scores),
+        "is the buffer used": is_used(hide, scores) if [*hide.buffers()] else "no",
     }
 
 
@@ -71,6 +85,7 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(*d.lead, min(d.T, d.S), d.S),),
     ask=run,
+    trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="A buffer goes where the module goes; one that is not persistent stays out of "
     "every checkpoint.",
     right=[
@@ -313,6 +328,58 @@ EXERCISE = Exercise(
             "scores.masked_fill_(future",
             "the scores that were given are filled in place; masked_fill, without "
             "the last _, leaves them",
+        ),
+        Wrong(
+            "        future = self.future[S - T : S, :S]",
+            "        future = torch.ones(T, S).triu(S - T + 1).bool()",
+            "the mask that is kept is never used: each call makes one anew",
+            alone=True,
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = self.future[S - T : S, :S][None, None]",
+            "the mask has two axes more, so that scores with fewer get them, too",
+        ),
+        Wrong(
+            "every = torch.ones(context_length, context_length, dtype=torch.bool)",
+            "every = torch.ones(\n"
+            "            context_length - 1, context_length - 1, dtype=torch.bool\n"
+            "        )",
+            "the mask is too small by one for a text of context_length tokens",
+        ),
+        Wrong(
+            "        return scores.masked_fill(future, -torch.inf)",
+            "        return scores.masked_fill(future, torch.finfo(torch.float32).min)",
+            "hidden scores are set to the lowest finite number of 32 bits; it should "
+            "be minus infinity",
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = self.future[S - T : S, -S:]",
+            "columns are counted from the end of the longest text, and rows from its "
+            "beginning",
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = self.future[S - T : S, :S].int()",
+            "the mask is of whole numbers, and masked_fill takes one of True and False",
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = self.future[S - T : S - 1, :S]",
+            "there is one row too few: the end of a slice is not in it",
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = torch.ones(T, S).triu(1).bool()",
+            "the mask is made anew at each call, and cut from the upper left corner; "
+            "it should be kept, and cut at the newest tokens",
+            alone=True,
+        ),
+        Wrong(
+            "future = self.future[S - T : S, :S]",
+            "future = self.future[:S, S - T : S]",
+            "rows and columns are exchanged in the cut",
         ),
     ],
     minutes=15,

@@ -74,12 +74,12 @@ def window(x: Tensor) -> Tensor:
 
 def alone(x: Tensor) -> Tensor:
     """tokens that see nobody else"""
-    return 2 * x
+    return -2 * x
 
 
 def little(x: Tensor) -> Tensor:
-    """a head that hides the future, but for a billionth of it"""
-    return causal(x) + 1e-9 * x.flip(0)
+    """a head that hides the future, but for a trillionth of it"""
+    return causal(x) + 1e-12 * x.flip(0)
 
 
 def last_column(x: Tensor) -> Tensor:
@@ -98,6 +98,12 @@ def middle_column(x: Tensor) -> Tensor:
     return causal(x)
 
 
+def balanced(x: Tensor) -> Tensor:
+    """a causal head whose rows always sum to zero"""
+    seen = causal(x)[:, :1]
+    return torch.cat([2 * seen, -seen, -seen, 0 * x[:, 3:]], dim=-1)
+
+
 def constant(x: Tensor) -> Tensor:
     """a head that reads no token at all"""
     return 0 * x
@@ -113,7 +119,17 @@ HEADS = [
     last_column,
     first_column,
     middle_column,
+    balanced,
 ]
+
+
+def draw(d):  # type: ignore[no-untyped-def]
+    """Draw a head and tokens, of which one is zero, as padding may be.
+
+    Small tokens get nearly equal weights, so that no tolerance hides one by chance.
+    """
+    return HEADS[d.case], d.normal(7, 5) / 4 * (torch.arange(7)[:, None] != 2)
+
 
 EXERCISE = Exercise(
     answer="reach",
@@ -125,8 +141,7 @@ EXERCISE = Exercise(
         "clone() makes the copy; (new != old).any(dim=-1) says it of each row; "
         "torch.stack makes a table of the answers.",
     ),
-    # Small tokens get nearly equal weights, so that no tolerance hides one by chance.
-    draw=lambda d: (HEADS[d.case], d.normal(7, 5) / 4),
+    draw=draw,
     trials=[{"case": n} for n in range(len(HEADS))],
     law="A causal head gives ones on the diagonal and to the left of it. Where each "
     "token reaches the row before its own, that row sees the very token that a "
@@ -356,6 +371,64 @@ EXERCISE = Exercise(
             "~torch.isclose(head(changed), before)",
             "~ stands before the whole: a row counts as moved only if none of its "
             "numbers stays close",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "(head(changed) - before > 0).any(dim=-1)",
+            "differences keep their sign, so that a row that only falls is missed",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "head(changed).sum(dim=-1) != before.sum(dim=-1)",
+            "sums of rows are compared; numbers of a row may move against each other",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed[j] *= 2.0",
+            "a token is multiplied or set to zero, which leaves a token of zeros as "
+            "it is",
+        ),
+        Wrong(
+            "changed[j] += 1.0",
+            "changed = torch.cat([changed[:j], changed[j + 1 :]])",
+            "a token is taken out, so that the texts are of different length; it "
+            "should be changed",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "(head(changed) == before).all(dim=-1)",
+            "True is told of rows that stay, and not of those that move",
+        ),
+        Wrong(
+            "        columns.append((head(changed) != before).any(dim=-1))\n",
+            "        after = head(changed)\n"
+            "        columns.append((after != before).any(dim=-1))\n"
+            "        before = after\n",
+            "each result is compared with that of the last change; it should be with "
+            "the one before all",
+        ),
+        Wrong(
+            "        columns.append((head(changed) != before).any(dim=-1))\n",
+            "        columns.append((head(changed) != before).any(dim=-1) & "
+            "(torch.arange(len(x)) == j))\n",
+            "only the row of the changed token itself is looked at; all rows should be",
+        ),
+        Wrong(
+            "    return torch.stack(columns, dim=1)",
+            "    return torch.ones_like(torch.stack(columns, dim=1)).tril()",
+            "the table of a causal head is given, without a look at this one",
+        ),
+        Wrong(
+            "(head(changed) != before).any(dim=-1)",
+            "(head(changed) < before).any(dim=-1)",
+            "differences keep their sign, so that a row that only rises is missed",
+        ),
+        Wrong(
+            "    return torch.stack(columns, dim=1)",
+            "    x = x.clone().requires_grad_()\n"
+            "    [slope] = torch.autograd.grad(head(x).sum(), x)\n"
+            "    return (slope != 0).any(dim=-1).expand(len(x), -1)",
+            "one slope is taken of the whole sum; each row should have its own",
         ),
     ],
     survivors={

@@ -52,13 +52,16 @@ def run(columns_that_move, x, weights, mix, head):  # type: ignore[no-untyped-de
     attend = MultiHeadAttention(7, 12, 9, 0.0, 4, attend=attention).double()
     for name, weight in zip(("query", "key", "value"), weights, strict=True):
         getattr(attend, f"W_{name}").weight.data = weight.clone()
-    attend.out_proj.weight.data = mix
+    attend.out_proj.weight.data = mix.clone()
     moved = columns_that_move(attend, x, head)
     after = "changed"
     if torch.allclose(attend.W_value.weight, weights[2]):
         after = "changed by rounding"
     if torch.equal(attend.W_value.weight, weights[2]):
         after = "as it was"
+    others = attend.W_query.weight, attend.W_key.weight, attend.out_proj.weight
+    if not all(map(torch.equal, others, (*weights[:2], mix))):
+        after = "changed in other weights"
     return {
         "the columns": moved,
         "the module afterwards": after,
@@ -67,6 +70,7 @@ def run(columns_that_move, x, weights, mix, head):  # type: ignore[no-untyped-de
 
 def mix(d):  # type: ignore[no-untyped-def]
     full = d.normal(12, 12)
+    full[::5] *= 1e-5  # which move little
     blocks = torch.block_diag(*torch.ones(4, 3, 3)).double()
     return [full, full * blocks, torch.eye(12).double()[d.order(12)]][d.case % 3]
 
@@ -74,9 +78,11 @@ def mix(d):  # type: ignore[no-untyped-def]
 def tokens(d):  # type: ignore[no-untyped-def]
     """Draw tokens, so that all rows of a column rise or fall.
 
-    In some trials the first has no values, so that its row never moves.
+    In some trials the first has no values, so that its row never moves. A single one
+    looks at itself, whatever queries and keys are.
     """
-    return d.normal(5, 7).abs() * (torch.arange(5)[:, None] >= d.case % 2)
+    T = 1 if d.case == 6 else 5
+    return d.normal(T, 7).abs() * (torch.arange(T)[:, None] >= d.case % 2)
 
 
 EXERCISE = Exercise(
@@ -90,7 +96,7 @@ EXERCISE = Exercise(
         "out_proj adds in some order; any(dim=...) goes over the tokens.",
     ),
     draw=lambda d: (tokens(d), d.normal(3, 12, 7), mix(d), d.case % 4),
-    trials=[{"case": n} for n in (0, 1, 2, 3, 4, 5)],
+    trials=[{"case": n} for n in range(7)],
     ask=run,
     law="With out_proj every column can draw on every head. With blocks on its "
     "diagonal, and zeros elsewhere, each head has a small projection of its own.",
@@ -299,6 +305,73 @@ EXERCISE = Exercise(
             "        attend.W_value.weight[rows] -= 1.0\n",
             "what was added is taken off again, which leaves the weights changed "
             "by rounding: a copy put back does not",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice((head + 1) * D, (head + 2) * D)",
+            "the rows of the next head are changed",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, None)",
+            "all rows from the head on are changed, and so the heads behind it",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice((head + 1) * D)",
+            "all rows up to the head's last are changed, and so the heads before it",
+        ),
+        Wrong(
+            "attend.W_value.weight[rows] += 1.0",
+            "attend.W_value.weight[rows] += 1.0\n"
+            "        attend.W_key.weight[rows] += 1.0",
+            "rows of W_key are changed as well, and stay so",
+        ),
+        Wrong(
+            "abs() > 1e-9",
+            "abs() > 1e-2",
+            "a tolerance is so wide that a small movement is missed",
+        ),
+        Wrong(
+            "attend.W_value.weight[rows] += 1.0\n"
+            "        moved = (attend(x) - before).abs() > 1e-9\n"
+            "        attend.W_value.weight.copy_(kept)",
+            "kept = attend.W_query.weight.clone()\n"
+            "        attend.W_query.weight[rows] += 1.0\n"
+            "        moved = (attend(x) - before).abs() > 1e-9\n"
+            "        attend.W_query.weight.copy_(kept)",
+            "rows of W_query or W_key are changed; it should be those of W_value",
+        ),
+        Wrong(
+            "    return moved.any(dim=0)",
+            "    return (attend.W_value.weight[rows] != 0).any(dim=0)",
+            "the weight of the values is looked at, whose columns are those of the "
+            "tokens; it should be the result",
+        ),
+        Wrong(
+            "    return moved.any(dim=0)",
+            "    return moved.any(dim=0)[rows]",
+            "only the head's own columns are told; all of the result should be",
+        ),
+        Wrong(
+            "    return moved.any(dim=0)",
+            "    return moved.any(dim=0), before",
+            "something is given besides the answer, which should be alone",
+        ),
+        Wrong(
+            "slice(head * D, (head + 1) * D)",
+            "slice(head * D, D)",
+            "the rows end at D; they should end at the next head times D",
+        ),
+        Wrong(
+            "    return moved.any(dim=0)",
+            "    return (attend.out_proj.weight[:, rows] == 0).any(dim=1)",
+            "True is told of columns that some number of the head does not reach",
+        ),
+        Wrong(
+            "attend.W_value.out_features // attend.num_heads",
+            "attend.W_value.out_features",
+            "the width of all heads is taken for that of one",
         ),
     ],
     survivors={

@@ -8,6 +8,7 @@ put the heads side by side, and project with `out_proj`. There is no dropout.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -129,6 +130,7 @@ EXERCISE = Exercise(
     ),
     ask=run,
     report=report,
+    trials=(DIFFERENT, EQUAL, LOUD, {"B": 1, "T": 1}),
     law="Heads are one more axis of the batch; only the first and the last projection "
     "see all of them.",
     covers=("split_heads", "merge_heads", "stacked_heads"),
@@ -440,6 +442,39 @@ EXERCISE = Exercise(
             "(weights @ value).transpose(1, 2)",
             "(weights.mT @ value).transpose(1, 2)",
             "the weights are transposed before they mix the values",
+        ),
+        Wrong(
+            "context = (weights @ value).transpose(1, 2)",
+            "context = (weights @ value).flip(1).transpose(1, 2)",
+            "the heads are put side by side in reverse order",
+        ),
+        Wrong(
+            "context = (weights @ value).transpose(1, 2)",
+            "context = (weights @ value).mean(1, True).expand_as(query).transpose(1, "
+            "2)",
+            "the heads are averaged; each should keep its own numbers",
+        ),
+        Wrong(
+            "return self.out_proj(context.reshape(B, T, -1))",
+            "return self.out_proj(context)",
+            "the heads are not put side by side, and out_proj is given the numbers of "
+            "one",
+        ),
+        Wrong(
+            "query @ key.mT /",
+            "query @ key /",
+            "the keys are not transposed, so that the product does not fit",
+        ),
+        Wrong(
+            "        cut = (B, T, self.num_heads, -1)\n"
+            "        query = self.W_query(x).view(cut).transpose(1, 2)\n"
+            "        key = self.W_key(x).view(cut).transpose(1, 2)\n"
+            "        value = self.W_value(x).view(cut).transpose(1, 2)\n",
+            "        cut = (B, T, -1, self.num_heads)\n"
+            "        query = self.W_query(x).view(cut).permute(0, 3, 1, 2)\n"
+            "        key = self.W_key(x).view(cut).permute(0, 3, 1, 2)\n"
+            "        value = self.W_value(x).view(cut).permute(0, 3, 1, 2)\n",
+            "each head takes every H-th number; it should take D that lie side by side",
         ),
     ],
     stars=3,

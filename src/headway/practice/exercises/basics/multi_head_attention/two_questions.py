@@ -247,6 +247,119 @@ EXERCISE = Exercise(
             "    second = attention(size, colour, value, scale=3.0)",
             "each head compares the colour of one thing with the size of another",
         ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "torch.stack([first, second]).reshape(len(x), -1)",
+            "the heads stand in front when the answers are reshaped, so that those of "
+            "different things are mixed",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "torch.stack([first, second]).flatten(1)",
+            "the heads stay in front, and things are joined with their values",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, colour * value, scale=3.0)\n"
+            "    second = attention(size, size, size * value, scale=3.0)",
+            "the values are multiplied by colour and size; they should be taken as "
+            "they are",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, x, scale=3.0)\n"
+            "    second = attention(size, size, x, scale=3.0)",
+            "x is mixed; it should be the values",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, colour, scale=3.0)\n"
+            "    second = attention(size, size, size, scale=3.0)",
+            "colours and sizes are mixed; it should be the values",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "weights = torch.softmax(3 * x.T[:, :, None] * x.T[:, None], dim=0)\n"
+            "    first, second = weights @ value",
+            "the softmax runs over the heads",
+        ),
+        Wrong(
+            "torch.cat([first, second], dim=-1)",
+            "torch.softmax(3 * x.T[:, :, None] * x.T[:, None], -1).transpose(0, "
+            "1).flatten(1)",
+            "the weights are given, and nothing is mixed",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = torch.softmax(-3 * (colour - colour.T).abs(), dim=-1) @ value\n"
+            "    second = torch.softmax(-3 * (size - size.T).abs(), dim=-1) @ value",
+            "distances are taken for scores; scores are products",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, scale=1.5)\n"
+            "    second = attention(size, size, value, scale=1.5)",
+            "the scale is 3 divided by the width of x; it should be 3",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, first, scale=3.0)",
+            "the second head mixes the answers of the first; it should mix the values",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour[:1], colour, value, scale=3.0)\n"
+            "    second = attention(size[:1], size, value, scale=3.0)",
+            "only the first thing asks; all should",
+        ),
+        Wrong(
+            "colour, size = x[:, :1], x[:, 1:]",
+            "colour, size = x.chunk(2)",
+            "things are halved by chunk(2), which cuts rows; columns are axis 1",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, value, value, scale=3.0)\n"
+            "    second = attention(size, value, value, scale=3.0)",
+            "the values are handed on as keys; the keys should be colours and sizes",
+        ),
+        Wrong(
+            "first = attention(colour, colour, value, scale=3.0)\n"
+            "    second = attention(size, size, value, scale=3.0)",
+            "first = attention(colour, colour, value, 3.0)\n"
+            "    second = attention(size, size, value, 3.0)",
+            "the scale is handed on by its place; attention takes it by its name",
+        ),
+        Wrong(
+            "attention(colour, colour, value, scale=3.0)",
+            "attention(x, x, value, scale=3.0)",
+            "the first head sees colour and size; it should see the colour alone",
+        ),
+        Wrong(
+            "attention(size, size, value, scale=3.0)",
+            "attention(x, x, value, scale=3.0)",
+            "the second head sees colour and size; it should see the size alone",
+        ),
+        Wrong(
+            "attention(colour, colour, value, scale=3.0)",
+            "attention(colour, size, value, scale=3.0)",
+            "the first head's queries are colours and its keys are sizes",
+        ),
+        Wrong(
+            "attention(colour, colour, value, scale=3.0)",
+            "attention(size, size, value, scale=3.0)",
+            "both heads ask for the size",
+        ),
     ],
     survivors={"-1 -> 1": "the answers have two axes, so that the last is axis 1"},
     stars=1,

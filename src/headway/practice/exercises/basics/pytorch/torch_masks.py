@@ -251,6 +251,103 @@ EXERCISE = Exercise(
             "return ~(causal_mask(S) & real[0]), ~real.squeeze(1)",
             "the padding of the first text is written into the mask of the future",
         ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), real.sum(dim=-1)",
+            "the lengths of the texts are given for the padding; it should be True or "
+            "False for each token",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.flatten()",
+            "the padding of all texts is put into one row",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), torch.arange(S) > real.sum(dim=-1)",
+            "the first token of padding is not hidden: a text of n tokens has the "
+            "places 0 to n - 1",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), torch.arange(S) >= real.sum(dim=-1) - 1",
+            "the last real token is hidden with the padding",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return torch.full((S, S), -torch.inf).triu(1), torch.where(real[:, 0], "
+            "0.0, -torch.inf)",
+            "both masks hold zeros and minus infinity; they should hold True and False",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return not causal_mask(S), ~real.squeeze(1)",
+            "a mask is turned around by `not`, which asks one answer of it; ~ turns "
+            "each entry",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return 1 - causal_mask(S).int(), ~real.squeeze(1)",
+            "the triangle is whole numbers; it should be True and False",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return 1 - causal_mask(S), ~real.squeeze(1)",
+            "a mask is subtracted from one, which PyTorch refuses; ~ turns it around",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return -causal_mask(S), ~real.squeeze(1)",
+            "a minus stands before a mask, which PyTorch refuses; ~ turns it around",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.reshape(S, -1)",
+            "the padding is reshaped to (S, B); it should be (B, S)",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S, S + 1), ~real.squeeze(1)",
+            "the triangle has a column too many; it should be (S, S)",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~torch.eye(S, dtype=torch.bool), ~real.squeeze(1)",
+            "all other tokens are hidden; it should be the future",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(int(real.sum(dim=-1).max())), ~real.squeeze(1)",
+            "the triangle is as large as the longest text; it should be as large as "
+            "the mask of padding",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~causal_mask(S), ~real.squeeze(1).flip(1)",
+            "the padding is taken to stand in front",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return real.squeeze(1), causal_mask(S)",
+            "the two masks are given in the opposite order, and say what may be seen",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return ~real, ~causal_mask(S)",
+            "the two masks are given in the opposite order, and the padding keeps its "
+            "axis of size one",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return causal_mask(S), ~real",
+            "the triangle says what may be seen, and the padding keeps its axis of "
+            "size one",
+        ),
+        Wrong(
+            "return ~causal_mask(S), ~real.squeeze(1)",
+            "return torch.ones(S, S, dtype=torch.bool).triu(), real.squeeze(1)",
+            "a token is hidden from itself, and the padding mask says what is real",
+        ),
     ],
     stars=1,
     minutes=6,

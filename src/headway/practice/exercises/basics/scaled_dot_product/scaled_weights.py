@@ -10,6 +10,7 @@ may be large.
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 import torch
@@ -43,6 +44,7 @@ EXERCISE = Exercise(
         "over the keys, which is the last axis of the scores.",
     ),
     draw=lambda d: (d.normal(*d.lead, d.T, d.D), d.normal(*d.lead, d.S, d.D)),
+    trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="Scores of independent numbers with spread one have spread one after the "
     "division, whatever D is.",
     right=[
@@ -324,6 +326,142 @@ EXERCISE = Exercise(
             "return scores.exp() / scores.exp().sum(dim=-1)",
             "the softmax is made by hand, without the largest subtracted "
             "and without keepdim",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.max()).exp()\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "the largest score of all is subtracted, so that a low row becomes zero "
+            "over zero; it should be the largest of each row",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-1)).exp()\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "the largest of each row is subtracted without keepdim",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    return grown / grown.sum()",
+            "exponentials are divided by the sum of all; each row should have its own",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-2, keepdim=True)).exp()\n"
+            "    return grown / grown.sum(dim=-1, keepdim=True)",
+            "the largest of each column is subtracted, which changes the shares of a "
+            "row; it should be that of each row",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "grown = (scores - scores.amax(dim=-1, keepdim=True)).exp()\n"
+            "    return grown / grown.sum(dim=-2, keepdim=True)",
+            "exponentials are divided by the sum of their column; it should be that "
+            "of their row",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores.clamp(-50, 50), dim=-1)",
+            "scores are cut off at 50, so that large ones become equal",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "scores = scores.clamp(max=700)\n"
+            "    return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            "scores are cut off at 700, where exponentials overflow; the largest "
+            "should be subtracted",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores[..., : query.shape[-2]], dim=-1)",
+            "there are as many weights as queries; there should be one for each key",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "future = torch.ones(scores.shape[-2:]).triu(1).bool()\n"
+            "    return torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)",
+            "the future is hidden, from the upper left corner; all keys may be seen",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "T, S = scores.shape[-2:]\n"
+            "    future = torch.ones(T, S).triu(S - T + 1).bool()\n"
+            "    return torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)",
+            "the future is hidden, as for the newest of S tokens; all keys may be seen",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ (key / key.norm(dim=-1, keepdim=True)).mT",
+            "the keys are divided by their lengths",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores, dim=-1) / scores.shape[-1]",
+            "the weights are divided by the number of keys",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)",
+            "the best key gets the weight one, and all others zero",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "(query.shape[-1] - 1) ** 0.5",
+            "scores are divided by the root of D - 1; it should be that of D",
+        ),
+        Wrong(
+            "scores / query.shape[-1] ** 0.5",
+            "scores * query.shape[-1]",
+            "scores are multiplied by D; they should be divided by its root",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores**2, dim=-1)",
+            "scores are squared before the softmax",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(scores.abs(), dim=-1)",
+            "scores are taken without their sign",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return torch.softmax(-scores, dim=-1)",
+            "the sign of the scores is turned, so that the least alike get most",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "return scores.relu() / scores.relu().sum(dim=-1, keepdim=True)",
+            "scores above zero are divided by their sum, without the exponential",
+        ),
+        Wrong(
+            "return torch.softmax(scores, dim=-1)",
+            "weights = torch.softmax(scores, dim=-1)\n"
+            "    return weights.reshape(-1, *weights.shape[-2:])",
+            "the axes in front are joined to one; they should stay",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "torch.einsum('abtd,absd->abts', query, key)",
+            "einsum names two axes in front, so that more or fewer are an error",
+        ),
+        Wrong(
+            "query @ key.mT",
+            "query @ key.swapaxes(0, -1)",
+            "the first axis of the keys is swapped with the last; it should be the "
+            "last two",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "query.shape[-1] ** 0.25",
+            "scores are divided by the fourth root of D, as if one side were scaled "
+            "alone",
+        ),
+        Wrong(
+            "query.shape[-1] ** 0.5",
+            "0.5",
+            "scores are divided by one half, and not by the root of D",
         ),
     ],
     stars=1,

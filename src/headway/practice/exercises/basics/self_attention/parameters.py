@@ -39,9 +39,9 @@ class SelfAttention(nn.Module):
 
 if __name__ == "__main__":
     module = SelfAttention(3, 2)
-    print([name for name, _ in module.named_parameters()])
+    print(sorted(name for name, _ in module.named_parameters()))
     print(module(torch.ones(6, 3)).shape)
-    # ['W_query', 'W_key', 'W_value']
+    # ['W_key', 'W_query', 'W_value']
     # torch.Size([6, 2])
 # --- end of your file ---
 
@@ -107,8 +107,16 @@ def run(cls, x, *weights):  # type: ignore[no-untyped-def]
     result = module(x)
     if result.requires_grad:
         result.sum().backward()
-    learns = [name for name, one in module.named_parameters() if one.grad is not None]
-    return result, kept, first, f"gradients reach {', '.join(learns) or 'nothing'}"
+    own = dict(module.named_parameters())
+    learns = [name for name in sorted(own) if own[name].grad is not None]
+    others = [name for name in own if name not in NAMES]
+    return (
+        result,
+        kept,
+        first,
+        f"gradients reach {', '.join(learns) or 'nothing'}",
+        f"other parameters: {', '.join(others) or 'none'}",
+    )
 
 
 def filled(made):  # type: ignore[no-untyped-def]
@@ -257,6 +265,18 @@ EXERCISE = Exercise(
             "the shape is (d_out, d_in), as in nn.Linear",
             hint="nn.Linear stores its weight the other way around; here x @ W is "
             "computed with W as it is.",
+        ),
+        Wrong(
+            THREE,
+            "self.W = nn.Parameter(torch.rand(3, d_in, d_out))\n"
+            "        self.W_query, self.W_key, self.W_value = self.W",
+            "the three are parts of one parameter, and so are none themselves",
+        ),
+        Wrong(
+            THREE,
+            filled("nn.Linear(d_in, d_out, bias=False).weight"),
+            "the three are weights of nn.Linear, which are (d_out, d_in)",
+            same_as="the shape is (d_out, d_in), as in nn.Linear",
         ),
         Wrong(
             THREE,
@@ -428,6 +448,82 @@ EXERCISE = Exercise(
             "attention(query, key, value)",
             "attention(query, key, value) @ self.W_value.T",
             "the result is projected once more",
+        ),
+        Wrong(
+            "value = x @ self.W_value",
+            "value = x @ self.W_value.detach()",
+            "the matrix of the values is detached, so that no gradient reaches it",
+        ),
+        Wrong(
+            "key = x @ self.W_key",
+            "key = x @ self.W_key.detach()",
+            "the matrix of the keys is detached, so that no gradient reaches it",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "torch.softmax(query @ key.T, dim=-1) / key.shape[-1] ** 0.5 @ value",
+            "the scale comes after the softmax; it should be before it",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "value + attention(query, key, value)",
+            "the values are added to what attention gives",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(x, x, x)",
+            "the tokens attend to each other as they are, and no matrix is used",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(self.W_query, self.W_key, self.W_value)",
+            "the matrices attend to each other; it should be the tokens times each of "
+            "them",
+        ),
+        Wrong(
+            "attention(query, key, value)",
+            "attention(query[:1], key, value)",
+            "only the first token asks; all should",
+        ),
+        Wrong(
+            "        query = x @ self.W_query\n"
+            "        key = x @ self.W_key\n"
+            "        value = x @ self.W_value\n",
+            "        query = self.W_query @ x\n"
+            "        key = self.W_key @ x\n"
+            "        value = self.W_value @ x\n",
+            "the matrices stand on the left of the products; tokens x should, by x @ W",
+        ),
+        Wrong(
+            "        query = x @ self.W_query\n"
+            "        key = x @ self.W_key\n"
+            "        value = x @ self.W_value\n",
+            "        query = x * self.W_query\n"
+            "        key = x * self.W_key\n"
+            "        value = x * self.W_value\n",
+            "tokens and matrices are multiplied number by number; @ is the product of "
+            "matrices",
+        ),
+        Wrong(
+            "        self.W_value = nn.Parameter(torch.rand(d_in, d_out))\n",
+            "",
+            "W_value is missing; there should be three matrices",
+        ),
+        Wrong(
+            "        return attention(query, key, value)",
+            "        attention(query, key, value)",
+            "forward ends without a return, so that nothing is given",
+        ),
+        Wrong(
+            "    def forward(self",
+            "    def attend(self",
+            "the method has another name; a module that is called looks for forward",
+        ),
+        Wrong(
+            "self.W_value = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_value = nn.Parameter(torch.rand(d_in, d_out))\n"
+            "        self.out_proj = nn.Parameter(torch.rand(d_out, d_out))",
+            "there is a parameter besides the three matrices",
         ),
     ],
     survivors={},

@@ -246,6 +246,77 @@ EXERCISE = Exercise(
             "max(total, a[i].item() * b[i].item())",
             "the largest product is kept; the products should be added up",
         ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "int(a[i].item()) * int(b[i].item())",
+            "the numbers are cut to whole ones before they are multiplied",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "a[i].item() / b[i].item()",
+            "the numbers are divided, and not multiplied",
+        ),
+        Wrong(
+            "range(len(a))",
+            "range(0, len(a), 2)",
+            "every second number is left out",
+        ),
+        Wrong(
+            "range(len(a))",
+            "range(len(a) + 1)",
+            "the loop goes one place too far: places run from 0 to len(a) - 1",
+        ),
+        Wrong(
+            "range(len(a))",
+            "range(3)",
+            "the loop goes over three numbers; it should be as many as the vectors "
+            "have",
+        ),
+        Wrong(
+            "range(len(a))",
+            "a",
+            "the loop goes over the numbers of the vector, which are taken for places",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "max(0.0, a[i].item() * b[i].item())",
+            "only products above zero are added up",
+        ),
+        Wrong(
+            "return total",
+            "return total**0.5",
+            "the root of the score is taken",
+        ),
+        Wrong(
+            "    total = 0.0\n",
+            "    a, b = a.sort().values, b.sort().values\n    total = 0.0\n",
+            "both vectors are sorted first, so that other numbers meet",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "i * a[i].item()",
+            "each number is multiplied by its place, and the second vector is not used",
+        ),
+        Wrong(
+            "return total",
+            "return float((a - b).norm())",
+            "the distance of the two is given; it should be the dot product",
+        ),
+        Wrong(
+            "return total",
+            "return [x.item() * y.item() for x, y in zip(a, b)]",
+            "a list of products is given, which are not added up",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "a[i].item()",
+            "the numbers of the first vector are added up, without the second",
+        ),
+        Wrong(
+            "a[i].item() * b[i].item()",
+            "b[i].item()",
+            "the numbers of the second vector are added up, without the first",
+        ),
     ],
     survivors={
         "a[i].item() -> a[i]": "a tensor of one number multiplies as a number does",

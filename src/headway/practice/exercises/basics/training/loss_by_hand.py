@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         "less one; clone the shares before you change one.",
     ),
     draw=lambda d: (d.normal(d.S) + 1000.0 * (d.axes == 0), d.S // 3),
-    trials=({}, {"S": 4}, {"loud": 30.0}, {"axes": 0}),
+    trials=({}, {"S": 4}, {"S": 2}, {"loud": 30.0}, {"axes": 0}),
     ask=run,
     law="The slopes sum to zero: what the right logit gains, the others lose.",
     right=[
@@ -326,6 +326,139 @@ EXERCISE = Exercise(
             "torch.logsumexp(logits, 0) - (logits[right] - logits.max())",
             "the largest logit is subtracted from the right logit, and not for "
             "the sum, so that the loss is off by it",
+        ),
+        Wrong(
+            "gradient = share.clone()",
+            "gradient = share.log()",
+            "the gradient is made of logarithms of shares; it should be made of shares",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = share * (1.0 - share)\n    gradient[right] -= 1.0",
+            "the slopes are shares times what is missing to one; they should be the "
+            "shares, and one less for the right one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = share - torch.nn.functional.one_hot(torch.tensor(right))",
+            "one_hot is not told how many places there are, and makes a row up to the "
+            "right one",
+        ),
+        Wrong(
+            "-torch.log(share[right]), gradient",
+            "-torch.log(share[right]), gradient.tolist()",
+            "the gradient is a list; it should be a tensor",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "logits.max() - logits[right]",
+            "the loss is how far the right logit is below the largest",
+        ),
+        Wrong(
+            "-torch.log(share[right]), gradient",
+            "-torch.log(share[right]), gradient[None]",
+            "the gradient has an axis too many; it should be (S)",
+        ),
+        Wrong(
+            "-torch.log(share[right]), gradient",
+            "-torch.log(share[right]), gradient[right]",
+            "only the slope of the right logit is given; it should be that of each",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right + 1] -= 1.0",
+            "one is taken away from the place behind the right one",
+        ),
+        Wrong(
+            "    share = torch.softmax(logits, dim=-1)\n",
+            "    share = torch.softmax(logits, dim=-1)\n"
+            "    right = int(share.argmax())\n",
+            "the largest logit is taken for the right answer",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[share.argmax()] -= 1.0",
+            "one is taken away from the largest share; it should be from the right "
+            "one's",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(1 - share[right])",
+            "the loss is the logarithm of what is missing to one; it should be that "
+            "of the share",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-share[right] * torch.log(share[right])",
+            "the loss is weighed by the share; it should be the logarithm alone",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = -1.0 / share",
+            "each slope is minus one divided by the share, which is the slope of a "
+            "logarithm",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient[right] -= 1.0\n"
+            "    gradient = -gradient * torch.log(share[right])",
+            "the gradient is multiplied by the loss",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits, dim=-1).clamp(min=1e-7)",
+            "shares are kept above a small number, so that the loss cannot grow "
+            "beyond it",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient -= 1 / len(logits)",
+            "an equal part of one is taken away from every share",
+        ),
+        Wrong(
+            "torch.softmax(logits, dim=-1)",
+            "torch.softmax(logits / len(logits) ** 0.5, dim=-1)",
+            "logits are divided by the root of their number",
+        ),
+        Wrong(
+            "-torch.log(share[right]), gradient",
+            "torch.log(share[right]), -gradient",
+            "both signs are turned: the loss has lost its minus, and the gradient "
+            "points the other way",
+        ),
+        Wrong(
+            "    gradient = share.clone()\n"
+            "    gradient[right] -= 1.0\n"
+            "    return -torch.log(share[right]), gradient",
+            "    gradient = share.clone()\n"
+            "    gradient[right + 1] -= 1.0\n"
+            "    return -torch.log(share[right + 1]), gradient",
+            "places are counted from one, so that the one behind the right answer is "
+            "taken",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.logsumexp(logits, 0)",
+            "the loss is the logarithm of the sum alone: the right logit is not "
+            "subtracted",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "torch.logsumexp(logits, 0) + logits[right]",
+            "the right logit is added to the logarithm of the sum; it should be "
+            "subtracted",
+        ),
+        Wrong(
+            "-torch.log(share[right])",
+            "-torch.log(share).sum() + torch.log(share[right])",
+            "the losses of all wrong places are added; it should be that of the right "
+            "one",
+        ),
+        Wrong(
+            "gradient[right] -= 1.0",
+            "gradient = torch.zeros_like(share)\n    gradient[right] = -1.0",
+            "the slopes of the wrong logits are zero, and that of the right one is "
+            "minus one",
         ),
     ],
     stars=2,

@@ -89,6 +89,7 @@ EXERCISE = Exercise(
         {**dict.fromkeys("BTSDV", 4), "H": 16, "G": 4},
         {"G": 1},
         {"G": 6},
+        {"B": 1, "T": 1},
     ),
     properties=[
         Property(
@@ -257,6 +258,87 @@ EXERCISE = Exercise(
             "rows.flatten(1, 2)",
             "rows[:, :, 0]",
             "of each group the first head alone is given",
+        ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    n = H // G\n"
+            "    rows = [attend(query[:, h], key[:, h // n], value[:, h // n]) for h "
+            "in range(H)]\n"
+            "    return torch.cat(rows, dim=1)",
+            "the heads are joined along their tokens, by cat; stack makes an axis of "
+            "them",
+        ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    n = H // G\n"
+            "    rows = [attend(query[:, h], key[:, h // n], value[:, h // n]) for h "
+            "in range(H)]\n"
+            "    return torch.stack(rows, dim=-1)",
+            "the heads are stacked behind the values; they should be axis 1",
+        ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    n = H // G\n"
+            "    rows = [\n"
+            "        attend(query[:, h], key[:, h // n], value[:, h % G])\n"
+            "        for h in range(H)\n"
+            "    ]\n"
+            "    return torch.stack(rows, dim=1)",
+            "the values' groups are dealt out in turn; neighbours should share them, "
+            "as they share keys",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "key.flip(1).unsqueeze(2), value.flip(1).unsqueeze(2)",
+            "the groups of keys and values stand in reverse order",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "key[:1].unsqueeze(2), value[:1].unsqueeze(2)",
+            "the keys and values of the first text are taken for all texts",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "key.mean(1, True).unsqueeze(2), value.mean(1, True).unsqueeze(2)",
+            "the keys and values of all groups are averaged to one",
+        ),
+        Wrong(
+            "key.unsqueeze(2), value.unsqueeze(2)",
+            "key, value.unsqueeze(2)",
+            "the keys are given no axis of length one, so that their texts meet groups",
+        ),
+        Wrong(
+            "    rows = attend(in_groups, key.unsqueeze(2), value.unsqueeze(2))\n"
+            "    return rows.flatten(1, 2)",
+            "    return attend(query[:, :G], key, value)",
+            "the first G heads alone are asked; all H should be",
+        ),
+        Wrong(
+            "value.unsqueeze(2))\n",
+            "value.unsqueeze(2), causal=True)\n",
+            "the future is hidden; it was not asked for",
+        ),
+        Wrong(
+            "attend(in_groups,",
+            "attend(in_groups / query.shape[-1] ** 0.5,",
+            "the queries are scaled before the call, and attend scales the scores "
+            "once more",
+        ),
+        Wrong(
+            "query.unflatten(1, (G, H // G))",
+            "query.unflatten(1, (G, H // G)).transpose(2, 3)\n"
+            "    in_groups = in_groups.reshape(len(query), G, H // G, -1, "
+            "query.shape[-1])",
+            "heads of a group and tokens are exchanged before a reshape, which mixes "
+            "them",
+        ),
+        Wrong(
+            "H, G = query.shape[1], key.shape[1]",
+            "H, G = query.shape[1], key.shape[2]",
+            "the keys are counted for the groups: G is axis 1",
         ),
     ],
     minutes=10,

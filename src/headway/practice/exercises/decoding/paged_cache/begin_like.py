@@ -94,6 +94,7 @@ EXERCISE = Exercise(
         {"S": 5, "W": 2},
         {"S": 3, "W": 1},
         {"S": 3, "W": 4},
+        {"S": 5, "W": 4},
         {"S": 20, "W": 4},
     ),
     law="Each answer gets what it gets alone, and together they need one page more at "
@@ -295,6 +296,117 @@ EXERCISE = Exercise(
             "    if length % memory.shape[1] != 0:\n"
             "        page = free.pop()\n",
             "both answers have one list, and the new page is not filled",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "left = length % memory.shape[1]\n"
+            "        memory[page, left - 1] = memory[begun[-1], left - 1]",
+            "only the last token is copied; the new page should have all that stand "
+            "on the old one",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "left = length % memory.shape[1]\n"
+            "        memory[page, : left - 1] = memory[begun[-1], : left - 1]",
+            "the last token is not copied: the end of a slice is not in it",
+        ),
+        Wrong(
+            "        begun[-1] = page",
+            "        begun[-1] = table[-1] = page",
+            "both tables get the new page; the first should keep its own",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "memory[page] = memory[table[length // memory.shape[1] - 1]]",
+            "the page before the last is copied, as if the division counted the last "
+            "page, too",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]\n        begun[-1] = page",
+            "memory[page] = memory[begun[-1]]\n"
+            "        free.append(begun[-1])\n"
+            "        begun[-1] = page",
+            "the old page is given back to the free ones, and the first answer still "
+            "has it",
+        ),
+        Wrong(
+            "memory[page] = memory[begun[-1]]",
+            "memory[page] = memory[begun[-1]]\n        memory[begun[-1]] = 0.0",
+            "the old page is emptied after the copy; the first answer still reads it",
+        ),
+        Wrong(
+            "page = free.pop()",
+            "page = min(free)\n        free.remove(page)",
+            "the free page with the smallest number is taken; it should be the one "
+            "that pop gives",
+        ),
+        Wrong(
+            "page = free.pop()",
+            "page = max(table) + 1",
+            "the page behind the largest of the table is taken, which may be "
+            "somebody's; it should be one of the free ones",
+        ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "length % memory.shape[1] > 1",
+            "a last page with one token on it is shared, though it is not full",
+        ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "length % memory.shape[1] >= memory.shape[1] / 2",
+            "a last page that is less than half full is shared; any that is not full "
+            "should be copied",
+        ),
+        Wrong(
+            "    return begun\n",
+            "    return begun, memory\n",
+            "something is given besides the table; the table alone is asked for",
+        ),
+        Wrong(
+            "    return begun\n",
+            "    return tuple(begun)\n",
+            "a tuple is given, to which no page can be added; it should be a list",
+        ),
+        Wrong(
+            "    return begun\n",
+            "    return begun[-1:]\n",
+            "only the last page is given; it should be the whole table",
+        ),
+        Wrong(
+            "    return begun\n",
+            "    return begun[-1]\n",
+            "the number of a page is given; it should be the whole table",
+        ),
+        Wrong(
+            "    return begun\n",
+            "    pass\n",
+            "nothing is given back: the function ends without a return",
+        ),
+        Wrong(
+            "    if length % memory.shape[1] != 0:\n"
+            "        page = free.pop()\n"
+            "        memory[page] = memory[begun[-1]]\n"
+            "        begun[-1] = page\n",
+            "    full = length // memory.shape[1]\n"
+            "    page = free.pop()\n"
+            "    memory[page] = memory[table[full - 1]]\n"
+            "    begun = [*table[:full], page]\n",
+            "a page is put behind the full ones in any case, and filled with the last "
+            "full one",
+        ),
+        Wrong(
+            "length % memory.shape[1] != 0",
+            "length < memory.shape[1]",
+            "a page is copied only where the whole text has room on one; it is the "
+            "last page that counts",
+        ),
+        Wrong(
+            "        memory[page] = memory[begun[-1]]\n        begun[-1] = page",
+            "        begun[-1] = page\n        memory[page] = memory[begun[-1]]",
+            "the table is changed before the copy, so that the new page is copied to "
+            "itself",
+            same_as="the new page is not filled: what stood on the last page is "
+            "missing",
         ),
     ],
     minutes=12,

@@ -50,6 +50,7 @@ EXERCISE = Exercise(
     trials=(
         {},
         {"W": 1},
+        {"T": 1},
         {"W": 3, "T": 9},
         {"W": 20},
         {"S": 9, "B": 1},
@@ -191,6 +192,115 @@ EXERCISE = Exercise(
             "(distance < W) & (keys >= 0)",
             "(distance <= W)",
             "one key too many is seen, and empty slots are seen as well",
+        ),
+        Wrong(
+            "distance >= 0) & (distance < W)",
+            "distance > 0) & (distance <= W)",
+            "the W positions before a query's own are seen; its own should be one of "
+            "the W",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W - 1) & (keys > 0)",
+            "one key too few is seen, and the key at position 0 is taken for an empty "
+            "slot",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance > 0) & (distance < W) & (keys > 0)",
+            "no token sees itself, and the key at position 0 is taken for an empty "
+            "slot",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W - 1)",
+            "one key too few is seen, and empty slots are seen as well",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return distance < W",
+            "the future is seen, and so are empty slots",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return distance >= 0",
+            "nothing is forgotten, and empty slots are seen as well",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    distance = queries[:, None] - keys.clamp(min=0)\n"
+            "    return (distance >= 0) & (distance < W)",
+            "an empty slot is taken for position 0; it should be seen by nobody",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    last = torch.arange(len(keys)) >= len(keys) - W\n"
+            "    return (distance >= 0) & last & (keys >= 0)",
+            "the window is the last W slots; it should be the latest W positions",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    later = (keys > queries[:, None]).cumsum(dim=1) > 0\n"
+            "    return (distance >= 0) & (distance < W) & (keys >= 0) & ~later",
+            "a loop is left at the first key of the future, as if keys were sorted; "
+            "they may stand in any order",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W) & (keys >= 0) & ((keys < "
+            "0).cumsum(dim=0) == 0)",
+            "a loop is left at the first empty slot; keys may stand behind it, too",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (queries[:, None] // W == keys // W) & (distance >= 0)",
+            "the text is cut into blocks of W; the window should go along with each "
+            "query",
+        ),
+        Wrong(
+            "(distance >= 0) & (distance",
+            "torch.ones_like(distance).tril(len(keys) - len(queries)).bool() & "
+            "(distance",
+            "the future is hidden by places in the row; it should be by positions",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return ((distance >= 0) & (distance < W) & (keys >= 0)).mT",
+            "the mask has rows for keys and columns for queries; it should be (T, S)",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return ((distance >= 0) & (distance < W) & (keys >= 0))[:, keys >= 0]",
+            "empty slots are taken out, so that the mask is too narrow; they should "
+            "be columns of False",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    seen = (distance >= 0) & (distance < W) & (keys >= 0)\n"
+            "    return torch.where(seen, 0.0, -torch.inf)",
+            "the mask holds zeros and minus infinity; it should hold True and False",
+        ),
+        Wrong(
+            "queries[:, None] - keys",
+            "queries - keys[:, None]",
+            "the keys get the new axis; it should be the queries, so that rows are "
+            "theirs",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance >= 0) & (distance < W) | (keys >= 0)",
+            "the last condition is joined by `|`, so that all keys that are there are "
+            "seen",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance > 0) & (distance <= W)",
+            "the W positions before a query's own are seen, and empty slots as well",
+        ),
+        Wrong(
+            "    return (distance >= 0) & (distance < W) & (keys >= 0)",
+            "    return (distance <= 0) & (distance < W) & (keys >= 0)",
+            "the future is seen, and the past is hidden",
         ),
     ],
     stars=1,

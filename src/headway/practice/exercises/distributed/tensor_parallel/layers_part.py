@@ -52,13 +52,16 @@ def run(layers_part, x, up, up_bias, down, down_bias):  # type: ignore[no-untype
 def keeps_to_its_part(layers_part, x, up, up_bias, down, down_bias):  # type: ignore[no-untyped-def]
     from torch.overrides import TorchFunctionMode
 
-    shapes = []
+    shapes, factors = [], []
 
     class Watch(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
             result = func(*args, **(kwargs or {}))
             if isinstance(result, Tensor):
-                shapes.append(tuple(result.shape))
+                shapes.append({*result.shape})
+            if any(name in func.__name__ for name in ("matmul", "linear", "einsum")):
+                given = (*args, *(kwargs or {}).values())
+                factors.extend({*one.shape} for one in given if isinstance(one, Tensor))
             return result
 
     F, E = up.shape
@@ -67,7 +70,7 @@ def keeps_to_its_part(layers_part, x, up, up_bias, down, down_bias):  # type: ig
     first, second = nn.Linear(E, F).double(), nn.Linear(F, E).double()
     with Watch():
         layers_part(x, first, second, 1, 3)
-    return E == F or (rows, F) not in shapes
+    return E == F or not (any({rows, F} <= one for one in shapes) or {E, F} in factors)
 
 
 EXERCISE = Exercise(
@@ -92,7 +95,7 @@ EXERCISE = Exercise(
         d.normal(d.E),
     ),
     # In the second one all matrices are square.
-    trials=({"W": 5}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}),
+    trials=({"W": 5}, {"T": 12, "E": 12, "W": 4}, {"loud": 30.0}, {"T": 1}),
     ask=run,
     properties=[
         Property(
@@ -368,6 +371,66 @@ EXERCISE = Exercise(
             "second.weight[:, rank::processes]",
             "the second layer is dealt out in turn, and the first in blocks, so that "
             "they do not fit",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(rank * processes, (rank + 1) * processes)",
+            "parts are as long as there are processes; each should be F / processes "
+            "long",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(0, (rank + 1) * width)",
+            "each part begins at zero, so that it holds those of the ranks before it, "
+            "too",
+        ),
+        Wrong(
+            "first.out_features // processes",
+            "first.out_features / processes",
+            "the width of a part is a fraction, by /; places are whole numbers, by //",
+        ),
+        Wrong(
+            "second.weight[:, own].T",
+            "second.weight.view(processes, len(second.weight), -1)[rank].T",
+            "the second weight is viewed with the processes in front, which mixes its "
+            "columns",
+        ),
+        Wrong(
+            "first.weight[own].T",
+            "first.weight.chunk(processes, dim=1)[rank].T",
+            "the first weight is cut into parts of its columns, which read the "
+            "tokens; it should be its rows",
+        ),
+        Wrong(
+            "    return part + second.bias if rank == 0 else part",
+            "    return part + second.bias if rank == 0 else None",
+            "only rank zero gives its part, and the others give nothing",
+        ),
+        Wrong(
+            "    part = nn.functional.gelu(hidden) @ second.weight[:, own].T\n"
+            "    return part + second.bias if rank == 0 else part",
+            "    return nn.functional.gelu(hidden)",
+            "the second layer is left out",
+        ),
+        Wrong(
+            "nn.functional.gelu(hidden)",
+            "(hidden * torch.sigmoid(1.702 * hidden))",
+            "GELU is approximated by a sigmoid; it should be the exact one",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice(rank * width, width)",
+            "a part ends at its width; it should end at the next rank times the width",
+        ),
+        Wrong(
+            "slice(rank * width, (rank + 1) * width)",
+            "slice((rank + 1) * width, (rank + 2) * width)",
+            "each process takes the part of the next rank",
+        ),
+        Wrong(
+            "part + second.bias if",
+            "part - second.bias if",
+            "the second bias is taken off; it should be added",
         ),
     ],
     stars=2,

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         d.normal(d.S, d.V),
         d.normal(d.T, d.V),
     ),
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}),
+    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"loud": 2.0}, {"T": 1}),
     law="The gradients of the scores of a row sum to zero, since a number added to all "
     "of them changes nothing.",
     right=[
@@ -320,6 +320,65 @@ EXERCISE = Exercise(
             "weights = torch.softmax(scale * query @ key.T, dim=-1)",
             "weights = torch.exp(scale * query @ key.T)",
             "exponentials are taken for weights: they are not divided by their sum",
+        ),
+        Wrong(
+            "weights = torch.softmax(scale * query @ key.T, dim=-1)",
+            "scores = scale * query @ key.T\n"
+            "    future = torch.ones_like(scores).triu(1).bool()\n"
+            "    weights = torch.softmax(scores.masked_fill(future, -torch.inf), "
+            "dim=-1)",
+            "the future is hidden; here each query sees all keys",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "grad_weights.amax(dim=-1, keepdim=True)",
+            "the largest of the row is taken off; it should be the sum of weights "
+            "times gradients",
+        ),
+        Wrong(
+            "weights * (grad_weights - mean)",
+            "grad_weights - weights * grad_weights.sum(dim=-1, keepdim=True)",
+            "the gradient is that of a logarithm of the softmax",
+        ),
+        Wrong(
+            "(weights * grad_weights).sum(dim=-1, keepdim=True)",
+            "(grad * grad).sum(dim=-1, keepdim=True)",
+            "grad is multiplied by itself for the mean; it should be by the result's "
+            "row",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return grad_query, grad_key.T, weights.T @ grad",
+            "the gradient of the keys is transposed; it should be (S, D)",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return weights @ value, grad_query, grad_key, weights.T @ grad",
+            "the result is given besides the three gradients",
+        ),
+        Wrong(
+            "    return grad_query, grad_key, weights.T @ grad",
+            "    return weights.T @ grad",
+            "only the gradient of the values is given; those of queries and keys are "
+            "asked for, too",
+        ),
+        Wrong(
+            "    grad_query = scale * grad_scores @ key\n"
+            "    grad_key = scale * grad_scores.T @ query\n",
+            "    grad_query = grad_scores @ key / scale\n"
+            "    grad_key = grad_scores.T @ query / scale\n",
+            "the gradients are divided by the scale; they should be multiplied by it",
+        ),
+        Wrong(
+            "scale * grad_scores.T @ query",
+            "scale * grad_scores.T @ key[: len(query)]",
+            "the keys come into their own gradient; the queries should",
+        ),
+        Wrong(
+            "weights = torch.softmax(scale * query @ key.T, dim=-1)",
+            "weights = torch.exp(scale * query @ key.T)\n"
+            "    weights = weights / weights.sum()",
+            "exponentials are divided by the sum of all; each row should have its own",
         ),
     ],
     survivors={"-1 -> 1": "tables of two axes: the last is axis 1"},

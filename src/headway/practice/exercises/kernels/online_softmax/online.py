@@ -5,8 +5,8 @@ ever having all scores at once.
 
 `blocks` is a list of scores, each of shape (n), and `values` a list of tables (n, V).
 Keep three things while you go: the largest score so far, the sum of exponentials, and
-the mixture. When the largest grows, shrink what you have. Scores may be large. The
-result has V numbers.
+the mixture. When the largest grows, shrink what you have. Scores may be large, of
+either sign. The result has V numbers.
 """
 
 from headway.practice import Exercise, Forbidden, Wrong
@@ -47,7 +47,7 @@ def draw(d):  # type: ignore[no-untyped-def]
     blocks = [d.normal(n) + 3 * place + shift for place, n in enumerate(sizes)]
     if d.V == 1 and d.loud > 1:  # each above the one before, its largest score first
         blocks = [one.sort(descending=True).values for one in blocks]
-        blocks = [one + 10 * d.loud * place for place, one in enumerate(blocks)]
+        blocks = [one + 10 * d.loud * (place - 3) for place, one in enumerate(blocks)]
     else:
         blocks = [blocks[n] for n in d.order(4).tolist()]
     return blocks, [d.normal(len(one), d.V) / d.loud for one in blocks]
@@ -88,6 +88,7 @@ EXERCISE = Exercise(
         {"V": 1},
         {"loud": 100.0},
         {"loud": 2000.0},
+        {"loud": 1e10},
         {"loud": 2000.0, "G": 0},
         {"loud": 2000.0, "V": 1},
     ),
@@ -316,6 +317,136 @@ EXERCISE = Exercise(
             "blocks]), 0) @ parts",
             "the blocks' own rows are weighed by their largest scores; they "
             "should count by their sums of exponentials",
+        ),
+        Wrong(
+            "new = torch.maximum(largest, scores.max())",
+            "new = blocks[0].max()",
+            "the largest of the first block is taken for all blocks, so that larger "
+            "ones overflow",
+        ),
+        Wrong(
+            "torch.tensor(-torch.inf",
+            "torch.tensor(-1e4",
+            "the largest begins at a number such as -10000; scores may lie below it, "
+            "and it should be minus infinity",
+        ),
+        Wrong(
+            "torch.tensor(-torch.inf",
+            "torch.tensor(-1e9",
+            "the largest begins at -1e9; scores may lie below it, too, and it should "
+            "be minus infinity",
+        ),
+        Wrong(
+            "new = torch.maximum(largest, scores.max())",
+            "new = torch.maximum(largest, scores.max())\n"
+            "        if new == largest:\n"
+            "            continue",
+            "a block counts only if it has a new largest score",
+        ),
+        Wrong(
+            "    for scores, rows in zip(blocks, values):\n",
+            "    for scores, rows in zip(blocks[:1] + blocks, values[:1] + values):\n",
+            "the first block is counted twice: to begin with, and in the loop",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    best = max(range(len(blocks)), key=lambda n: "
+            "blocks[n].max().item())\n"
+            "    return values[best][blocks[best].argmax()]",
+            "the value with the largest score is given, and nothing is mixed",
+        ),
+        Wrong(
+            "mixture = torch.zeros_like(values[0][0])",
+            "mixture = torch.zeros_like(values[0][:1])",
+            "the mixture has two axes, (1, V); it should have V numbers",
+        ),
+        Wrong(
+            "grown @ rows\n",
+            "grown * rows\n",
+            "exponentials and values are multiplied number by number, which does not "
+            "fit; @ also adds them up",
+        ),
+        Wrong(
+            "grown @ rows\n",
+            "rows @ grown\n",
+            "the table of values stands on the left of the product, and the weights "
+            "on the right",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    parts = torch.stack([torch.softmax(a, 0) @ b for a, b in zip(blocks, "
+            "values)])\n"
+            "    shares = torch.stack([one.logsumexp(0) for one in blocks])\n"
+            "    return shares / shares.sum() @ parts",
+            "the blocks' own rows count by their log-sum-exps; they should count by "
+            "the exponentials of those",
+        ),
+        Wrong(
+            "    return mixture / total",
+            "    lse, out = torch.full_like(total, -torch.inf), mixture * 0\n"
+            "    for scores, rows in zip(blocks, values):\n"
+            "        lse = torch.logaddexp(lse, scores.logsumexp(0))\n"
+            "        out = out + torch.exp(scores - lse) @ rows\n"
+            "    return out",
+            "the shares of earlier blocks are not rescaled when the log-sum-exp grows",
+        ),
+        Wrong(
+            "grown @ rows\n",
+            "grown @ rows / total\n",
+            "what a block adds is divided by the sum so far, and all of it once more "
+            "at the end",
+        ),
+        Wrong(
+            "        largest = new\n    return mixture / total",
+            "        largest = new\n        return mixture / total",
+            "the loop ends after the first block, since return stands inside it",
+        ),
+        Wrong(
+            "shrink = torch.exp(largest - new)",
+            "shrink = torch.exp(largest) / torch.exp(new)",
+            "the factor is a quotient of exponentials, which overflow or vanish; it "
+            "should be the exponential of the difference",
+            same_as="exponentials are taken without their largest: of high scores they "
+            "overflow, and of low ones they vanish",
+        ),
+        Wrong(
+            "shrink = torch.exp(largest - new)",
+            "shrink = torch.exp(largest)",
+            "what was summed is multiplied by the exponential of the old largest; it "
+            "should be by that of old minus new",
+        ),
+        Wrong(
+            "        grown = torch.exp(scores - new)\n"
+            "        total = total * shrink + grown.sum()\n"
+            "        mixture = mixture * shrink + grown @ rows\n"
+            "        largest = new\n",
+            "        for score, row in zip(scores, rows):\n"
+            "            total = total * shrink + torch.exp(score - new)\n"
+            "            mixture = mixture * shrink + torch.exp(score - new) * row\n"
+            "        largest = new\n",
+            "what was summed is shrunk once for each score of a block; it should be "
+            "once for each block",
+        ),
+        Wrong(
+            "        largest = new\n",
+            "        largest = scores.max()\n",
+            "the largest of the last block is kept, and not the largest so far",
+        ),
+        Wrong(
+            "return mixture / total",
+            "return mixture / (total + 1e-6)",
+            "a small number is added to the sum before it is divided by",
+        ),
+        Wrong(
+            "torch.exp(scores - new)",
+            "torch.exp(new - scores)",
+            "the difference is turned round in the exponential, so that low scores "
+            "get most",
+        ),
+        Wrong(
+            "        mixture = mixture * shrink + grown @ rows\n",
+            "        mixture = (mixture * shrink + grown @ rows) / 2\n",
+            "the old mixture and the new one are averaged; they should be added",
         ),
     ],
     survivors={"0 -> 1": "any row has the size and the type that zeros must have"},

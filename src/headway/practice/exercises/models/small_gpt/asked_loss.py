@@ -42,7 +42,14 @@ if __name__ == "__main__":
 def draw(d):  # type: ignore[no-untyped-def]
     asked = d.booleans(d.B, d.T)
     asked[0, 0], asked[:, -1] = True, True
-    return d.normal(d.B, d.T, d.V), d.integers(d.V, d.B, d.T), asked
+    loud = d.loud > 1
+    logits = d.normal(d.B, d.T, d.V)
+    ids = d.integers(d.V - loud, d.B, d.T)  # so that the last word may not stand there
+    ids[0, -1] = 0  # token 0 is a token like others
+    if loud:  # one guess is so sure that its loss is zero, and one text is not asked
+        asked[1:2] = False
+        logits[0, -2] = 50.0 * (torch.arange(d.V) == 0)
+    return logits, ids, asked
 
 
 EXERCISE = Exercise(
@@ -57,7 +64,7 @@ EXERCISE = Exercise(
         "those that are asked by a boolean index, and take one mean of them all.",
     ),
     draw=draw,
-    trials=({}, {"B": 4, "T": 4, "V": 4}, {"B": 2, "T": 9, "loud": 30.0}),
+    trials=({}, {"B": 4, "T": 4, "V": 4}, {"B": 2, "T": 9, "loud": 30.0}, {"B": 1}),
     law="A token is guessed by the row before it, so logits lose their last row, and "
     "tokens and what is asked of them lose their first.",
     right=[
@@ -238,6 +245,162 @@ EXERCISE = Exercise(
             "asked[:, 1:]",
             "asked[:, 1:] & asked[:, :-1]",
             "a token counts only if the one before it is asked, too",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts & (targets != 0)].mean()",
+            "token 0 is left out, as if it were padding; it is a token like others",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts & (losses > 0)].mean()",
+            "a loss of zero is not counted, as if the token were not asked",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "(losses * counts).sum() / asked.numel()",
+            "the sum is divided by the number of all tokens, first ones as well; it "
+            "should be by those asked",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "(losses * counts).sum() / len(ids)",
+            "the sum is divided by the number of texts; it should be by the number of "
+            "tokens asked",
+        ),
+        Wrong(
+            "ids[:, 1:], asked[:, 1:]",
+            "ids[:, :-1], asked[:, 1:]",
+            "each row is asked for the token that it has read, and not for the next",
+        ),
+        Wrong(
+            "logits[:, :-1], dim=-1)",
+            "logits[:, 1:], dim=-1)",
+            "logits lose their first row; they should lose their last, which guesses "
+            "nothing",
+        ),
+        Wrong(
+            "    shares = torch.log_softmax(logits[:, :-1], dim=-1)\n"
+            "    targets, counts = ids[:, 1:], asked[:, 1:]\n",
+            "    shares = torch.log_softmax(logits[:, :-1], dim=-1)\n"
+            "    targets, counts = ids[:, :-1], asked[:, :-1]\n",
+            "all three lose their last place, so that each row is asked for the token "
+            "that it has read",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "-torch.log(torch.exp(-losses[counts]).mean())",
+            "the mean of the shares is taken first, and then one logarithm; it should "
+            "be the mean of logarithms",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "-torch.log(1 - torch.exp(-losses[counts])).mean()",
+            "the logarithm is that of what is missing to one, and not of the share",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "(1 - torch.exp(-losses[counts])).mean()",
+            "what is missing to one is averaged, and no logarithm is taken",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[:, -1].mean()",
+            "only the last token of each text counts; all that are asked should",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[0][counts[0]].mean()",
+            "only the first text counts; all texts should",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts].mean().item()",
+            "a number of Python is given; it should be a tensor, which can go backward",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts.cummax(dim=1).values].mean()",
+            "all tokens from the first asked one on count, padding too",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts.cummin(dim=1).values].mean()",
+            "a loop is left at the first token that is not asked, which may be the "
+            "question",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "(losses * counts).sum() / asked[:, :-1].sum()",
+            "it is divided by what is asked of the rows, and not of the tokens that "
+            "they guess",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[:, :-1][counts[:, :-1]].mean()",
+            "the last token of each text is left out",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[:, 1:][counts[:, 1:]].mean()",
+            "the second token of each text is left out, which the first row guesses",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts].mean() / torch.tensor(2.0).double().log()",
+            "the logarithm is to base two; it should be the natural one",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts].mean().exp()",
+            "the perplexity is given, which is the exponential of the loss",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[counts].median()",
+            "the median of the losses is taken; it should be their mean",
+        ),
+        Wrong(
+            "losses[counts].mean()",
+            "losses[asked].mean()",
+            "`asked` is not cut, and is longer than the losses by a token",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = -shares.gather(-1, targets)",
+            "the tokens are given no axis of their own, as gather needs one",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = torch.nn.functional.cross_entropy(\n"
+            "        logits[:, :-1], targets, reduction='none'\n"
+            "    )",
+            "cross_entropy is given (B, T, V); it wants the vocabulary on axis 1, or "
+            "texts joined",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = -shares.max(dim=-1).values",
+            "the largest share is taken, whatever the token is",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = -shares.sum(dim=-1)",
+            "the logarithms of all shares are added; it should be that of the token "
+            "alone",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = logits[:, :-1].logsumexp(dim=-1)",
+            "the logarithm of the sum is taken alone: the token's logit is not "
+            "subtracted",
+        ),
+        Wrong(
+            "losses = -shares.gather(-1, targets[..., None])[..., 0]",
+            "losses = -logits[:, :-1].gather(-1, targets[..., None])[..., 0]\n"
+            "    losses = logits[:, :-1].logsumexp(dim=-1) - losses",
+            "the token's logit is added to the logarithm of the sum; it should be "
+            "subtracted",
         ),
     ],
     stars=2,

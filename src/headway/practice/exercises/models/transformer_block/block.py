@@ -8,6 +8,7 @@ the new x: it is added to what the part was given. Leave the x of the caller as 
 """
 
 from headway.practice import Exercise, Wrong
+from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
 from collections.abc import Callable
@@ -59,6 +60,7 @@ EXERCISE = Exercise(
     ),
     draw=lambda d: (d.normal(d.B, d.T, d.E), d.normal(d.T, d.T), d.normal(d.E, d.E)),
     ask=run,
+    trials=(DIFFERENT, EQUAL, LOUD, {"B": 1, "T": 1}),
     law="A block whose parts give zero hands on what it got, exactly: a deep stack can "
     "begin close to doing nothing.",
     right=[
@@ -227,6 +229,115 @@ EXERCISE = Exercise(
             "return x + feed_forward(x)",
             "x + feed_forward(x)",
             "nothing is returned: the function ends without a return",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return attend(x + feed_forward(x))",
+            "feed_forward works first, and what attend gives takes the place of the "
+            "sum",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + attend(x + feed_forward(x))",
+            "feed_forward works first, and its result is not handed on",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + attend(feed_forward(x))",
+            "the order of the parts is exchanged, with one addition around both",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return attend(feed_forward(x))",
+            "the order of the parts is exchanged, and both residuals are missing",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = attend(x)\n    return found + feed_forward(x + found)",
+            "x itself is not handed on: what attention found is added to the second "
+            "result alone",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return (x + feed_forward(x)) / 2",
+            "the mean of the second sum's two parts is taken; it should be the sum",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return torch.maximum(x, feed_forward(x))",
+            "the larger of the two is taken; they should be added",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x * feed_forward(x)",
+            "what feed_forward gives is multiplied; it should be added",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "x = x + feed_forward(x)\n"
+            "    return torch.nn.functional.layer_norm(x, x.shape[-1:])",
+            "the result is normalised; this block has no norms",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = x + attend(torch.nn.functional.layer_norm(x, x.shape[-1:]))",
+            "tokens are normalised before attend; this block has no norms",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return x + feed_forward(torch.nn.functional.layer_norm(x, x.shape[-1:]))",
+            "tokens are normalised before feed_forward; this block has no norms",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    x = (x + attend(x)) * 0.5**0.5\n"
+            "    return (x + feed_forward(x)) * 0.5**0.5",
+            "each sum is divided by the root of two; it should stay as it is",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return torch.cat([x, feed_forward(x)], dim=-1)",
+            "x and the second result are put side by side; they should be added",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return 2 * x + attend(x) + feed_forward(x)",
+            "both parts read the same x, which is added twice",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = (x + attend(x)).relu()",
+            "a ReLU follows the first sum; it should stay as it is",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "x = x + feed_forward(x)\n    return x + feed_forward(x)",
+            "feed_forward works twice",
+        ),
+        Wrong(
+            "return x + feed_forward(x)",
+            "return feed_forward(x) - x",
+            "x is taken off the second result; it should be added",
+        ),
+        Wrong(
+            "x = x + attend(x)",
+            "x = x[0] + attend(x)[0]",
+            "only the first text goes on; all should",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    return x + x + feed_forward(x + attend(x))",
+            "what attention found is not handed on, and the first x is added twice",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = attend(x)\n    return found + found + feed_forward(x + found)",
+            "what attention found is added twice, and x itself is not handed on",
+        ),
+        Wrong(
+            "    x = x + attend(x)\n    return x + feed_forward(x)",
+            "    found = attend(x)\n    return x - found + feed_forward(x + found)",
+            "what attention found is taken off at the end; it should be added",
         ),
     ],
     stars=1,

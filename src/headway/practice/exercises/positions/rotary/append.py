@@ -242,6 +242,102 @@ EXERCISE = Exercise(
             "cache",
             "the cache is given as it was, without the new keys",
         ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(key.shape[1], 2 * key.shape[1])",
+            "positions begin at the number of new tokens; it should be that of the old",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin)",
+            "there is a position for each old key; there should be one for each new "
+            "one",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([torch.zeros_like(cache), rotate(key, positions)], dim=1)",
+            "the place of the old keys is left at zero",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, begin + key.shape[1]) - min(begin, 1)",
+            "behind the first piece all positions are one too small",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(begin, begin + key.shape[1]) + min(begin, 1)",
+            "behind the first piece all positions are one too large",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "begin + 2 * torch.arange(key.shape[1])",
+            "positions go up by two: the cache grows in the loop, and the number of "
+            "the token is added as well",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, rotate(key, positions)], dim=1), positions",
+            "something is given besides the cache; the cache alone is asked for",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, rotate(key, positions.tolist())], dim=1)",
+            "positions are a list; rotate takes a tensor of them",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, rotate(key, begin)], dim=1)",
+            "one number is given for all positions; rotate takes a tensor of them",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.full((key.shape[1],), begin) if begin else "
+            "torch.arange(key.shape[1])",
+            "behind the first piece all tokens of a piece stand at one position",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "rotate(torch.cat([cache, key], dim=1), torch.arange(begin, 2 * begin + "
+            "key.shape[1]))",
+            "what is in the cache is turned once more, and by positions that begin "
+            "behind it",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, rotate(positions, key)], dim=1)",
+            "keys and positions are handed to rotate in the opposite order",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "cache + rotate(key, positions)",
+            "the new keys are added to the old; they should be put behind them",
+        ),
+        Wrong(
+            "    return torch.cat([cache, rotate(key, positions)], dim=1)",
+            "    cache = torch.cat([cache, rotate(key, positions)], dim=1)",
+            "the new cache is not returned: the function ends without a return",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, rotate(key, positions[:, None])], dim=1)",
+            "positions have an axis too many; they should be (T)",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([cache, *rotate(key, positions).unbind(1)], dim=1)",
+            "the new keys are joined one by one without the axis of the tokens",
+        ),
+        Wrong(
+            "torch.arange(begin, begin + key.shape[1])",
+            "torch.arange(key.shape[1]) - begin",
+            "the length of the cache is subtracted from the positions; it should be "
+            "added",
+        ),
+        Wrong(
+            "torch.cat([cache, rotate(key, positions)], dim=1)",
+            "torch.cat([key, rotate(key, positions)], dim=1)",
+            "the new keys stand in the place of the cache, too",
+        ),
     ],
     minutes=8,
 )

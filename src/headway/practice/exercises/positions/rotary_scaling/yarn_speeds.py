@@ -56,6 +56,7 @@ EXERCISE = Exercise(
         {"G": 1, "T": 4},
         {"S": 9, "W": 14, "G": 2, "T": 6},
         {"S": 6, "W": 1, "G": 1, "T": 3},
+        {"S": 8, "G": 0, "T": 5},
     ),
     law="The fastest pair keeps its speed, the slowest is divided by s, and with s = 1 "
     "nothing changes.",
@@ -272,6 +273,99 @@ EXERCISE = Exercise(
             "speeds[first])).clamp(0, 1)",
             "the ramp is over the wavelengths; it should be over the numbers of "
             "the pairs",
+        ),
+        Wrong(
+            "    return (1 - divided) * speeds + divided * speeds / s",
+            "    between = (divided > 0) & (divided < 1)\n"
+            "    divided = divided.masked_fill(between, 0.5)\n"
+            "    return (1 - divided) * speeds + divided * speeds / s",
+            "all pairs between get the mean of both speeds; the share should fall "
+            "along a line",
+        ),
+        Wrong(
+            "    return (1 - divided) * speeds + divided * speeds / s",
+            "    keep = (1 - divided).masked_fill(pair > last, 1.0)\n"
+            "    return keep * speeds + (1 - keep) * speeds / s",
+            "pairs behind `last` are kept",
+        ),
+        Wrong(
+            "    return (1 - divided) * speeds + divided * speeds / s",
+            "    keep = (1 - divided).masked_fill(pair < first, 0.0)\n"
+            "    return keep * speeds + (1 - keep) * speeds / s",
+            "pairs before `first` are divided; they should be kept",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return (1 - divided) * speeds + divided / s",
+            "the rest is divided by s without the old speed",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return (1 - divided) * speeds + speeds / s",
+            "the divided speed is added whole; it should be the rest of it",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return divided",
+            "the ramp itself is given, and not the speeds",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return ((1 - divided) * speeds + divided * speeds / s).repeat(2)",
+            "the speeds are given twice, for each number of a vector; it should be "
+            "once for each pair",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / (last - first)).clamp(0, 1).square() * (\n"
+            "        3 - 2 * ((pair - first) / (last - first)).clamp(0, 1)\n"
+            "    )",
+            "the ramp is smoothed at both ends; it should be a straight line",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first - 1) / (last - first)).clamp(0, 1)",
+            "the ramp begins one pair too late",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "(pair - first).clamp(0, 1) / (last - first)",
+            "clamp comes before the division, so that the ramp stays low",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / (last - first)).clamp(0, 1).flip(0)",
+            "the ramp is read from its end",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return (1 - divided) * speeds * s + divided * speeds",
+            "fast pairs are multiplied by s; slow ones should be divided",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "(pair - first / (last - first)).clamp(0, 1)",
+            "brackets are missing around pair - first",
+        ),
+        Wrong(
+            "((pair - first) / (last - first)).clamp(0, 1)",
+            "((pair - first) / last - first).clamp(0, 1)",
+            "brackets are missing around last - first",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return 1 - divided * speeds + divided * speeds / s",
+            "brackets are missing around 1 - divided",
+        ),
+        Wrong(
+            "return (1 - divided) * speeds + divided * speeds / s",
+            "return speeds + divided * speeds / s",
+            "the old speed is kept whole, and the divided share is added",
+        ),
+        Wrong(
+            "(pair - first) / (last - first)",
+            "pair / (last - first)",
+            "first is not subtracted from the number of the pair",
         ),
     ],
     stars=2,

@@ -58,7 +58,14 @@ EXERCISE = Exercise(
     ),
     draw=draw,
     ask=run,
-    trials=({}, dict.fromkeys("BHGTSDVEW", 4), {"D": 1}, {"B": 1}, {"loud": 30.0}),
+    trials=(
+        {},
+        dict.fromkeys("BHGTSDVEW", 4),
+        {"D": 1},
+        {"B": 1},
+        {"loud": 30.0},
+        {"T": 1},
+    ),
     law="Weights are positive whatever the scores, since 1 + s + s * s / 2 is never "
     "below a half; and near the exponential where scores are small.",
     right=[
@@ -292,6 +299,72 @@ EXERCISE = Exercise(
             "    return torch.cat([one, x, both * squares / 2**0.5], dim=-1)",
             "the product of two different numbers is doubled on both sides; it "
             "should be multiplied by the root of two",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "x.square().sum(dim=-1, keepdim=True)",
+            "the square of the length is taken; it should be the products of two "
+            "numbers",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    cubes = (squares.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)\n"
+            "    return torch.cat([one, x, squares / 2**0.5, cubes / 6**0.5], dim=-1)",
+            "all products of three numbers are added; the sum ends with the squares",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return torch.exp(x - x.square().sum(dim=-1, keepdim=True) / 2)",
+            "the exponential of each number is taken, less half of the squared length",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return torch.cat([one, x, squares], dim=-1) / 2**0.5",
+            "all features are divided by the root of two; only the squares should be",
+        ),
+        Wrong(
+            "x = x / x.shape[-1] ** 0.25",
+            "x = x / x.norm(dim=-1, keepdim=True)",
+            "rows are divided by their length; it should be the fourth root of D",
+        ),
+        Wrong(
+            "    return torch.cat([one, x, squares / 2**0.5], dim=-1)",
+            "    return 1 + x @ x.mT + (x @ x.mT) ** 2 / 2",
+            "the sum is taken of the rows with each other; features of each row are "
+            "asked for",
+        ),
+        Wrong(
+            "torch.ones_like(x[..., :1])",
+            "torch.ones(1, dtype=x.dtype)",
+            "there is one number for all rows, and cat wants one for each",
+        ),
+        Wrong(
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)",
+            "(x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(1)",
+            "products are laid in a row from axis 1 on, which are the tokens; it "
+            "should be the last two axes",
+        ),
+        Wrong(
+            "dim=-1)",
+            "dim=-2)",
+            "the three terms are joined along the tokens; it should be along the last "
+            "axis",
+        ),
+        Wrong(
+            "squares / 2**0.5",
+            "squares / 2**0.25",
+            "the squares are divided by the fourth root of two on both sides; it "
+            "should be the root",
+        ),
+        Wrong(
+            "x.shape[-1] ** 0.25",
+            "(x.shape[-1] * 0.25)",
+            "the width is multiplied by a quarter; it should be its fourth root",
+        ),
+        Wrong(
+            "x = x / x.shape[-1] ** 0.25",
+            "x = x / 2**0.25",
+            "the width is taken to be two",
         ),
     ],
     stars=3,

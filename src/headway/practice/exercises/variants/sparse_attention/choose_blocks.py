@@ -4,11 +4,11 @@ Keys are cut into blocks of `block` tokens, the last of which may be smaller, an
 query sees `keep` of them: its own, and those with the highest scores before it.
 
 Write `choose_blocks(scores, block, keep)`: `scores` (T, N) has a score for each query
-and block; the queries are the tokens 0, 1, ..., T - 1 of the same text, and no two
-scores are equal. Give a table (T, N), boolean, True where the query chose the block.
-Its own block is always among the `keep`, whatever its score, and a block of the future
-never is: a query that has fewer blocks than `keep` sees those it has. `keep` is at most
-N.
+and block; the queries are the tokens 0, 1, ..., T - 1 of the same text. Scores may be
+large, of either sign, and no two are equal. Give a table (T, N), boolean, True where
+the query chose the block. Its own block is always among the `keep`, whatever its score,
+and a block of the future never is: a query that has fewer blocks than `keep` sees those
+it has. `keep` is at most N.
 """
 
 from headway.practice import Exercise, Property, Wrong
@@ -51,7 +51,9 @@ def sees_no_future(choose_blocks, scores, block, keep):  # type: ignore[no-untyp
 
 def draw(d):  # type: ignore[no-untyped-def]
     T, block = 2 * d.S, d.G
-    return d.normal(T, -(-T // block)), block, d.W
+    scores = d.normal(T, -(-T // block))
+    scores[-1, 0] = scores.max() + d.loud  # the highest of all, in the past
+    return scores, block, d.W
 
 
 EXERCISE = Exercise(
@@ -72,6 +74,7 @@ EXERCISE = Exercise(
         {"S": 6, "G": 3, "W": 1},
         {"S": 5, "G": 1, "W": 4},
         {"S": 3, "G": 2, "W": 3},
+        {"S": 7, "G": 2, "W": 2, "loud": 1e10},
     ),
     properties=[
         Property("scores of the future change no choice of the past", sees_no_future)
@@ -321,6 +324,102 @@ EXERCISE = Exercise(
             "torch.arange(T)[:, None] * N // T",
             "a query's own block is found as if all blocks were of one size; the "
             "last may be smaller",
+        ),
+        Wrong(
+            "number == own, torch.inf",
+            "number == own, 100.0",
+            "a query's own block gets a large score, such as 100; scores may be "
+            "larger, and it should be infinity",
+        ),
+        Wrong(
+            "number > own, -torch.inf",
+            "number > own, -1e9",
+            "future blocks get a low score, such as -1e9; scores may be lower, and it "
+            "should be minus infinity",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number > own, -torch.inf)\n"
+            "    scores = scores.masked_fill(number == own, torch.inf)\n",
+            "    scores = scores.masked_fill(number > own, -1e9)\n"
+            "    scores = scores.masked_fill(number == own, 1e9)\n",
+            "future blocks get a low score and a query's own a high one, such as 1e9; "
+            "scores may go beyond, and it should be infinity",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return chosen & (number <= own) & ((number < own) | (own < keep))",
+            "the own block is left out where there are more blocks than `keep`",
+        ),
+        Wrong(
+            "torch.arange(T)[:, None] // block",
+            "-(-torch.arange(T)[:, None] // block)",
+            "the number of the own block is rounded up; it should be rounded down",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number > own, -torch.inf)\n"
+            "    scores = scores.masked_fill(number == own, torch.inf)\n",
+            "    complete = (number + 1) * block <= torch.arange(T)[:, None] + 1\n"
+            "    scores = scores.masked_fill(~complete, -torch.inf)\n",
+            "only blocks that are complete are taken; the own one should be, too",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    chosen = chosen & (number <= own)\n"
+            "    return chosen.repeat_interleave(block, dim=1)[:, :T]",
+            "a table of tokens is given; it should be of blocks, (T, N)",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    lowest = scores.masked_fill(number > own, "
+            "torch.inf).argsort(dim=1)[:, : keep - 1]\n"
+            "    best = torch.cat([own, lowest], dim=1)\n",
+            "besides the own block those with the lowest scores are taken",
+        ),
+        Wrong(
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = scores.topk(N if keep == 1 else keep, dim=1).indices\n",
+            "with `keep` = 1 all are taken: a slice that begins at -(keep - 1) begins "
+            "at zero then",
+        ),
+        Wrong(
+            "    scores = scores.masked_fill(number == own, torch.inf)\n"
+            "    best = scores.topk(keep, dim=1).indices\n",
+            "    best = scores.topk(keep, dim=1).indices\n    best[:, -1:] = own\n",
+            "the own block takes the place of the last of the best, though it may be "
+            "among them already",
+        ),
+        Wrong(
+            "scores = scores.masked_fill(number == own, torch.inf)",
+            "scores = torch.where(number == own, scores.amax(1, True), scores)",
+            "a query's own block gets the highest score of the row, which is a tie; "
+            "it should be above all",
+        ),
+        Wrong(
+            "torch.arange(T)[:, None] // block",
+            "torch.arange(T)[:, None] / block",
+            "the number of the own block is a fraction, by /; it should be whole, by "
+            "//",
+        ),
+        Wrong(
+            "    return chosen & (number <= own)",
+            "    return chosen | (number <= own)",
+            "all of the past is added by `|`; it should be cut to by &",
+        ),
+        Wrong(
+            "number > own, -torch.inf",
+            "number > own, torch.inf",
+            "future blocks get the highest score",
+        ),
+        Wrong(
+            "topk(keep, dim=1)",
+            "topk(min(keep + 2, N), dim=1)",
+            "two blocks too many are chosen: one is added where one should be taken "
+            "away",
+        ),
+        Wrong(
+            "number == own, torch.inf",
+            "number != own, torch.inf",
+            "all blocks but a query's own get the highest score",
         ),
     ],
     survivors={
