@@ -228,6 +228,11 @@ class Filled(PairMasked):
         return self.run(x)
 
 
+def test_rows_of_zeros_have_no_rounding() -> None:
+    module = calling(lambda m, run, x: 0 * run(x))
+    assert said(module, HALF)[0] == "passed"
+
+
 def test_masks_must_work_in_half_precision() -> None:
     words = "With mask, in float16 it raised RuntimeError: *"
     expect(Filled(-1e9), HALF, "failed", words)

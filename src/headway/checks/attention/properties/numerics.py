@@ -134,7 +134,7 @@ def _roundings(subject: Subject, output: Tensor, widest: torch.dtype) -> float:
     exact = subject.copy(widest)
     with torch.no_grad():
         expected = exact(subject.tokens().to(widest))
-    worst = max_difference(output, expected) / largest(expected)
+    worst = max_difference(output, expected) / (largest(expected) or 1.0)
     return worst / torch.finfo(subject.dtype).eps
 
 

@@ -570,6 +570,16 @@ EXERCISE = Exercise(
             "None].expand_as(x)\n",
             "rows are taken to have as many numbers as tokens; they have V",
         ),
+        Wrong(
+            "x = torch.randn(3, 7, 5, dtype=torch.float64)\n"
+            "    before = attend(x)\n"
+            "    for text in range(3):",
+            "x = torch.randn(2, 7, 5, dtype=torch.float64)\n"
+            "    before = attend(x)\n"
+            "    for text in range(1):",
+            "there are two texts, and the first alone is changed, so that what the "
+            "second does to it is missed",
+        ),
     ],
     survivors={
         "(attend(changed) - before).abs() > 1e-09 -> "

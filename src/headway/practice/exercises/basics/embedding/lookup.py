@@ -7,7 +7,7 @@ are the words of a text, or of several texts: whole numbers from 0 to N - 1, of 
 shape. Each index becomes a vector of E numbers, of the type of the table.
 """
 
-from headway.practice import Exercise, Wrong
+from headway.practice import Exercise, Property, Wrong
 from headway.practice.task.definition import DIFFERENT, EQUAL, LOUD
 
 # --- your file ---
@@ -43,6 +43,12 @@ EXERCISE = Exercise(
     draw=lambda d: (d.normal(d.S, d.E), d.integers(d.S, *d.lead, d.T)),
     trials=(DIFFERENT, EQUAL, LOUD, {"T": 1}),
     law="A word has the same vector wherever it stands.",
+    properties=[
+        Property(
+            "vectors have the type of the table, such as float32",
+            lambda f, table, indices: f(table.float(), indices).dtype == torch.float32,
+        )
+    ],
     right=[
         """
         # The library's function: what nn.Embedding calls, with the indices first.

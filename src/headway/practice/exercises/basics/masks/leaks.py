@@ -419,6 +419,11 @@ EXERCISE = Exercise(
             "torch.equal(attend(changed)[:, :t, -1], rows[:, :t, -1])",
             "only the last number of each row is compared",
         ),
+        Wrong(
+            "if not torch.equal(attend(changed)[:, :t], rows[:, :t]):",
+            "if (attend(changed)[:, :t] != rows[:, :t]).flatten(1).any(1).all():",
+            "it is asked that all texts move, and one that does is a leak",
+        ),
     ],
     survivors={
         "2 -> 3": "one text more does no harm",

@@ -322,6 +322,15 @@ EXERCISE = Exercise(
             "return room[:, : end + key.shape[1]], end",
             "the new keys are counted twice in what is given",
         ),
+        Wrong(
+            "room[:, length:end] = key\n    return room[:, :end], end",
+            "for t in range(key.shape[1]):\n"
+            "        room[:, length + t] = key[:, t]\n"
+            "        length += 1\n"
+            "    return room[:, :length], length",
+            "each token moves the place on twice, so that every other place is left"
+            " out",
+        ),
     ],
     minutes=8,
 )

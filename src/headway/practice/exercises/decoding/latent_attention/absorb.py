@@ -444,6 +444,11 @@ EXERCISE = Exercise(
             "the width of the turned part is taken off in the scale; it should be "
             "added",
         ),
+        Wrong(
+            "turned @ rope.T",
+            "(turned @ rope.T).sum(-3, keepdim=True)",
+            "the turned parts of all heads are added up; each head should have its own",
+        ),
     ],
     stars=3,
     minutes=15,

@@ -6,7 +6,7 @@ what attention to all keys gives.
 `a` and `b` are rows (T, V); `lse_a` and `lse_b` (T) are the log-sum-exp of the scores
 that went into them: a half without a key to see has minus infinity there, and zeros as
 its row. If both have none, the row is zero. Give the rows, and their log-sum-exp.
-Log-sum-exps may be large.
+Log-sum-exps may be far above zero, and far below.
 """
 
 from headway.practice import Exercise, Wrong
@@ -43,6 +43,9 @@ def draw(d):  # type: ignore[no-untyped-def]
     a[0], lse_a[0], b[-1], lse_b[-1] = 0.0, -torch.inf, 0.0, -torch.inf
     if len(a) > 1:
         a[1], lse_a[1], b[1], lse_b[1] = 0.0, -torch.inf, 0.0, -torch.inf
+    if len(a) > 3:
+        lse_a[2], lse_b[2] = lse_a[2] - 4 * d.loud, lse_b[2] - 4 * d.loud
+        lse_a[3] += 4 * d.loud
     return a, lse_a, b, lse_b
 
 
@@ -525,6 +528,13 @@ EXERCISE = Exercise(
             "    return share_a * a + share_b * b, lse",
             "    return a, lse",
             "the first half's rows are given as they are",
+        ),
+        Wrong(
+            "lse = torch.logaddexp(lse_a, lse_b)",
+            "top = torch.maximum(lse_a, lse_b).clamp(min=0.0)\n"
+            "    lse = top + ((lse_a - top).exp() + (lse_b - top).exp()).log()",
+            "the largest is never taken below zero, so that log-sum-exps far below "
+            "it vanish",
         ),
     ],
     stars=1,

@@ -387,6 +387,14 @@ EXERCISE = Exercise(
             "the share of the rest is kept away from zero by a limit that small "
             "shares fall below",
         ),
+        Wrong(
+            "whole = torch.exp(lse - rest)[:, None]\n"
+            "    part = torch.exp(lse_note - rest)[:, None]\n"
+            "    return whole * rows - part * note, rest",
+            "whole, part = lse.exp()[:, None], lse_note.exp()[:, None]\n"
+            "    return (whole * rows - part * note) / (whole - part), rest",
+            "exponentials are taken of the log-sum-exps themselves, which overflow",
+        ),
     ],
     stars=3,
     minutes=12,

@@ -402,6 +402,12 @@ EXERCISE = Exercise(
             "the token's logit is added to the logarithm of the sum; it should be "
             "subtracted",
         ),
+        Wrong(
+            "return losses[counts].mean()",
+            "return ((losses * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()",
+            "the mean of each text is taken first, and then that of the texts, so "
+            "that a token of a short answer counts more",
+        ),
     ],
     stars=2,
     minutes=15,
