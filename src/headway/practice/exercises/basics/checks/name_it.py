@@ -638,6 +638,13 @@ EXERCISE = Exercise(
             "    past, scores = all_keys.triu(), query @ key.mT / 2\n",
             "the future is kept, and the past is hidden: all_keys.tril() is the past",
         ),
+        Wrong(
+            '"hidden after the softmax": weigh(scores, all_keys) * past,\n'
+            '        "hidden scores are zero": weigh(scores * past, all_keys),',
+            '"hidden scores are zero": weigh(scores, all_keys) * past,\n'
+            '        "hidden after the softmax": weigh(scores * past, all_keys),',
+            '"hidden after the softmax" and "hidden scores are zero" are exchanged',
+        ),
     ],
     stars=3,
     minutes=25,

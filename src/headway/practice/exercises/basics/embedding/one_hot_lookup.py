@@ -339,6 +339,16 @@ EXERCISE = Exercise(
             "    one_hot = one_hot.scatter(0, indices.unsqueeze(-1), 1.0)\n",
             "scatter writes along the first axis; it should be the last",
         ),
+        Wrong(
+            "numbers = torch.arange(table.shape[0])\n"
+            "    one_hot = indices.unsqueeze(-1) == numbers\n"
+            "    return one_hot.to(table.dtype) @ table",
+            "numbers = torch.arange(int(indices.max()) + 1)\n"
+            "    one_hot = indices.unsqueeze(-1) == numbers\n"
+            "    return one_hot.to(table.dtype) @ table[-len(numbers) :]",
+            "there is a column for each number up to the largest index, and as "
+            "many rows are taken from the end of the table",
+        ),
     ],
     stars=1,
     minutes=6,

@@ -510,6 +510,14 @@ EXERCISE = Exercise(
             "1e-9 is added to each sum, so that weights come out a little too "
             "small; only a sum of zero needs care",
         ),
+        Wrong(
+            PLAIN,
+            "    grown = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask\n"
+            "    total = grown.sum(dim=-1, keepdim=True)\n"
+            "    return grown / total.clamp(min=torch.finfo(scores.dtype).tiny)",
+            "the largest of all scores is taken off, hidden ones too, so that "
+            "visible keys vanish beside a large hidden one",
+        ),
     ],
     survivors={"-1 -> 1": "the mask has two axes, so that the last is axis 1"},
     stars=2,

@@ -536,6 +536,20 @@ EXERCISE = Exercise(
             "the largest is never taken below zero, so that log-sum-exps far below "
             "it vanish",
         ),
+        Wrong(
+            "lse = torch.logaddexp(lse_a, lse_b)\n"
+            "    finite = lse.masked_fill(lse == -torch.inf, 0.0)\n"
+            "    share_a = torch.exp(lse_a - finite)[:, None]\n"
+            "    share_b = torch.exp(lse_b - finite)[:, None]\n"
+            "    return share_a * a + share_b * b, lse",
+            "share_a, share_b = lse_a.exp(), lse_b.exp()\n"
+            "    whole = share_a + share_b\n"
+            "    rows = share_a[:, None] * a + share_b[:, None] * b\n"
+            "    return rows / whole.masked_fill(whole == 0, 1.0)[:, None], "
+            "whole.log()",
+            "the whole sums of exponentials are used for the rows and for their "
+            "log-sum-exp, and overflow",
+        ),
     ],
     stars=1,
     minutes=8,
