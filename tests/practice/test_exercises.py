@@ -27,7 +27,11 @@ WITHOUT_CORE: set[str] = set()
 # Exercises whose mistakes bear other words than the check has for the same id: they say
 # what is done in the lines of that exercise, or with what.
 IN_OTHER_WORDS = {
-    "heads-split-without-transpose": ["multi_head_attention", "split_heads"],
+    "heads-split-without-transpose": [
+        "multi_head_attention",
+        "split_heads",
+        "split_heads",
+    ],
     "keys-and-values-swapped": ["in_proj"],
     "mask-after-softmax": ["find_the_mistake", "renormalise"],
     "mask-hides-itself": [
@@ -40,7 +44,7 @@ IN_OTHER_WORDS = {
         "travel",
         "two_passes",
     ],
-    "mask-of-ones-added": ["torch_masks"],
+    "mask-of-ones-added": ["masked_weights", "torch_masks"],
     "mask-shows-next": ["behind_copy", "next_chunk"],
     "queries-and-keys-swapped": ["in_proj"],
     "rotary-angles-laid-out-otherwise": [
