@@ -27,9 +27,9 @@ def pattern(trials: Sequence[tuple[Any, Any]]) -> str:
     if not wrong or few:
         return ""
     for say, always in _PATTERNS:
-        said = {say(mine, right): True for mine, right in wrong}
+        said = {say(mine, right) for mine, right in wrong}
         if all(said) and (len(said) == 1 or always):
-            return always if len(said) > 1 else next(iter(said))
+            return said.pop() if len(said) == 1 else always
     return ""
 
 
