@@ -136,3 +136,22 @@ def test_weights_of_its_own_excuse_nothing_else() -> None:
             return super().forward(self.norm(x))
 
     assert said(Wrong(), SUM)[0] == "failed"
+
+
+class Convolved(Base):
+    """A convolution mixes each token with its neighbours, if it is that wide."""
+
+    def __init__(self, wide: int) -> None:
+        super().__init__(causal=False)
+        self.mix = nn.Conv1d(24, 24, wide, padding=wide // 2, groups=24)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(self.mix(x.mT).mT)
+
+
+@pytest.mark.parametrize(("wide", "verdict"), [(3, "not applicable"), (1, "passed")])
+def test_a_convolution_over_tokens_lets_their_order_matter(
+    wide: int, verdict: str
+) -> None:
+    module = Convolved(wide)
+    assert said(module, ORDER)[0] == said(module, SUM)[0] == verdict
