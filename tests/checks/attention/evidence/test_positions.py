@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from tests.checks.support import attention_designs
 from tests.checks.support.asking import evidence_of, said
@@ -138,15 +139,16 @@ def test_weights_of_its_own_excuse_nothing_else() -> None:
     assert said(Wrong(), SUM)[0] == "failed"
 
 
-class Convolved(Base):
-    """A convolution mixes each token with its neighbours, if it is that wide."""
+class Convolved(nn.Module):
+    """A convolution makes all three, of each token and its neighbours if it is wide."""
 
     def __init__(self, wide: int) -> None:
-        super().__init__(causal=False)
-        self.mix = nn.Conv1d(24, 24, wide, padding=wide // 2, groups=24)
+        super().__init__()
+        self.mix = nn.Conv1d(24, 72, wide, padding=wide // 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        return super().forward(self.mix(x.mT).mT)
+        q, k, v = self.mix(x.mT).mT.chunk(3, dim=-1)
+        return scaled_dot_product_attention(q, k, v)
 
 
 @pytest.mark.parametrize(("wide", "verdict"), [(3, "not applicable"), (1, "passed")])
