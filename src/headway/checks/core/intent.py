@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.conv import _ConvNd
 
 from headway.checks.core.names import optional_flags, read_names, used_names
 from headway.checks.core.signature import Target, arguments, parts
@@ -128,6 +129,12 @@ def has_positions(target: Target) -> bool:
 def named_positions(target: Target) -> str | None:
     """Give a name in code, or in what it calls, that tells of positions."""
     return next(_mentions(target, _POSITIONS), None)
+
+
+def convolves(target: Target) -> bool:
+    """Ask whether a convolution mixes neighbours, so that their order matters."""
+    parts = target.modules() if isinstance(target, nn.Module) else ()
+    return any(isinstance(one, _ConvNd) and max(one.kernel_size) > 1 for one in parts)
 
 
 def kept_positions(target: Target) -> str | None:

@@ -15,6 +15,7 @@ from tests.support.attention_in_steps import (
     Attention,
     KeyMasked,
     PairMasked,
+    allowed,
     hide,
     past,
 )
@@ -236,3 +237,23 @@ def test_a_mask_that_takes_the_place_of_the_causal_one_hides_the_future(
         mask = Mask("m", "(T, S)", "bool", meaning, instead)
         found = mask(everything, torch.float64)["m"]
         assert torch.equal(found if meaning == "True may look" else ~found, seen)
+
+
+class OfRealPairs(Attention):
+    """It takes a mask of real tokens; what is padding sees all tokens alike."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        pairs = None if mask is None else mask[:, None] & mask[:, :, None]
+        return self.run(x, pairs)
+
+
+def test_padding_may_see_whatever_it_likes() -> None:
+    module = OfRealPairs(SMALL, causal=False, hide=lowest)
+    [mask] = evidence_of(module).masks.obeyed
+    assert (str(mask), mask.meaning) == ("mask (B, S)", "True may look")
+    for name in (OBEYED, PADDING, FULLY_MASKED):
+        assert said(module, name)[0] == "passed"
+
+
+def lowest(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
+    return scores.masked_fill(~allowed(m, scores, mask), torch.finfo(scores.dtype).min)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from tests.checks.support import attention_designs
 from tests.checks.support.asking import evidence_of, said
@@ -136,3 +137,23 @@ def test_weights_of_its_own_excuse_nothing_else() -> None:
             return super().forward(self.norm(x))
 
     assert said(Wrong(), SUM)[0] == "failed"
+
+
+class Convolved(nn.Module):
+    """A convolution makes all three, of each token and its neighbours if it is wide."""
+
+    def __init__(self, wide: int) -> None:
+        super().__init__()
+        self.mix = nn.Conv1d(24, 72, wide, padding=wide // 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.mix(x.mT).mT.chunk(3, dim=-1)
+        return scaled_dot_product_attention(q, k, v)
+
+
+@pytest.mark.parametrize(("wide", "verdict"), [(3, "not applicable"), (1, "passed")])
+def test_a_convolution_over_tokens_lets_their_order_matter(
+    wide: int, verdict: str
+) -> None:
+    module = Convolved(wide)
+    assert said(module, ORDER)[0] == said(module, SUM)[0] == verdict

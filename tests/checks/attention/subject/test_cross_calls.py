@@ -17,9 +17,16 @@ def three(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
 
 
+class MemoryFirst(OfTwo):
+    def forward(self, memory: Tensor, decoder_input: Tensor) -> Tensor:
+        rows: Tensor = super().forward(decoder_input, memory)
+        return rows
+
+
 @pytest.mark.parametrize(
     ("target", "options", "values"),
     [
+        (MemoryFirst(), {}, False),
         (OfThree(), {}, True),
         (OfTwo(), {}, False),
         (three, {"d_in": None}, True),

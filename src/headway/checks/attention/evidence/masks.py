@@ -406,7 +406,10 @@ def _obeyed(plain: _Plain, form: Mask, seen: Tensor) -> Mask | None:
         meanings = {"tokens of each text": keep}
     for meaning, shown in meanings.items():
         mask = replace(form, meaning=meaning)
-        if _agree(seen, plain.visible & shown, dead & ~shown.diagonal()):
+        padding = ~shown.diagonal()
+        mean_of_all = form.hides_keys and bool(seen[padding].all())
+        rows = padding if mean_of_all else dead & padding
+        if _agree(seen, plain.visible & shown, rows):
             return mask
     for meaning, shown in meanings.items() if not form.hides_keys else ():
         if _agree(seen, shown, dead):
@@ -478,7 +481,8 @@ def _agree(seen: Tensor, expected: Tensor, dead: Tensor) -> bool:
     """Compare two tables where a row sees others, and sees any at all.
 
     A row always moves with its own token, which makes its query, unless the mask hides
-    the token and the code gives nothing for it: these rows are dead.
+    the token and the code gives nothing for it, or the mean of all: these rows are
+    dead.
     """
     others = ~torch.eye(len(seen), dtype=torch.bool)
     rows = (expected & others).any(dim=1) & ~dead

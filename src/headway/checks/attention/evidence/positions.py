@@ -60,6 +60,8 @@ def find_positions(
     tables = [one.rotation for one in designs if one.rotation is not None]
     if named is None and tables:
         named = tables[0].source
+    if named is None and intent.convolves(subject.target):
+        named = "a convolution over tokens"
     return Positions(
         named,
         kept,

@@ -227,8 +227,9 @@ def _other_tables(evidence: Evidence, mask: Mask) -> float:
     worst = 0.0
     for number in (0, 2):
         table = example_table(mask, B, T, number)
-        rows = (T - 1, T // 2)
-        moves = [_hidden_moves(evidence, mask, table, evidence.x, t) for t in rows]
+        moves = [
+            _hidden_moves(evidence, mask, table, evidence.x, t) for t in _real(table)
+        ]
         worst = max(worst, *moves)
     return worst
 
@@ -238,11 +239,17 @@ def _loud_queries(evidence: Evidence, mask: Mask) -> float:
     B, T = evidence.subject.B, evidence.subject.T
     table = example_table(mask, B, T)
     worst = 0.0
-    for t in (T - 1, T // 2):
+    for t in _real(table):
         x = evidence.x.clone()
         x[:, t] *= _LARGE
         worst = max(worst, _hidden_moves(evidence, mask, table, x, t))
     return worst
+
+
+def _real(table: Tensor) -> set[int]:
+    """Choose two rows of tokens that are not hidden: what others get is no matter."""
+    rows = table[0].diagonal().nonzero().flatten().tolist()
+    return {rows[-1], rows[len(rows) // 2]}
 
 
 def _changes(evidence: Evidence, mask: Mask) -> bool:

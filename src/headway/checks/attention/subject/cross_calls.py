@@ -92,7 +92,8 @@ def _places(target: Target, invoke: FilledIn) -> Mapping[str, Any] | None:
     named = [*by_place, *invoke.names]
     roles = three_of(arguments(target))
     if set(roles) != set(named):
-        roles = {name: min(n, 1) for n, name in enumerate(named)}
+        first = [bool(_CONTEXT.search(name)) for name in named] == [True, False]
+        roles = {name: min(n, 1) ^ first for n, name in enumerate(named)}
     if len(named) < 2:
         return None
     return {
