@@ -585,6 +585,31 @@ def test_facts_of_the_command_line_go_before_those_of_a_file_and_of_a_class(
     assert found["scale"] == "0.25 (declared)"
 
 
+IN_HALF = """
+import torch
+from mine import Attend
+
+class InHalf(Attend):
+    def forward(self, x):
+        return super().forward(x.masked_fill(x.isnan(), -1e9))
+"""
+
+
+@pytest.mark.parametrize(
+    ("fact", "verdict", "status"), [("", "note", 0), ("true", "failed", 1)]
+)
+def test_16_bits_are_declared_as_a_fact(
+    fact: str, verdict: str, status: int, configured: Path, capsys: Output
+) -> None:
+    (configured / "in_half.py").write_text(IN_HALF)
+    words = ["in_half.py:InHalf", "12", "20", "4", "--only", "half-precision,sizes"]
+    declared = ["--fact", f"half_precision={fact}"] if fact else []
+    assert run(*words, *declared, "--json") == status
+    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["half-precision"]["verdict"] == verdict
+    assert "In float16 it raised" in rows["half-precision"]["sentence"]
+
+
 def test_facts_may_be_tables(folder: Path, capsys: Output) -> None:
     masks = "masks={'attn_mask': 'True may look'}"
     run("torch.nn.functional:scaled_dot_product_attention", "--fact", masks, "--json")

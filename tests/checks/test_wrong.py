@@ -35,7 +35,8 @@ def known(mistake: Mistake) -> KnownMistake:
 
 def fails(target: Any, mistake: Mistake, **options: Any) -> None:
     """Ask that the property fails, and that the mistake is named, and no other."""
-    broken, equation = rows_of(target, mistake.fails, EQUATION, **options)
+    told = mistake.declared | options
+    broken, equation = rows_of(target, mistake.fails, EQUATION, **told)
     assert broken.verdict == "failed"
     if mistake.change is not None:
         one = known(mistake)

@@ -56,6 +56,8 @@ from tests.support.attention_in_steps import SMALL, Attention, function
         ("sinks", True, 'be the name of a parameter or "none"'),
         ("norms", "after rotations", "have a known value, such as 'after rotation'"),
         ("groups", 0, "be a positive whole number"),
+        ("half_precision", "yes", "be True or False"),
+        ("half_precision", 1, "be True or False"),
     ],
 )
 @pytest.mark.refusal
@@ -137,6 +139,7 @@ def test_values_that_can_be_are_taken() -> None:
             "sinks": "none",
             "norms": "none",
             "groups": 3,
+            "half_precision": False,
         }
     )
     refuse_impossible({"masks": "none", "softcap": "none", "cached": len})
@@ -212,6 +215,7 @@ class Caller:
         ({"window": 3}, {"window": "3"}),
         ({"caches": True}, {"caches": "yes"}),
         ({"caches": False}, {"caches": "no"}),
+        ({"half_precision": True}, {"half_precision": "yes"}),
         ({"cached": " m(x, past) "}, {"cached": "m(x, past)"}),
         ({"cached": given}, {"cached": "given"}),
         ({"cached": Caller()}, {"cached": "a function"}),

@@ -33,7 +33,8 @@ class Change(Edit):
         name: What it is called.
         why: What is wrong.
         named: A regular expression that a sentence which names it matches.
-        shows: What tells it from the host.
+        shows: What tells it from the host. What only 16 bits show is declared to run
+            in them.
         equivalent: Whether it changes nothing.
         published: Whether only who knows the published model can tell that it is wrong.
     """
@@ -121,7 +122,8 @@ def _of(path: Path) -> list[Mutant]:
     for one in changes(path.stem):
         name = f"{path.stem}, {one.name}"
         changed = one.apply(source, name)
-        made.append(Mutant(name, changed, one.why, one.named, one.equivalent, options))
+        told = options | ({"half_precision": True} if one.shows == "half" else {})
+        made.append(Mutant(name, changed, one.why, one.named, one.equivalent, told))
     return made
 
 

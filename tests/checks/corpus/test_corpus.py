@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.checks.corpus.ground_truth import HALF
 from tests.checks.corpus.judge import Judged, judge_mutant, judge_style
 from tests.checks.corpus.known_false_alarms import KNOWN_FALSE_ALARMS
 from tests.checks.corpus.mutants import hosts, mutants
@@ -63,6 +64,13 @@ def test_every_false_alarm_that_is_recorded_has_a_reason():
 
 def test_nothing_is_recorded_that_is_gone():
     assert read().keys() <= {name for _, name, _ in cases()}
+
+
+def test_what_16_bits_alone_show_is_declared_so_that_it_fails():
+    told = [one for one in STYLES.values() if HALF in one.defects]
+    told += [one for one in mutants() if "float16 has not" in one.name]
+    assert len(told) >= 17
+    assert [one.name for one in told if "half_precision" not in one.options] == []
 
 
 def test_there_are_enough_of_both():

@@ -16,6 +16,7 @@ class Mistake(NamedTuple):
         kind: The module.
         function: Whether a function can have it too.
         says: How what is said of the equation ends, if it is no change of the recipe.
+        declared: What must be declared, so that it fails.
     """
 
     fails: str
@@ -25,6 +26,7 @@ class Mistake(NamedTuple):
     kind: type[Attention] = Attention
     function: bool = True
     says: str = ""
+    declared: dict[str, Any] = {}  # noqa: RUF012  # likewise
 
 
 EQUATION = "equation"

@@ -219,7 +219,13 @@ MASKS: dict[str, Mistake] = {
     ),
     "shorter than the text": Mistake(CONTEXT, fill(no_key_beyond), function=False),
     "of the first call": Mistake(LONGER, fill(of_the_first_call), function=False),
-    "in 32 bits": Mistake(HALF, {"hide": float_mask}),
-    "too low for 16 bits": Mistake(HALF, fill(lambda m, s: past(s.shape[-1]), -1e9)),
+    "in 32 bits": Mistake(
+        HALF, {"hide": float_mask}, declared={"half_precision": True}
+    ),
+    "too low for 16 bits": Mistake(
+        HALF,
+        fill(lambda m, s: past(s.shape[-1]), -1e9),
+        declared={"half_precision": True},
+    ),
     "forgets the past": Mistake(PAST, fill(lambda m, s: past(s.shape[-1]).triu(-2))),
 }

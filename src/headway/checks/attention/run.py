@@ -34,6 +34,7 @@ def check(
     rotary_base: float | None = None,
     window: int | Literal["none"] | None = None,
     cached: CallOption | None = None,
+    half_precision: bool | None = None,
     facts: Mapping[str, Any] | None = None,
     expected: Mapping[str, str] | None = None,
     only: Collection[str] | None = None,
@@ -73,6 +74,8 @@ def check(
             `"none"` if there is no window.
         cached: How to call it with a cache, if in no common way: an expression of `m`,
             `x`, `past` and `start` that gives the rows and the cache.
+        half_precision: Whether it is meant to run in 16 bits, as it is if all its
+            parameters have 16. An error in them is a failure then, and else a note.
         facts: Any of these and all other facts, by name, such as
             `{"positions": "rotary"}`; a keyword of the same name goes before. The
             author of a class declares them once as its `attention_facts`, a dictionary
@@ -109,6 +112,7 @@ def check(
         "rotary_base": rotary_base,
         "window": window,
         "cached": cached,
+        "half_precision": half_precision,
     }
     options = Options(**declared(module_or_function, facts, keywords))
     with isolated_settings():

@@ -99,6 +99,7 @@ _CONDITIONS: Mapping[str, _Condition] = {
     ),
     "norms": _one_of(*NORMS),
     "groups": _Condition(_is_count, "be a positive whole number"),
+    "half_precision": _Condition(lambda one: isinstance(one, bool), "be True or False"),
     **dict.fromkeys(
         ("num_heads", "d_in", "context_length", "vocab_size", "weights", "call"),
         _ANYTHING,

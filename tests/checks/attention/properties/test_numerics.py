@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks import check
-from tests.checks.support.asking import calling, expect, said
+from tests.checks.support.asking import calling, expect, row, said
 from tests.support.attention_in_steps import (
     SMALL,
     Attention,
@@ -17,6 +17,9 @@ from tests.support.attention_in_steps import (
     past,
 )
 from tests.support.mistakes.mistake import GRADIENTS, HALF, LARGE
+
+DECLARE = " Say half_precision=True if it is meant to run in 16 bits."
+MEANT = {"half_precision": True}
 
 
 def test_a_function_without_gradients_is_not_judged() -> None:
@@ -135,26 +138,95 @@ def test_a_type_that_is_not_there_is_no_mistake() -> None:
     assert said(calling(call), HALF)[0] == "passed"
 
 
-def test_a_type_that_raises_is_one() -> None:
-    def call(m: Any, run: Any, x: Tensor) -> Tensor:
-        if x.dtype == torch.bfloat16:
-            raise RuntimeError("not implemented for a brain")
-        return run(x)
+def raising(*dtypes: torch.dtype, other: float = 1.0) -> Attention:
+    """Make a module that raises in some types, and multiplies in float16."""
 
-    assert said(calling(call), HALF) == (
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.dtype in dtypes:
+            short = x.dtype == torch.float16
+            raise RuntimeError("too short" if short else "not implemented for a brain")
+        return run(x) * (other if x.dtype == torch.float16 else 1.0)
+
+    return calling(call)
+
+
+IN_BFLOAT16 = "In bfloat16 it raised RuntimeError: not implemented for a brain."
+
+
+def test_a_type_that_raises_is_one_where_16_bits_are_declared() -> None:
+    module = raising(torch.bfloat16)
+    assert said(module, HALF) == ("note", IN_BFLOAT16 + DECLARE)
+    assert said(module, HALF, **MEANT) == ("failed", IN_BFLOAT16)
+    assert said(module, HALF, half_precision=False)[0] == "note"
+
+
+def test_a_type_that_raises_in_32_bits_is_one_anyway() -> None:
+    expect(
+        raising(torch.float32, torch.bfloat16),
+        HALF,
         "failed",
-        "In bfloat16 it raised RuntimeError: not implemented for a brain.",
+        "In float32 it raised RuntimeError: not implemented for a brain.",
     )
 
 
-def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
-    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        if query.dtype != torch.float32:
-            raise TypeError("32 bits, please")
-        return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
+def test_what_is_noted_hides_no_wrong_number() -> None:
+    expect(raising(torch.bfloat16, other=2), HALF, "failed", "In float16 it is off by*")
 
-    words = "It works only in float32: in bfloat16 it raised*"
-    expect(attend, "half-precision", "note", words)
+
+def test_the_first_note_is_said() -> None:
+    module = raising(torch.bfloat16, torch.float16)
+    assert said(module, HALF) == ("note", IN_BFLOAT16 + DECLARE)
+
+
+def test_weights_of_16_bits_declare_it_unless_somebody_does() -> None:
+    module = raising(torch.bfloat16).half()
+    assert said(module, HALF) == ("failed", IN_BFLOAT16)
+    assert said(module, HALF, half_precision=False)[0] == "note"
+    module.out_proj.float()  # to run it there, somebody has to change it
+    assert said(module, HALF)[0] == "note"
+
+
+def test_integers_beside_weights_of_16_bits_do_not_count() -> None:
+    module = raising(torch.bfloat16).bfloat16()
+    module.counts = nn.Parameter(torch.ones(2, 2, dtype=torch.int64), False)
+    assert said(module, HALF)[0] == "failed"
+
+
+def test_without_weights_nothing_declares_it() -> None:
+    class Plain(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.dtype == torch.bfloat16:
+                raise RuntimeError("not implemented for a brain")
+            return (x @ x.mT).softmax(-1) @ x
+
+    expected = ("note", IN_BFLOAT16 + DECLARE)
+    assert said(Plain(), HALF, d_in=5) == expected
+    assert said(Plain().forward, HALF, d_in=5) == expected
+
+
+@pytest.mark.parametrize("declare", ["keyword", "facts", "class"])
+def test_16_bits_are_declared_as_other_facts_are(declare: str) -> None:
+    module = raising(torch.bfloat16)
+    assert row(check(module, only=[HALF]), HALF).verdict == "note"
+    if declare == "class":
+        module.attention_facts = MEANT
+    options = {"keyword": MEANT, "facts": {"facts": MEANT}}.get(declare, {})
+    report = check(module, only=[HALF], **options)
+    assert [(one.id, one.sentence) for one in report.failed] == [(HALF, IN_BFLOAT16)]
+    assert str(report.facts["half_precision"]) == "yes (declared)"
+
+
+def only_32(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    if query.dtype != torch.float32:
+        raise TypeError("32 bits, please")
+    return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
+
+
+def test_code_of_one_type_alone_is_not_asked_for_others() -> None:
+    error = "TypeError: 32 bits, please."
+    words = f"It works only in float32: in bfloat16 it raised {error}"
+    assert said(only_32, HALF) == ("note", words + DECLARE)
+    assert said(only_32, HALF, **MEANT) == ("failed", words)
 
 
 def test_gradients_must_reach_every_vector() -> None:
@@ -235,8 +307,82 @@ def test_rows_of_zeros_have_no_rounding() -> None:
 
 def test_masks_must_work_in_half_precision() -> None:
     words = "With mask, in float16 it raised RuntimeError: *"
-    expect(Filled(-1e9), HALF, "failed", words)
-    assert said(Filled(-1e4), HALF)[0] == "passed"
+    expect(Filled(-1e9), HALF, "failed", words, **MEANT)
+    expect(Filled(-1e9), HALF, "note", f"{words}{DECLARE}")
+    assert said(Filled(-1e4), HALF, **MEANT)[0] == "passed"
+
+
+class PickyOfMasks(PairMasked):
+    """With a mask, it raises in a type."""
+
+    dtype = torch.float32
+    words = "no mask, please"
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        if mask is not None and x.dtype == self.dtype:
+            raise RuntimeError(self.words)
+        return super().forward(x, mask)
+
+
+def test_a_mask_must_work_in_32_bits_anyway() -> None:
+    words = "With mask, in float32 it raised RuntimeError: no mask, please."
+    assert said(PickyOfMasks(SMALL), HALF) == ("failed", words)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("options", [{}, MEANT])
+def test_a_mask_of_another_type_is_the_callers_to_change(
+    dtype: torch.dtype, options: dict[str, Any]
+) -> None:
+    module = PickyOfMasks(SMALL)
+    module.dtype, module.words = dtype, "expected scalar type Half but found Float"
+    assert said(module, HALF, **options) == (
+        "note",
+        f"With mask, in {str(dtype).removeprefix('torch.')} it raised RuntimeError: "
+        "expected scalar type Half but found Float.",
+    )
+
+
+def test_what_is_noted_of_a_mask_hides_no_row_that_is_not_finite() -> None:
+    class Both(PickyOfMasks):
+        dtype = torch.bfloat16
+
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            rows = super().forward(x, mask)
+            lost = mask is not None and x.dtype == torch.float16
+            return rows * (torch.nan if lost else 1.0)
+
+    expect(Both(SMALL), HALF, "failed", "With mask, a row is not finite in float16*")
+
+
+class TwoMasks(Attention):
+    """In 16 bits one mask raises, and the other one gives rows that are nan."""
+
+    def forward(
+        self,
+        x: Tensor,
+        attn_mask: Tensor | None = None,
+        key_padding_mask: Tensor | None = None,
+    ) -> Any:
+        if x.itemsize == 2 and attn_mask is not None:
+            raise RuntimeError("no such mask, please")
+
+        def put(m: Any, scores: Tensor, given: Any) -> Tensor:
+            scores = hide(m, scores, None)
+            if attn_mask is not None:
+                scores = scores.masked_fill(~attn_mask, -1e4)
+            if key_padding_mask is not None:
+                scores = scores.masked_fill(~key_padding_mask[:, None, None], -1e4)
+            return scores
+
+        self.steps = self.steps | {"hide": put}
+        lost = x.itemsize == 2 and key_padding_mask is not None
+        return self.run(x) * (torch.nan if lost else 1.0)
+
+
+def test_what_is_noted_of_a_mask_hides_nothing_of_another() -> None:
+    words = "With key_padding_mask, a row is not finite in bfloat16*"
+    expect(TwoMasks(SMALL), HALF, "failed", words)
 
 
 def test_a_mask_that_64_bits_refuse_is_not_asked_in_16() -> None:
@@ -246,8 +392,8 @@ def test_a_mask_that_64_bits_refuse_is_not_asked_in_16() -> None:
                 raise TypeError("no 64 bits")
             return super().forward(x, mask)
 
-    assert said(Filled(-1e9), HALF)[0] == "failed"
-    assert said(Picky(-1e9), HALF)[0] == "passed"
+    assert said(Filled(-1e9), HALF, **MEANT)[0] == "failed"
+    assert said(Picky(-1e9), HALF, **MEANT)[0] == "passed"
 
 
 def test_masks_may_not_be_nan_in_half_precision() -> None:
@@ -276,7 +422,7 @@ class Lengths(Attention):
 
 def test_what_lengths_hide_by_must_fit_into_16_bits() -> None:
     words = "With valid_lens, in float16 it raised RuntimeError*"
-    expect(Lengths(SMALL, causal=False), HALF, "failed", words)
+    expect(Lengths(SMALL, causal=False), HALF, "failed", words, **MEANT)
 
 
 class Anew(PairMasked):
@@ -293,7 +439,10 @@ class Anew(PairMasked):
 
 
 def test_random_code_must_work_in_16_bits_too() -> None:
-    expect(Anew(SMALL), HALF, "failed", "In float16 it raised RuntimeError*")
+    words = "In float16 it raised RuntimeError*"
+    expect(Anew(SMALL), HALF, "failed", words, **MEANT)
+    expect(Anew(SMALL), HALF, "note", f"{words}{DECLARE}")
     module = Anew(SMALL)
     module.fill = -1e4
-    assert said(module, HALF) == ("passed", "Types are kept, and 16 bits are accepted.")
+    passed = ("passed", "Types are kept, and 16 bits are accepted.")
+    assert said(module, HALF, **MEANT) == passed

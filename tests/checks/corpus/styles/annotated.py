@@ -53,7 +53,7 @@ class MultiHeadedAttention(nn.Module):
         return self.linears[-1](rows)
 
 
-@style(defects=(HALF,), harmless=KEPT)
+@style(defects=(HALF,), harmless=KEPT, half_precision=True)
 def annotated_transformer():
     """In the style of the annotated transformer."""
     return MultiHeadedAttention(H, WIDTH)
@@ -93,7 +93,7 @@ class MultiHeadAttentionBlock(nn.Module):
         return self.w_o(x)
 
 
-@style(defects=(HALF,), harmless=KEPT)
+@style(defects=(HALF,), harmless=KEPT, half_precision=True)
 def hkproj_transformer():
     """In the style of hkproj's transformer in PyTorch: a mask that must be given."""
     return MultiHeadAttentionBlock(WIDTH, H, 0.1)
@@ -143,7 +143,7 @@ class Dreamgonfly(nn.Module):
         return self.final_projection(merged)
 
 
-@style(defects=(HALF,), harmless=KEPT)
+@style(defects=(HALF,), harmless=KEPT, half_precision=True)
 def dreamgonfly_transformer():
     """In the style of dreamgonfly's transformer: True hides, weights are kept."""
     return Dreamgonfly(WIDTH, H, 0.1)
@@ -237,7 +237,7 @@ class Jadore(nn.Module):
         return self.layer_norm(q + residual), attn
 
 
-@style(defects=(HALF,))
+@style(defects=(HALF,), half_precision=True)
 def jadore_transformer():
     """In the style of jadore801120's transformer: residual and norm after it."""
     return Jadore(H, WIDTH, D, 7, D**0.5)
@@ -247,7 +247,8 @@ def jadore_transformer():
     defects=(
         HALF,
         BY_MODEL,
-    )
+    ),
+    half_precision=True,
 )
 def jadore_early():
     """In the style of the first versions of jadore801120's transformer."""
@@ -300,6 +301,7 @@ MASKS_REPEATED = wrong(
         MASKS_REPEATED,
     ),
     harmless=OTHER,
+    half_precision=True,
 )
 def cyberzhg_relu():
     """In the style of CyberZHG's multi-head attention: relu after every layer."""
@@ -310,7 +312,8 @@ def cyberzhg_relu():
     defects=(
         HALF,
         MASKS_REPEATED,
-    )
+    ),
+    half_precision=True,
 )
 def cyberzhg_plain():
     """In the style of CyberZHG's multi-head attention, without its activation."""
@@ -322,7 +325,7 @@ class ScaledDotProductAttention(nn.Module):
         return dot_product(query, key, value, mask)[0]
 
 
-@style(defects=(HALF,))
+@style(defects=(HALF,), half_precision=True)
 def cyberzhg_scores():
     """In the style of CyberZHG's scaled dot product: three axes, no weights."""
     return ScaledDotProductAttention()
@@ -363,7 +366,7 @@ class GraykodeMended(Graykode):
         return self.layer_norm(self.linear(context) + residual)
 
 
-@style(defects=(HALF,))
+@style(defects=(HALF,), half_precision=True)
 def graykode_transformer():
     """In the style of graykode's nlp-tutorial: True hides, and must be given."""
     return GraykodeMended(WIDTH, H, D, 7)
@@ -376,7 +379,8 @@ def graykode_transformer():
             "The last layer is made anew in every call, so that it never learns.",
             r"made (anew|again)|new (layer|weights)|(each|every) call|random",
         ),
-    )
+    ),
+    half_precision=True,
 )
 def graykode_early():
     """In the style of the first versions of graykode's nlp-tutorial."""
@@ -411,14 +415,15 @@ class Aladdin(nn.Module):
     defects=(
         HALF,
         BY_MODEL,
-    )
+    ),
+    half_precision=True,
 )
 def aladdin_transformer():
     """In the style of a well-known video: values first, and einsum."""
     return Aladdin(WIDTH, H, WIDTH)
 
 
-@style(defects=(HALF,))
+@style(defects=(HALF,), half_precision=True)
 def aladdin_mended():
     """In the style of a well-known video, with the scale of a head."""
     return Aladdin(WIDTH, H, D)

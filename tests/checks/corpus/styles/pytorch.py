@@ -118,7 +118,7 @@ def causal_function():
     return causal_attention
 
 
-@style(defects=(HALF,))
+@style(defects=(HALF,), half_precision=True)
 def naive_function():
     """In the style of every first program: a function of three matrices."""
 
@@ -277,7 +277,7 @@ class DiveIn(nn.Module):
 LENS = {"state": "Weights are kept for pictures."}
 
 
-@style(defects=(HALF,), harmless=LENS)
+@style(defects=(HALF,), harmless=LENS, half_precision=True)
 def d2l_layer():
     """In the style of Dive into Deep Learning: lazy layers, and valid lengths."""
     made = DiveIn(WIDTH, H)
@@ -286,7 +286,7 @@ def d2l_layer():
     return made
 
 
-@style(defects=(HALF,), harmless=LENS)
+@style(defects=(HALF,), harmless=LENS, half_precision=True)
 def d2l_scores():
     """In the style of Dive into Deep Learning: three axes, no weights."""
     return DotProductAttention(rate=0.1)

@@ -1,5 +1,6 @@
 """Properties of numbers: gradients, precision, and size."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
@@ -91,42 +92,64 @@ def large(evidence: Evidence) -> Outcome:
 
 
 def half(evidence: Evidence) -> Outcome:
-    """Ask that the type is kept, and that 16 bits give what 64 give, rounded."""
+    """Ask that the type is kept, and that 16 bits give what 64 give, rounded.
+
+    Much code is never run in 16 bits. Where it raises in them, that is a note unless
+    they are meant. A wrong number is a failure, meant or not.
+    """
     widest = evidence.subject.dtype
     if widest.itemsize == 2:
         return _of_sixteen_bits(evidence)
+    noted: Outcome | None = None
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        try:
-            subject = evidence.subject.copy(dtype)
-            with torch.no_grad():
-                output = subject(subject.tokens())
-        except theirs() as raised:
-            if dtype == torch.float16 and "not implemented" in str(raised):
-                continue
-            if widest != torch.float64:
-                return note(
-                    f"It works only in {_short(widest)}: in {_short(dtype)} it "
-                    f"raised {describe(raised)}."
-                )
-            return failed(f"In {_short(dtype)} it raised {describe(raised)}.")
-        if output.dtype != dtype:
-            return failed(
-                f"Given {_short(dtype)} it returns {_short(output.dtype)}: a type is "
-                "fixed."
-            )
-        if not evidence.repeats.random:  # else there is nothing to compare with
-            worst = _roundings(subject, output, widest)
-            if worst > _ROUNDINGS:
-                return failed(
-                    f"In {_short(dtype)} it is off by {worst:.3g} roundings: numbers "
-                    "are lost, or a constant does not fit.",
-                    worst,
-                )
-        if wrong := _with_masks(evidence, subject):
-            return wrong
+        for outcome in _wrong_in(evidence, dtype):
+            if outcome.verdict == "failed":
+                return outcome
+            noted = noted or outcome
+    if noted is not None:
+        return noted
     if evidence.repeats.random:
         return passed("Types are kept, and 16 bits are accepted.")
     return passed("Types are kept; 16 bits give what 64 give, rounded.")
+
+
+def _wrong_in(evidence: Evidence, dtype: torch.dtype) -> Iterator[Outcome]:
+    """Give what is wrong in a type, or should be known of it."""
+    name, widest = _short(dtype), evidence.subject.dtype
+    try:
+        subject = evidence.subject.copy(dtype)
+        with torch.no_grad():
+            output = subject(subject.tokens())
+    except theirs() as raised:
+        if dtype == torch.float16 and "not implemented" in str(raised):
+            return
+        only = f"It works only in {_short(widest)}: in"
+        where = "In" if widest == torch.float64 else only
+        said = f"{where} {name} it raised {describe(raised)}."
+        yield _judged(evidence, dtype, said)
+        return
+    if output.dtype != dtype:
+        yield failed(
+            f"Given {name} it returns {_short(output.dtype)}: a type is fixed."
+        )
+        return
+    if not evidence.repeats.random:  # else there is nothing to compare with
+        worst = _roundings(subject, output, widest)
+        if worst > _ROUNDINGS:
+            yield failed(
+                f"In {name} it is off by {worst:.3g} roundings: numbers are lost, or a "
+                "constant does not fit.",
+                worst,
+            )
+            return
+    yield from _with_masks(evidence, subject)
+
+
+def _judged(evidence: Evidence, dtype: torch.dtype, said: str) -> Outcome:
+    """Judge an error in a type; much code is never meant to run in 16 bits."""
+    if dtype.itemsize > 2 or evidence.subject.meant_for_half:
+        return failed(said)
+    return note(f"{said} Say half_precision=True if it is meant to run in 16 bits.")
 
 
 def _roundings(subject: Subject, output: Tensor, widest: torch.dtype) -> float:
@@ -168,7 +191,7 @@ def _of_sixteen_bits(evidence: Evidence) -> Outcome:
     )
 
 
-def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
+def _with_masks(evidence: Evidence, subject: Subject) -> Iterator[Outcome]:
     """Ask in a type that masks work in it: a fill may not fit."""
     for mask in evidence.masks.obeyed:
         dtype = subject.dtype
@@ -180,23 +203,22 @@ def _with_masks(evidence: Evidence, subject: Subject) -> Outcome | None:
             with torch.no_grad():
                 rows = subject(x, **mask(table, dtype))
         except theirs() as raised:
-            said = describe(raised)
+            error = describe(raised)
+            said = f"With {mask.argument}, in {_short(dtype)} it raised {error}."
             # A mask of another type than the tokens is the caller's to change.
-            of_types = "expected scalar type" in said or "same dtype" in said
-            return (note if of_types else failed)(
-                f"With {mask.argument}, in {_short(dtype)} it raised {said}."
-            )
+            of_types = "expected scalar type" in error or "same dtype" in error
+            yield note(said) if of_types else _judged(evidence, dtype, said)
+            continue
         with torch.no_grad():
             expected = evidence.subject.copy()(
                 x.to(mask.dtype), **mask(table, mask.dtype)
             )
         known = expected.isfinite()
         if not bool(rows[known].isfinite().all()):
-            return failed(
+            yield failed(
                 f"With {mask.argument}, a row is not finite in {_short(dtype)}: what "
                 "hidden scores are filled with does not fit."
             )
-    return None
 
 
 def _short(dtype: torch.dtype) -> str:

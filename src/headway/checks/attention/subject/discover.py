@@ -67,7 +67,16 @@ def _discover(target: Target, options: Options) -> Subject:
             failures.append(Failure("copying it", None, raised))
             continue
         ways = [
-            Subject(name, copied, call, d_in, dtype, _device(copied), options)
+            Subject(
+                name,
+                copied,
+                call,
+                d_in,
+                dtype,
+                _device(copied),
+                options,
+                came_in_half=_is_in_half(target),
+            )
             for call, d_in in _candidate_calls(copied, options)
         ]
         if found := _first_that_works(ways, failures):
@@ -298,6 +307,13 @@ def draw_weights(module: nn.Module) -> None:
                 few = min if parameter.ndim == 2 else max
                 drawn = drawn / math.sqrt(few(parameter.shape[-2:]))
             parameter.copy_(drawn)
+
+
+def _is_in_half(target: Target) -> bool:
+    """Ask whether all parameters of a module are numbers of 16 bits."""
+    stored = target.parameters() if isinstance(target, nn.Module) else ()
+    sizes = {one.dtype.itemsize for one in stored if one.is_floating_point()}
+    return sizes == {2}
 
 
 def _device(target: Target) -> torch.device:

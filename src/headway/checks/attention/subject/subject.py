@@ -43,6 +43,7 @@ class Options:
     sinks: str | None = None
     norms: Literal["none", "after projection", "after rotation"] | None = None
     groups: int | None = None
+    half_precision: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Subject:
         undropped: Whether to leave out what functions of torch drop in eval.
         refused: Whether no call of the declared layout works, so that this one was
             found without it.
+        came_in_half: Whether all parameters had 16 bits before they were copied.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Subject:
     extra: Mapping[str, Any] = field(default_factory=dict)
     undropped: bool = False
     refused: bool = False
+    came_in_half: bool = False
 
     def __call__(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the code with tokens, and with the same random numbers each time.
@@ -150,6 +153,12 @@ class Subject:
         """Whether it is meant to see only the nearest keys, as declared or named."""
         told = self.options.window
         return intent.has_window(self.target) if told is None else told != "none"
+
+    @property
+    def meant_for_half(self) -> bool:
+        """Whether it is meant to run in 16 bits, as declared, or as it came."""
+        told = self.options.half_precision
+        return self.came_in_half if told is None else told
 
     def tokens(
         self, B: int | None = None, T: int | None = None, *, seed: int = 0
