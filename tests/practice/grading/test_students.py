@@ -181,6 +181,10 @@ def test_an_edition_is_compared(
     assert captured.out.splitlines()[2:3] == ["cleo  +  1 of 1"]
     assert captured.err == ""
     path = library["double"].path
+    path.with_suffix(".mistakes").write_text("# it is lost\n- x * 2\n+ x\n")
+    said = "Not as in the edition: the exercise double."
+    assert edition.differs(library, place) == (7, said)
+    path.with_suffix(".mistakes").unlink()
     path.write_text(path.read_text() + "\n# changed\n")
     found = json.loads(place.read_text()) | {"judge": "", "torch": "1.0"}
     found["exercises"] |= dict.fromkeys("abc", "")

@@ -27,7 +27,7 @@ def describe(library: Library, seed: int) -> dict[str, Any]:
         "seed": seed,
         "torch": torch.__version__.partition("+")[0],
         "judge": _digest(*judge),
-        "exercises": {one.name: _digest(one.path) for one in library.values()},
+        "exercises": {one.name: _digest(*one.files) for one in library.values()},
     }
 
 

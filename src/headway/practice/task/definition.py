@@ -179,7 +179,8 @@ class Exercise:
         hints: Three, each giving more away than the one before, none the line itself.
         draw: Draws the arguments of one trial.
         law: What holds of every right answer, told after success.
-        wrong: The mistakes that are known.
+        wrong: The mistakes that are known, besides those in a file `NAME.mistakes`
+            beside the exercise's.
         right: Other right answers: what may stand in the hole instead.
         forbids: Ways to the right result that the task forbids; the first trial is
             watched.
@@ -204,8 +205,8 @@ class Exercise:
     hints: Sequence[str]
     draw: Callable[[Draw], tuple[Any, ...]]
     law: str
-    wrong: Sequence[Wrong]
     right: Sequence[str]
+    wrong: Sequence[Wrong] = ()
     forbids: Sequence[Forbidden] = ()
     ask: Callable[..., Any] = call
     properties: Sequence[Property] = ()

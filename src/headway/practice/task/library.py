@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib.machinery import SourceFileLoader
@@ -13,6 +13,7 @@ from typing import Any, cast
 import torch
 
 from headway.practice.task.definition import Draw, Exercise, has_fractions
+from headway.practice.task.mistakes import read_mistakes
 from headway.practice.task.refused import RefusedError
 from headway.practice.task.source import EXAMPLE, Source, cut
 
@@ -79,6 +80,12 @@ class Task:
         with torch.random.fork_rng(devices=()):
             return drawn, exercise.ask(made[exercise.answer], *drawn)
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """Its file, and that of its mistakes if there is one."""
+        mistakes = self.path.with_suffix(".mistakes")
+        return [self.path, mistakes] if mistakes.exists() else [self.path]
+
     @cached_property
     def source(self) -> Source:
         """Its text and its solution."""
@@ -93,7 +100,8 @@ class Task:
         found = getattr(module, "EXERCISE", None)
         if not isinstance(found, Exercise):
             raise RefusedError(f"{self.path.name} must define EXERCISE, an Exercise.")
-        return found
+        mistakes = [one for file in self.files[1:] for one in read_mistakes(file)]
+        return replace(found, wrong=[*found.wrong, *mistakes])
 
 
 class Library(Mapping[str, Task]):
