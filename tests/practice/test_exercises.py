@@ -46,6 +46,10 @@ IN_OTHER_WORDS = {
     "rotary-angles-laid-out-otherwise": [
         "look_back",
         "look_back",
+        "rotary_scores",
+        "rotary_scores",
+        "rotary_scores",
+        "rotary_scores",
         "rotate",
         "rotate",
         "rotate",
