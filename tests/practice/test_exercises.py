@@ -50,6 +50,10 @@ IN_OTHER_WORDS = {
     "rotary-angles-laid-out-otherwise": [
         "look_back",
         "look_back",
+        "rotary_scores",
+        "rotary_scores",
+        "rotary_scores",
+        "rotary_scores",
         "rotate",
         "rotate",
         "rotate",
