@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import coverage
 import jaxtyping
 import pytest
 
@@ -47,6 +48,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "refusal: bad input on purpose; switches the shape checks off for the test, "
         "which would else refuse it before the package's own sentence.",
     )
+
+
+def pytest_sessionfinish() -> None:
+    # pytest-xdist kills a worker that needs more than ten seconds to end, as one may on a
+    # busy machine; what it has measured would be lost.
+    measured = coverage.Coverage.current()
+    if "PYTEST_XDIST_WORKER" in os.environ and measured is not None:
+        measured.stop()
+        measured.save()
 
 
 @pytest.fixture(autouse=True)
