@@ -51,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    # pytest-xdist kills a worker that needs more than ten seconds to end, as one may on a
-    # busy machine; what it has measured would be lost.
+    # pytest-xdist kills a worker that needs more than ten seconds to end, as one may on
+    # a busy machine; what it has measured would be lost.
     measured = coverage.Coverage.current()
     if "PYTEST_XDIST_WORKER" in os.environ and measured is not None:
         measured.stop()
