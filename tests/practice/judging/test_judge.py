@@ -707,3 +707,14 @@ def test_the_readers_random_numbers_stay(library: Library) -> None:
     torch.manual_seed(5)
     of(library, "double", lambda x: x * 2)
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_gradients_that_an_answer_leaves_off_are_on_for_the_next(
+    library: Library,
+) -> None:
+    def double(x: Tensor) -> Tensor:
+        torch.set_grad_enabled(False)
+        return x * 2
+
+    assert of(library, "double", double).state == "passed"
+    assert torch.is_grad_enabled()

@@ -454,7 +454,8 @@ def attempt(task: Task, answer: Any, drawn: tuple[Any, ...], seed: int = 1) -> R
 
 def _asked(task: Task, answer: Any, given: Sequence[Any]) -> Result:
     try:
-        return Result(task.exercise.ask(answer, *given))
+        with torch.enable_grad():  # which an answer may leave switched off
+            return Result(task.exercise.ask(answer, *given))
     except _of_answers(task) as raised:
         return Result(error=raised)
 
