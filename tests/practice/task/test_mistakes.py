@@ -29,7 +29,10 @@ TEXT = """\
 # nothing is left
 - x
 @alone
+# all of it is another
++     return x
 """
+HOLE = "    y = x * 2\n    return y\n"
 
 
 def written(folder: Path, text: str) -> Path:
@@ -39,7 +42,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_mistake_has_what_its_lines_say(tmp_path: Path) -> None:
-    assert read_mistakes(written(tmp_path, TEXT)) == [
+    assert read_mistakes(written(tmp_path, TEXT), HOLE) == [
         Wrong("x * 2", "x * 3", "it is three times as much", hint="Count again."),
         Wrong(
             "y = x * 2\n\n    return y",
@@ -49,8 +52,9 @@ def test_a_mistake_has_what_its_lines_say(tmp_path: Path) -> None:
             same_as="it is lost",
         ),
         Wrong("x", "", "nothing is left", alone=True),
+        Wrong("    y = x * 2\n    return y", "    return x", "all of it is another"),
     ]
-    assert read_mistakes(written(tmp_path, "")) == []
+    assert read_mistakes(written(tmp_path, ""), HOLE) == []
 
 
 @pytest.mark.refusal
@@ -73,8 +77,8 @@ def test_a_mistake_has_what_its_lines_say(tmp_path: Path) -> None:
             "@hint, @same_as, @alone; got '@alone now'.",
         ),
         (
-            "# it is lost\n- x\n# it is doubled\n+ y\n",
-            "double.mistakes: a mistake must have a line -; got it is doubled.",
+            "# it is lost\n- x\n# it is doubled\n",
+            "double.mistakes: a mistake must have a line - or +; got it is doubled.",
         ),
     ],
 )
@@ -82,7 +86,7 @@ def test_a_line_that_belongs_to_no_mistake_is_refused(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
     with pytest.raises(RefusedError) as refusal:
-        read_mistakes(written(tmp_path, text))
+        read_mistakes(written(tmp_path, text), HOLE)
     assert str(refusal.value) == sentence
 
 

@@ -100,7 +100,8 @@ class Task:
         found = getattr(module, "EXERCISE", None)
         if not isinstance(found, Exercise):
             raise RefusedError(f"{self.path.name} must define EXERCISE, an Exercise.")
-        mistakes = [one for file in self.files[1:] for one in read_mistakes(file)]
+        hole = self.source.hole
+        mistakes = [one for file in self.files[1:] for one in read_mistakes(file, hole)]
         return replace(found, wrong=[*found.wrong, *mistakes])
 
 

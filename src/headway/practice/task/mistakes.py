@@ -6,8 +6,9 @@ A mistake is a sentence, what stands in the solution, and what stands there inst
     - tril(S - T)
     + triu(S - T)
 
-Lines that begin with `@` say more: `@exhibit`, `@hint` and `@same_as` with a text, and
-`@alone`. The likeliest mistake stands first.
+Without a line `-`, all lines of the solution are replaced. Lines that begin with `@` say
+more: `@exhibit`, `@hint` and `@same_as` with a text, and `@alone`. The likeliest mistake
+stands first.
 """
 
 from pathlib import Path
@@ -20,8 +21,12 @@ _LINES = {"-": "old", "+": "new"}
 _TEXTS = ("@exhibit", "@hint", "@same_as")
 
 
-def read_mistakes(path: Path) -> list[Wrong]:
+def read_mistakes(path: Path, solution: str) -> list[Wrong]:
     """Read the mistakes of a file, the likeliest first.
+
+    Args:
+        path: The file.
+        solution: The lines that a reader writes.
 
     Raises:
         ValueError: If a line belongs to no mistake, or one changes nothing.
@@ -43,11 +48,12 @@ def read_mistakes(path: Path) -> list[Wrong]:
             marks = ", ".join(["#", *_LINES, *_TEXTS, "@alone"])
             _refuse(path, number, f"a line must begin with one of {marks}", line)
     for one in found:
-        if not one["old"]:
+        if not one["old"] and not one["new"]:
             text = one["sentence"]
             raise RefusedError(
-                f"{path.name}: a mistake must have a line -; got {text}."
+                f"{path.name}: a mistake must have a line - or +; got {text}."
             )
+        one["old"] = one["old"] or [solution.strip("\n")]
         one |= {name: "\n".join(one[name]) for name in _LINES.values()}
     return [Wrong(**one) for one in found]
 
