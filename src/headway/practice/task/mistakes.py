@@ -6,9 +6,9 @@ A mistake is a sentence, what stands in the solution, and what stands there inst
     - tril(S - T)
     + triu(S - T)
 
-Without a line `-`, all lines of the solution are replaced. Lines that begin with `@` say
-more: `@exhibit`, `@hint` and `@same_as` with a text, and `@alone`. The likeliest mistake
-stands first.
+Without a line `-`, all lines of the solution are replaced. Lines that begin with `@`
+say more: `@exhibit`, `@hint` and `@same_as` with a text, and `@alone`. The likeliest
+mistake stands first.
 """
 
 from pathlib import Path
