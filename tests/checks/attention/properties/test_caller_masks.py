@@ -325,6 +325,21 @@ def test_texts_of_one_length_have_no_padding() -> None:
     )
 
 
+def test_texts_of_one_token_are_not_asked_for_masks() -> None:
+    class OfOneToken(HidesPadding):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            if x.shape[1] > 1:
+                raise ValueError("one token only")
+            return super().forward(x, key_padding_mask)
+
+    expected = (
+        "not applicable",
+        "With one token, nothing is left to hide.",
+    )
+    assert said(OfOneToken(SMALL), OBEYED) == expected
+    assert said(OfOneToken(SMALL), FULLY_MASKED) == expected
+
+
 def test_a_mask_that_is_another_in_training_is_found() -> None:
     class Wrong(HidesPadding):
         def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:

@@ -78,8 +78,13 @@ _REASONS = {
 }
 
 
+_NOTHING_TO_HIDE = "With one token, nothing is left to hide."
+
+
 def obeyed(evidence: Evidence) -> Outcome:
     """Ask that each mask that is taken hides what it says."""
+    if evidence.subject.T == 1:
+        return not_applicable(_NOTHING_TO_HIDE)
     masks = evidence.masks
     for name, effect in masks.disobeyed.items():
         layer = evidence.weights.layer
@@ -340,6 +345,8 @@ def fully_masked(evidence: Evidence) -> Outcome:
     Code that shares in 32 bits inside, and hides with the lowest number of 64, must not
     be blamed for this mixture: it is asked in 32 bits throughout.
     """
+    if evidence.subject.T == 1:
+        return not_applicable(_NOTHING_TO_HIDE)
     mask = evidence.masks.of_pairs or evidence.masks.of_keys
     if mask is None or mask.of_lengths:  # a text of no tokens is no text
         return not_applicable("It takes no mask that could hide everything.")
