@@ -59,6 +59,27 @@ def test_32_bits_are_taken_where_64_are_not() -> None:
     assert discovered(OfTokens()).dtype == torch.float64
 
 
+def test_32_bits_are_taken_where_64_take_one_token_alone() -> None:
+    """A mask of 32 bits that one token does without must not hide all that follows."""
+
+    class Masked(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            T = x.shape[1]
+            return torch.ones(T, T).tril() @ super().forward(x) if T > 1 else x
+
+    subject = discovered(Masked())
+    assert (subject.dtype, subject.T) == (torch.float32, 7)
+
+
+def test_64_bits_are_taken_where_none_take_more_than_one_token() -> None:
+    class OfOneToken(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x.reshape(1, 1, WIDTH))
+
+    subject = discovered(OfOneToken())
+    assert (subject.dtype, subject.T) == (torch.float64, 1)
+
+
 def test_weights_are_drawn_anew_with_their_meaning() -> None:
     """What was one stays about one, what was zero is no more; counts stay."""
     module = nn.Module()

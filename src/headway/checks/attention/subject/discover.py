@@ -60,6 +60,7 @@ def _discover(target: Target, options: Options) -> Subject:
     name = name_of(target)
     refuse_empty(target, name)
     failures: list[Failure] = []
+    of_one_token: Subject | None = None
     for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
@@ -79,8 +80,12 @@ def _discover(target: Target, options: Options) -> Subject:
             )
             for call, d_in in _candidate_calls(copied, options)
         ]
-        if found := _first_that_works(ways, failures):
+        found = _first_that_works(ways, failures)
+        if found is not None and found.T > 1:
             return _with_axes_in_order(found)
+        of_one_token = of_one_token or found  # fewer bits may take more tokens
+    if of_one_token is not None:
+        return _with_axes_in_order(of_one_token)
     raise CannotCheckError(explain(target, options, failures))
 
 
