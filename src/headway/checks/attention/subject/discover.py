@@ -83,7 +83,8 @@ def _discover(target: Target, options: Options) -> Subject:
         found = _first_that_works(ways, failures)
         if found is not None and found.T > 1:
             return _with_axes_in_order(found)
-        of_one_token = of_one_token or found  # fewer bits may take more tokens
+        if found is not None and not _fits_by_accident(found):
+            of_one_token = of_one_token or found  # fewer bits may take more tokens
     if of_one_token is not None:
         return _with_axes_in_order(of_one_token)
     raise CannotCheckError(explain(target, options, failures))
@@ -113,6 +114,12 @@ def _first_that_works(
         if doubtful:
             return doubtful
     return None
+
+
+def _fits_by_accident(subject: Subject) -> bool:
+    """Ask whether values were filled in that may be right for a single token alone."""
+    filled = any(word != "None" for word in subject.call.filling.shown.values())
+    return filled and subject.context_length != 1
 
 
 def _refuse_numbers(options: Options) -> None:
