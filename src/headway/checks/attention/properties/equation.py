@@ -234,6 +234,8 @@ def _besides(weights: Projections, design: Design) -> str:
     groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
     if groups < weights.heads:
         found.append(f"{groups} {'group' if groups == 1 else 'groups'} of keys")
+    if weights.averaged:
+        found.append("the same values for all heads, and their mean")
     return f", with {'; '.join(found)}" if found else ""
 
 
