@@ -22,6 +22,7 @@ from headway.checks.attention.oracle import (
 )
 from headway.checks.attention.oracle.long_texts import in_long_texts
 from headway.checks.attention.oracle.mistakes import left_out, other_speeds
+from headway.checks.attention.properties.kept_mask import with_kept_mask
 from headway.checks.core import book_sections as book
 from headway.checks.core.names import read_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
@@ -269,6 +270,8 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
             "here explains it.",
             difference,
         )
+    if kept := with_kept_mask(evidence):
+        return kept
     return failed(
         "It is not what the equation gives, and no mistake known here explains it.",
         difference,
