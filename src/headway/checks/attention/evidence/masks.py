@@ -5,6 +5,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -464,7 +465,7 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
         if not torch.equal(table, visible) and _agree(seen, table, dead)
     ]
 
-    def masked(y: Tensor) -> Tensor:
+    def masked(y: Tensor, keep: Tensor = keep) -> Tensor:
         table = keep.expand(len(y), -1, -1).clone()
         return subject(y, **form(table.to(y.device), y.dtype))
 
@@ -475,7 +476,13 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
         return "nothing"
     if same or near[:1] == ["either"]:
         x = subject.tokens()
-        if found := fault(masked, subject, x, visible, keep, either=not same):
+        tables_of_others = [example_table(form, 1, subject.T, n)[0] for n in (0, 2)]
+        others: dict[Callable[[Tensor], Tensor], Tensor] = {
+            partial(masked, keep=one): one for one in tables_of_others
+        }
+        if found := fault(
+            masked, subject, x, visible, keep, either=not same, others=others
+        ):
             return found
     if same:
         return "numbers"
