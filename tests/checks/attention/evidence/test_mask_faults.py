@@ -100,3 +100,39 @@ def test_where_either_is_seen_it_has_to_count_for_less(
 ) -> None:
     found = fault(attending(bias), attending(), X, EVERY, KEEP, either=either)
     assert found == effect
+
+
+PAIRS = (torch.arange(7)[:, None] + 2 * torch.arange(7)) % 3 != 1
+OTHER = (torch.arange(7) % 3 != 0).expand(7, 7)
+
+
+def beside(keep: Tensor, *, after: bool, factor: Tensor | float = 1.0) -> Given:
+    """Give tokens and what attention adds, whose weights or scores a mask hides."""
+
+    def attend(x: Tensor) -> Tensor:
+        scores = x @ x.mT
+        if after:
+            weights = scores.softmax(dim=-1) * keep
+        else:
+            weights = scores.masked_fill(~keep, 1e-9).softmax(dim=-1)
+        return x + factor * (weights @ x)
+
+    return attend
+
+
+@pytest.mark.parametrize("keep", [KEEP, PAIRS])
+def test_weights_are_hidden_beside_what_is_added_to_attention(keep: Tensor) -> None:
+    plain = beside(EVERY, after=True)
+    for after, effect in ((True, "after the softmax"), (False, "near zero")):
+        others = {beside(OTHER, after=after): OTHER}
+        masked = beside(keep, after=after)
+        assert fault(masked, plain, X, EVERY, keep, others=others) == effect
+
+
+@pytest.mark.parametrize(
+    "factor", [torch.arange(7.0)[:, None], 2.0], ids=["by row", "2"]
+)
+def test_rows_that_lack_other_shares_have_no_weights_hidden(factor: Any) -> None:
+    plain, alike = beside(EVERY, after=True), beside(EVERY, after=True, factor=factor)
+    found = fault(alike, plain, X, EVERY, KEEP, others={alike: OTHER})
+    assert found != "after the softmax"

@@ -95,6 +95,17 @@ def test_what_is_not_obeyed_says_what_it_does() -> None:
         assert masks.disobeyed == {"mask": effect}
 
 
+@pytest.mark.parametrize("kind", [PairMasked, KeyMasked])
+def test_weights_are_hidden_too_late_beside_a_residual(kind: Any) -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        rows = run(x)
+        return rows + x[..., : rows.shape[-1]]
+
+    wrong = CALLER_MASKS["the mask is applied after the softmax"]
+    module = kind(SMALL, causal=False, **{**wrong.options, **wrong.steps, "call": call})
+    assert [*evidence_of(module).masks.disobeyed.values()] == ["after the softmax"]
+
+
 def test_a_mask_of_keys_may_not_show_the_future() -> None:
     class Wrong(KeyMasked):
         def forward(self, x: Tensor, padding_mask: Tensor | None = None) -> Any:

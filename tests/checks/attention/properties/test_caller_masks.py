@@ -45,6 +45,130 @@ def test_a_mask_that_is_not_understood_is_not_judged() -> None:
     )
 
 
+@pytest.mark.parametrize("annotation", [str | None, "Optional[str]", bool])
+def test_a_word_is_no_mask_that_is_ignored(annotation: Any) -> None:
+    class Told(Attention):
+        def forward(self, x: Tensor, mask: Any = None) -> Any:
+            assert not isinstance(mask, str)
+            return super().forward(x)
+
+    Told.forward.__annotations__["mask"] = annotation
+    said_of = annotation if annotation is not bool else "bool"
+    assert said(Told(SMALL), OBEYED) == (
+        "not applicable",
+        f"By its annotation, mask is {said_of}: no tensor.",
+    )
+
+
+@pytest.mark.parametrize("annotation", [Tensor | None, "Tensor | str", Any])
+def test_what_may_be_a_tensor_may_not_be_ignored(annotation: Any) -> None:
+    class Wrong(Attention):
+        def forward(self, x: Tensor, mask: Any = None) -> Any:
+            return super().forward(x)
+
+    Wrong.forward.__annotations__["mask"] = annotation
+    words = "It takes mask, and mask changes nothing."
+    assert said(Wrong(SMALL), OBEYED) == ("failed", words)
+
+
+def test_a_word_by_its_annotation_may_not_act_wrongly() -> None:
+    class Wrong(PairMasked):
+        def forward(self, x: Tensor, mask: "str | None" = None) -> Any:
+            return super().forward(x, None if mask is None else mask.mT)
+
+    expect(Wrong(SMALL, causal=False), OBEYED, "failed", "mask is transposed: *")
+
+
+class Switch(Attention):
+    """Whether a mask is there says whether the future is hidden."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(SMALL, causal=False, **options)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        self.causal = mask is not None
+        return super().forward(x)
+
+
+def test_a_mask_may_only_switch_the_one_of_the_future_on() -> None:
+    assert said(Switch(), OBEYED) == (
+        "note",
+        "mask only says that the future is hidden: whatever it holds, a row sees "
+        "itself and the past. Hand it no mask of anything else.",
+    )
+
+
+def test_a_flag_may_switch_the_mask_of_the_future_on() -> None:
+    class Flag(Switch):
+        def forward(self, x: Tensor, mask: "bool | None" = None) -> Any:
+            return super().forward(x, mask)  # type: ignore[arg-type]
+
+    words = "By its annotation, mask is bool | None: no tensor."
+    expect(Flag(), OBEYED, "not applicable", words)
+
+
+def test_a_mask_that_is_to_hide_more_may_not_only_switch() -> None:
+    """It is declared, or it hides keys by its name."""
+
+    class OfKeys(Switch):
+        def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Any:
+            return super().forward(x, key_padding_mask)
+
+    words = "Whatever {} holds, a row sees itself and the past: what it hides besides *"
+    declared = {"mask": "True may look"}
+    expect(Switch(), OBEYED, "failed", words.format("mask"), masks=declared)
+    expect(OfKeys(), OBEYED, "failed", words.format("key_padding_mask"))
+
+
+def test_a_mask_that_does_more_than_hide_the_future_is_no_switch() -> None:
+    """The more it holds, the larger are its rows."""
+
+    class Wrong(Switch):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+            rows = super().forward(x, mask)
+            return rows if mask is None else rows * (1 + mask.double().mean())
+
+    expect(Wrong(), OBEYED, "failed", "With mask, a row shows itself and the past.")
+
+
+def test_a_second_mask_is_asked_beside_a_switch() -> None:
+    class Two(Switch):
+        def forward(
+            self,
+            x: Tensor,
+            mask: Tensor | None = None,
+            key_padding_mask: Tensor | None = None,
+        ) -> Any:
+            return super().forward(x, mask)
+
+    words = "It takes key_padding_mask, and key_padding_mask changes nothing."
+    assert said(Two(), OBEYED) == ("failed", words)
+
+
+def test_a_mask_that_is_obeyed_stands_beside_a_switch() -> None:
+    class Two(KeyMasked):
+        def forward(
+            self, x: Tensor, padding_mask: Tensor | None = None, mask: Any = None
+        ) -> Any:
+            self.causal = mask is not None
+            return super().forward(x, padding_mask)
+
+    class Changes(Two):
+        def forward(
+            self, x: Tensor, padding_mask: Tensor | None = None, mask: Any = None
+        ) -> Any:
+            rows = super().forward(x, padding_mask, mask)
+            if padding_mask is not None:
+                padding_mask.zero_()
+            return rows
+
+    two = Two(SMALL, causal=False)
+    expect(two, OBEYED, "note", "mask only says that the future is hidden: *")
+    assert said(two, PADDING)[0] == "passed"
+    words = "It changes its padding_mask in place."
+    expect(Changes(SMALL, causal=False), OBEYED, "failed", words)
+
+
 def test_a_mask_that_no_form_of_can_work_is_a_mistake() -> None:
     class Wrong(Attention):
         def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:

@@ -49,6 +49,29 @@ def test_a_context_may_be_an_option() -> None:
     assert said(OfContext(), OTHERS, d_in=WIDTH) == SEES
 
 
+class WithMaskOfPairs(Attend):
+    """A mask is needed, which has a place for each query and each key."""
+
+    def forward(self, x: Tensor, mask: Tensor, context: Tensor | None = None) -> Tensor:
+        y = x if context is None else context
+        scores = self.q(x) @ self.k(y).mT / WIDTH**0.5
+        seen = mask.reshape(len(x), x.shape[1], self.keys(x, y).shape[1])
+        return scores.masked_fill(seen == 0, -torch.inf).softmax(-1) @ self.v(y)
+
+    def keys(self, x: Tensor, y: Tensor) -> Tensor:
+        return y
+
+
+def test_a_mask_that_is_needed_is_made_for_other_tokens() -> None:
+    class Wrong(WithMaskOfPairs):
+        def keys(self, x: Tensor, y: Tensor) -> Tensor:
+            return x
+
+    assert said(WithMaskOfPairs(), OTHERS, d_in=WIDTH) == SEES
+    words = "With 11 keys for 7 queries it raised *: the number of queries is taken *"
+    expect(Wrong(), OTHERS, "failed", words, d_in=WIDTH)
+
+
 def attend_texts(m: Any, x: Tensor) -> Tensor:
     return m(x, x)
 

@@ -348,3 +348,42 @@ def test_vectors_that_grow_as_they_are_rotated_are_noted() -> None:
 
     words = "It is not what the equation gives: the complex numbers*"
     expect(Grows(), EQUATION, "note", words)
+
+
+class OneValue(nn.Module):
+    """Heads have queries and keys of their own, and the same values."""
+
+    def __init__(
+        self, join: Any = torch.mean, factor: float = 5**-0.5, *, out: bool = True
+    ) -> None:
+        super().__init__()
+        self.join, self.factor, self.num_heads = join, factor, 3
+        self.query, self.key = nn.Linear(17, 3 * 5), nn.Linear(17, 3 * 5)
+        self.value = nn.Linear(17, 5)
+        self.out = nn.Linear(5, 17) if out else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        split = (one(x).unflatten(-1, (3, 5)) for one in (self.query, self.key))
+        query, key = (one.transpose(1, 2) for one in split)
+        weights = (query @ key.mT * self.factor).softmax(-1)
+        rows: Tensor = self.out(self.join(weights @ self.value(x)[:, None], dim=1))
+        return rows
+
+
+@pytest.mark.parametrize("out", [True, False])
+def test_heads_with_the_same_values_may_give_their_mean(out: bool) -> None:
+    words = "*, with the same values for all heads, and their mean."
+    expect(OneValue(out=out), EQUATION, "passed", words)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"join": torch.sum}, "*heads found is multiplied by 3*"),
+        ({"factor": 1.0}, "*scores are not scaled*"),
+    ],
+)
+def test_mistakes_are_named_where_heads_give_their_mean(
+    options: dict[str, Any], words: str
+) -> None:
+    expect(OneValue(**options), EQUATION, "failed", words)

@@ -128,6 +128,26 @@ def test_a_layer_that_may_move_the_mean_is_named() -> None:
     expect(module, DROPOUT, "not applicable", words)
 
 
+def in_a_block(last: Any) -> Dropping:
+    """Make attention without dropout, with layers behind it."""
+    layers = {"drop": nn.Dropout(0.1), "first": nn.Linear(17, 9)}
+    layers |= {"second": nn.Linear(9, 17), "proj": nn.Linear(5, 17)}
+
+    def end(m: Any, rows: Tensor) -> Tensor:
+        joined = m.proj(rows)
+        hidden: Tensor = m.second(nn.functional.gelu(m.first(joined)))
+        return joined + last(m, hidden)
+
+    return Dropping(lambda m, scores: scores.softmax(-1), end, **layers)
+
+
+def test_dropout_may_be_in_layers_behind_attention_alone() -> None:
+    module = in_a_block(lambda m, hidden: m.drop(hidden))
+    assert said(module, DROPOUT)[0] == "passed"
+    words = "It has a dropout rate, but in training nothing is dropped."
+    expect(in_a_block(lambda m, hidden: hidden), DROPOUT, "failed", words)
+
+
 def the_same(m: Any, scores: Tensor) -> Tensor:
     weights = scores.softmax(dim=-1)
     return weights * m.first(torch.ones_like(weights[:1]))

@@ -11,7 +11,14 @@ from tests.checks.support.asking import calling, evidence_of, expect, said
 from tests.checks.support.right import STEPS
 from tests.support.attention_in_steps import SIZES, SMALL, Attention, Sizes, hide
 from tests.support.mistakes import MISTAKES, build
-from tests.support.mistakes.mistake import ALONE, CONTEXT, LONGER, SIZE
+from tests.support.mistakes.mistake import (
+    ALONE,
+    CONTEXT,
+    EQUATION,
+    LONGER,
+    SIZE,
+    SUM,
+)
 
 
 def test_a_text_beyond_the_context_may_be_refused() -> None:
@@ -118,6 +125,51 @@ def test_a_view_of_what_is_elsewhere_in_memory_is_said_to_be_one() -> None:
         return run(x)
 
     words = "*use reshape() where view() finds numbers in a different order in memory."
+    expect(calling(call), SIZE, "failed", words)
+
+
+class OfTheLargest(nn.Module):
+    """A query keeps its largest scores, if there are so many."""
+
+    def __init__(self, kept: int = 3, factor: float = 1.0) -> None:
+        super().__init__()
+        self.kept, self.factor = kept, factor
+        self.query, self.key, self.value = (nn.Linear(13, 13) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).mT / 13**0.5
+        least = scores.topk(self.kept, dim=-1)[0][..., -1:]
+        weights = scores.masked_fill(scores < least, -torch.inf).softmax(-1)
+        rows: Tensor = weights * (1 + self.factor * (x.shape[1] > 6)) @ self.value(x)
+        return rows
+
+
+def test_a_text_of_fewer_tokens_than_are_kept_may_be_refused() -> None:
+    report = check(OfTheLargest(factor=0.0))
+    assert [one.id for one in report.failed] == []
+    rows = {one.id: (one.verdict, one.sentence) for one in report.rows}
+    assert rows[SIZE] == (
+        "note",
+        "It takes texts of 3 tokens or more: with one token it raised RuntimeError: "
+        "selected index k out of range.",
+    )
+    verdict, sentence = rows[EQUATION]
+    assert verdict == "note"
+    assert sentence.startswith("It is not what the equation gives. It uses topk, which")
+    assert rows[SUM][0] == "passed"
+
+
+def test_equal_tokens_are_compared_with_one_less_if_one_is_not_taken() -> None:
+    assert said(OfTheLargest(), SUM)[0] == "failed"
+
+
+def test_a_text_of_one_token_that_raises_is_told() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[1] == 1:
+            raise RuntimeError("no axis is left")
+        return run(x)
+
+    words = "With tokens of shape (3, 1, 13) it raised RuntimeError: no axis is left: *"
     expect(calling(call), SIZE, "failed", words)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tests.checks.support.asking import expect, rows_of
 from tests.checks.support.right import Windowed
@@ -112,3 +112,28 @@ def test_code_that_mixes_nothing_is_told_so() -> None:
 def test_a_window_on_both_sides_is_noted() -> None:
     words = "A row sees 2 tokens on both sides: the window reaches*"
     expect(LooksAhead(2, causal=False), PAST, "note", words, causal=False)
+
+
+class OfTheLargest(nn.Module):
+    """A query keeps its two largest scores, or is hidden from all but itself."""
+
+    def __init__(self, *, alone: bool = False) -> None:
+        super().__init__()
+        self.alone = alone
+        self.query, self.key, self.value = (nn.Linear(13, 13) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(x).mT
+        least = scores.topk(2, dim=-1)[0][..., -1:]
+        hidden = scores < least
+        if self.alone:
+            hidden = ~torch.eye(x.shape[1]).bool()
+        rows: Tensor = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+        return rows @ self.value(x)
+
+
+def test_what_chooses_keys_by_their_scores_need_not_see_all() -> None:
+    words = "Row * does not see token *; so in * of 49 places. It uses topk: if that *"
+    expect(OfTheLargest(), PAST, "note", words)
+    words = "*A row sees only itself: tokens never meet."
+    expect(OfTheLargest(alone=True), PAST, "failed", words)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from headway._paths import shown
 from headway.checks.attention.subject import Options, discover
 from headway.checks.attention.subject.discover import draw_weights
+from headway.checks.core.cannot_check import CannotCheckError
 from tests.checks.support.asking import refused
 from tests.checks.support.callers import WIDTH, OfTokens, discovered
 from tests.support.sizes import H
@@ -57,6 +58,43 @@ def test_32_bits_are_taken_where_64_are_not() -> None:
 
     assert discovered(Single()).dtype == torch.float32
     assert discovered(OfTokens()).dtype == torch.float64
+
+
+def test_32_bits_are_taken_where_64_take_one_token_alone() -> None:
+    """A mask of 32 bits that one token does without must not hide all that follows."""
+
+    class Masked(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            T = x.shape[1]
+            return torch.ones(T, T).tril() @ super().forward(x) if T > 1 else x
+
+    subject = discovered(Masked())
+    assert (subject.dtype, subject.T) == (torch.float32, 7)
+
+
+def test_64_bits_are_taken_where_none_take_more_than_one_token() -> None:
+    class OfOneToken(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x.reshape(1, 1, WIDTH))
+
+    subject = discovered(OfOneToken())
+    assert (subject.dtype, subject.T) == (torch.float64, 1)
+
+
+class WithBias(OfTokens):
+    """It needs an argument that has a number for each pair, and zero fits one token."""
+
+    def forward(self, x: Tensor, rel_bias: Any) -> Tensor:
+        T = x.shape[1]
+        added = rel_bias + 1.0
+        return super().forward(x) + (added.expand(T, T).sum() if T > 1 else added)
+
+
+@pytest.mark.refusal
+def test_what_was_filled_in_is_not_right_because_it_fits_one_token() -> None:
+    with pytest.raises(CannotCheckError, match=r"called as m\(x, None\)"):
+        discovered(WithBias())
+    assert discovered(WithBias(), context_length=1).T == 1
 
 
 def test_weights_are_drawn_anew_with_their_meaning() -> None:

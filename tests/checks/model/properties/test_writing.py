@@ -58,6 +58,32 @@ class WritesOdd(Writes):
         return ids
 
 
+class Samples(models.Plain):
+    """Tokens are drawn, and nothing can be said against it."""
+
+    def generate(self, ids: Tensor, length: int) -> Tensor:
+        for _ in range(length):
+            likely = self(ids)[:, -1].softmax(-1)
+            ids = torch.cat([ids, likely.multinomial(1)], dim=1)
+        return ids
+
+
+class SamplesAnyway(Samples):
+    """Tokens are drawn, whatever is said against it."""
+
+    def generate(self, ids: Tensor, length: int, do_sample: bool = True) -> Tensor:
+        return super().generate(ids, length)
+
+
+class WritesLeastWithoutOptions(models.Plain):
+    """The least likely token is written, and not by chance."""
+
+    def generate(self, ids: Tensor, length: int) -> Tensor:
+        for _ in range(length):
+            ids = torch.cat([ids, self(ids)[:, -1:].argmin(-1)], dim=1)
+        return ids
+
+
 class Transformers(models.Padded):
     """Writes as models of transformers are asked to."""
 
@@ -110,6 +136,9 @@ class CannotHide(Transformers):
         (WritesChosen, "passed", ""),
         (WritesSecond, "failed", "from new token 3 on"),
         (WritesOne, "not applicable", "it wrote shape (2, 1)"),
+        (Samples, "not applicable", "generate(ids, length=5) leaves it to chance"),
+        (SamplesAnyway, "failed", "do_sample=False) does not write the likeliest"),
+        (WritesLeastWithoutOptions, "failed", "length=5) does not write"),
         (WritesOdd, "not applicable", "It has no generate"),
         (Transformers, "passed", ""),
         (CountsPadding, "failed", "generate of padded texts does not write"),

@@ -1,7 +1,7 @@
 """What a mask does that is not obeyed: by whom a row sees, and how much."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -27,6 +27,7 @@ def fault(
     keep: Tensor,
     *,
     either: bool = False,
+    others: Mapping[Given, Tensor] | None = None,
 ) -> str | None:
     """Name what is wrong with a mask that moves no row from what it hides.
 
@@ -41,9 +42,10 @@ def fault(
         keep: Which the mask shows.
         either: Whether rows see what the mask shows and all that they saw without,
             which then counts nearly as before.
+        others: Rows with other masks, and which those show.
     """
-    others = visible & ~torch.eye(len(keep), dtype=torch.bool)
-    hidden, shown = others & ~keep, others & keep
+    rest = visible & ~torch.eye(len(keep), dtype=torch.bool)
+    hidden, shown = rest & ~keep, rest & keep
     if not bool(hidden.any()) or not bool(shown.any()):
         return None
     sums = _sums_of_weights(masked, plain, x)
@@ -51,6 +53,8 @@ def fault(
         counts = (visible & marked).sum(-1) / visible.sum(-1)
         if bool(((sums - counts).abs() < _NEAR).all()):
             return "after the softmax"
+    if _lacks_shares({masked: keep, **(others or {})}, plain, x, visible):
+        return "after the softmax"
     one, two = (_moves(masked, factor * x) for factor in (1.0, 2.0))
     share = _shares(one, _moves(plain, x))
     if not bool(share[shown].isfinite().all()) or bool((share[shown] <= 0).any()):
@@ -100,6 +104,28 @@ def _sums_of_weights(masked: Given, plain: Given, x: Tensor) -> Tensor:
     )
     moved, whole = one - other, base - last
     return (moved * whole).sum(-1) / whole.square().sum(-1).clamp(min=1e-30)
+
+
+def _lacks_shares(
+    masks: Mapping[Given, Tensor], plain: Given, x: Tensor, visible: Tensor
+) -> bool:
+    """Ask whether, of equal tokens, rows lack the share of attention that is hidden.
+
+    What a call adds to attention, such as the tokens themselves, is never lacked.
+    """
+    equal = x[:1, :1].expand(1, x.shape[1], -1).contiguous()
+    rows = plain(equal)[0].double().cpu()
+    off = torch.cat([rows - masked(equal)[0].double().cpu() for masked in masks])
+    for sense in (False, True):
+        counts = [(visible & (keep ^ sense)).sum(-1) for keep in masks.values()]
+        lost = 1 - torch.cat(counts) / visible.sum(-1).repeat(len(masks))
+        some = lost[lost > 0]
+        if not len(some) or torch.equal(some, some[:1].expand_as(some)):
+            continue  # one share says nothing of what it is a share of
+        whole = off[lost > 0][0] / some[0]
+        if largest(off - lost[:, None] * whole) < _NEAR * largest(whole):
+            return True
+    return False
 
 
 def _moves(call: Given, x: Tensor) -> Tensor:

@@ -1,9 +1,11 @@
 """Which masks a piece of code takes, and what `True` means in them."""
 
+import inspect
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -68,6 +70,8 @@ _TYPES: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
 
 
 _LOW = {"too near", "after the softmax"}
+_NO_TENSOR = re.compile(r"\b(str|Literal|bool)\b")
+_TENSOR = re.compile(r"Tensor|Array|Any\b|Mask", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class Masks:
         of_texts: A mask of pairs that may differ from text to text.
         disobeyed: Arguments that are taken and not obeyed, each with what happens.
         refused: Arguments of which every form was refused, each with its first error.
+        words: Arguments that are words or flags by their annotation, which is given,
+            and that do as good as nothing with a tensor.
         kept: Whether a call without a mask gets the mask of an earlier call.
         meanings: What True means in each argument that is obeyed.
     """
@@ -142,6 +148,7 @@ class Masks:
     of_texts: Mask | None
     disobeyed: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
     kept: bool = False
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
@@ -205,6 +212,7 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
         tried.of_texts,
         tried.disobeyed,
         tried.refused,
+        tried.words,
         _is_kept(plain),
         tried.meanings,
     )
@@ -229,6 +237,7 @@ class _Tried:
     of_texts: Mask | None = None
     disobeyed: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
     meanings: dict[str, Meaning] = field(default_factory=dict)
 
     def try_forms_of(self, argument: str) -> None:
@@ -256,13 +265,21 @@ class _Tried:
             effects += [effect] if effect else []
             without += [form] if effect == "nothing" else []
         if effects:
-            effect = min(effects, key=_doubt)
-            if effect == "nothing" and _acts_in_training(self.plain.subject, without):
-                effect = "training"
-            self.disobeyed[argument] = effect
-            self.refused.pop(argument, None)
+            self._keep_effect(argument, min(effects, key=_doubt), without)
         elif errors:
             self.refused.setdefault(argument, errors[0])
+
+    def _keep_effect(self, argument: str, effect: str, without: Sequence[Mask]) -> None:
+        """Keep what an argument does of which no form is obeyed."""
+        subject = self.plain.subject
+        if effect == "nothing" and _acts_in_training(subject, without):
+            effect = "training"
+        word = _annotated_as_word(subject, argument)
+        if word and effect in ("nothing", "the switch"):
+            self.words[argument] = word
+        else:
+            self.disobeyed[argument] = effect
+        self.refused.pop(argument, None)
 
 
 def _acts_in_training(subject: Subject, forms: Sequence[Mask]) -> bool:
@@ -276,9 +293,21 @@ def _acts_in_training(subject: Subject, forms: Sequence[Mask]) -> bool:
     return False
 
 
+def _annotated_as_word(subject: Subject, argument: str) -> str:
+    """Give the annotation of an argument if it is of a word or a flag, else nothing."""
+    if subject.options.call is not None or subject.options.masks is not None:
+        return ""
+    parameter = arguments(subject.target).get(argument)
+    if parameter is None or parameter.annotation is inspect.Parameter.empty:
+        return ""
+    written = parameter.annotation
+    said = written if isinstance(written, str) else inspect.formatannotation(written)
+    return said if _NO_TENSOR.search(said) and not _TENSOR.search(said) else ""
+
+
 def _doubt(effect: str) -> int:
     """Say how little an effect tells: the form may be wrong, and not the mask."""
-    if effect.startswith("shows"):
+    if effect.startswith("shows") or effect == "the switch":
         return 2
     return {"near zero": 1, "counts": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
 
@@ -436,7 +465,7 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
         if not torch.equal(table, visible) and _agree(seen, table, dead)
     ]
 
-    def masked(y: Tensor) -> Tensor:
+    def masked(y: Tensor, keep: Tensor = keep) -> Tensor:
         table = keep.expand(len(y), -1, -1).clone()
         return subject(y, **form(table.to(y.device), y.dtype))
 
@@ -447,13 +476,29 @@ def _effect(plain: _Plain, form: Mask, seen: Tensor, output: Tensor) -> str:
         return "nothing"
     if same or near[:1] == ["either"]:
         x = subject.tokens()
-        if found := fault(masked, subject, x, visible, keep, either=not same):
+        tables_of_others = [example_table(form, 1, subject.T, n)[0] for n in (0, 2)]
+        others: dict[Callable[[Tensor], Tensor], Tensor] = {
+            partial(masked, keep=one): one for one in tables_of_others
+        }
+        if found := fault(
+            masked, subject, x, visible, keep, either=not same, others=others
+        ):
             return found
     if same:
         return "numbers"
     if near:
         return near[0]
+    if pattern_name(seen) == "itself and the past" and _is_switch(plain, form, output):
+        return "the switch"
     return f"shows {pattern_name(seen) or 'what no meaning of True explains'}"
+
+
+def _is_switch(plain: _Plain, form: Mask, output: Tensor) -> bool:
+    """Ask whether all masks do the same, one that hides nothing as well."""
+    x = plain.subject.tokens()
+    shown = example_table(form, plain.subject.B, plain.subject.T) | True
+    rows = plain.subject(x, **form(shown.to(x.device), x.dtype))
+    return max_difference(rows, output, equal_nan=True) <= tolerance(output)
 
 
 def _hides_rows(seen: Tensor, visible: Tensor, keep: Tensor, output: Tensor) -> bool:

@@ -1,5 +1,6 @@
 """Properties of masks that a caller passes."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +59,10 @@ _REASONS = {
         "{} hides weights after the softmax: those that are left do not sum to one.",
         "mask-after-softmax",
     ),
+    "the switch": Cause(
+        "Whatever {} holds, a row sees itself and the past: what it hides besides is "
+        "not hidden.",
+    ),
     "some heads": Cause("{} acts in some heads only.", "mask-in-some-heads"),
     "near zero": Cause(
         "What {} hides still counts: hidden scores are near 0, as with a "
@@ -86,7 +91,10 @@ def obeyed(evidence: Evidence) -> Outcome:
     if evidence.subject.T == 1:
         return not_applicable(_NOTHING_TO_HIDE)
     masks = evidence.masks
+    switches = [name for name in masks.disobeyed if _is_switch(evidence, name)]
     for name, effect in masks.disobeyed.items():
+        if name in switches:
+            continue
         layer = evidence.weights.layer
         # In several layers, a mask of pairs that stands in for the mask of the future
         # shows itself by what it hides of keys alone.
@@ -108,6 +116,8 @@ def obeyed(evidence: Evidence) -> Outcome:
             "mask of an earlier call is kept.",
             mistakes=["mask-kept"],
         )
+    if not masks.obeyed and switches:
+        return _only_switches(switches[0])
     if not masks.obeyed:
         return _none_is_taken(evidence)
     for mask in masks.obeyed:
@@ -125,6 +135,8 @@ def obeyed(evidence: Evidence) -> Outcome:
     for mask in masks.obeyed if declared is None else ():
         if unlike := _uncommon(mask):
             return unlike
+    if switches:
+        return _only_switches(switches[0])
     said = [f"{mask}: {mask.meaning}" for mask in masks.obeyed]
     for mask in masks.obeyed:
         if mask.instead:
@@ -133,6 +145,23 @@ def obeyed(evidence: Evidence) -> Outcome:
                 "hide the future in it as well."
             )
     return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _is_switch(evidence: Evidence, name: str) -> bool:
+    """Ask whether a mask only says that the future is hidden, as it may be meant.
+
+    A mask that is declared, or that by its name hides keys, is meant for more.
+    """
+    if evidence.subject.options.masks is not None or re.search("key|pad", name):
+        return False
+    return evidence.masks.disobeyed[name] == "the switch"
+
+
+def _only_switches(name: str) -> Outcome:
+    return note(
+        f"{name} only says that the future is hidden: whatever it holds, a row sees "
+        "itself and the past. Hand it no mask of anything else."
+    )
 
 
 def _uncommon(mask: Mask) -> Outcome | None:
@@ -164,6 +193,8 @@ def _uncommon(mask: Mask) -> Outcome | None:
 
 def _none_is_taken(evidence: Evidence) -> Outcome:
     """Tell the errors, if every form of each mask was refused."""
+    for name, annotation in evidence.masks.words.items():
+        return not_applicable(f"By its annotation, {name} is {annotation}: no tensor.")
     for name, error in evidence.masks.refused.items():
         if error.startswith(("NameError", "UnboundLocalError")):
             return failed(f"With {name} it raised {error}.")

@@ -22,6 +22,7 @@ from headway.checks.attention.oracle import (
 )
 from headway.checks.attention.oracle.long_texts import in_long_texts
 from headway.checks.attention.oracle.mistakes import left_out, other_speeds
+from headway.checks.attention.properties.kept_mask import with_kept_mask
 from headway.checks.core import book_sections as book
 from headway.checks.core.names import read_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
@@ -33,7 +34,8 @@ _DECLARED = (
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
-    r"|activation(_fn)?|act(_fn)?|nonlinearity|normalize|(rms|layer|group)_?norm",
+    r"|activation(_fn)?|act(_fn)?|nonlinearity|normalize|(rms|layer|group)_?norm"
+    r"|topk|kthvalue",
     re.IGNORECASE,
 )
 
@@ -234,6 +236,8 @@ def _besides(weights: Projections, design: Design) -> str:
     groups = weights.key.shape[0] * weights.heads // weights.query.shape[0]
     if groups < weights.heads:
         found.append(f"{groups} {'group' if groups == 1 else 'groups'} of keys")
+    if weights.averaged:
+        found.append("the same values for all heads, and their mean")
     return f", with {'; '.join(found)}" if found else ""
 
 
@@ -266,6 +270,8 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
             "here explains it.",
             difference,
         )
+    if kept := with_kept_mask(evidence):
+        return kept
     return failed(
         "It is not what the equation gives, and no mistake known here explains it.",
         difference,

@@ -8,7 +8,7 @@ from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.positions import order_matters
 from headway.checks.attention.evidence.tables import computes_angles
 from headway.checks.attention.subject import Subject
-from headway.checks.core.errors import at_the_border
+from headway.checks.core.errors import at_the_border, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.core.tolerance import max_difference
 
@@ -97,7 +97,11 @@ def equal_tokens(evidence: Evidence) -> Outcome:
 def _depends_on_number(evidence: Evidence, subject: Subject) -> float:
     x = evidence.x[:, :1].expand(-1, subject.T, -1).contiguous()
     rows = subject(x)
-    return max_difference(rows, subject(x[:, :1]).expand_as(rows))
+    try:
+        fewer = subject(x[:, :1])
+    except theirs():  # another property tells it
+        fewer = subject(x[:, :-1])[:, :1]
+    return max_difference(rows, fewer.expand_as(rows))
 
 
 @torch.no_grad()

@@ -183,9 +183,19 @@ def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
                 name == one or name.startswith(f"{one}.") for one in bare.removed
             )
         ]
-        if not left:
+        if not left and _drops(bare.subject, evidence.x):
             return bare.subject, ()
     return evidence.subject, others
+
+
+@torch.no_grad()
+def _drops(subject: Subject, x: Tensor) -> bool:
+    """Ask whether anything is dropped: rates may be of what was taken off alone."""
+    if not subject.has_dropout:
+        return False
+    dropping = subject.in_training(dropout=_RATE)
+    one, other = (dropping(x, seed=seed) for seed in (1, 2))
+    return max_difference(one, other) > same_order_tolerance(one)
 
 
 @torch.no_grad()

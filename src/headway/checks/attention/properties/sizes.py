@@ -9,6 +9,7 @@ from headway.checks.core.tolerance import max_difference, tolerance
 
 _LONG = 600  # more than eight bits can count, and than the contexts of old models
 _LONG_IF_WIDE = 300
+_TOO_FEW = "selected index k out of range"  # what topk says if there are fewer than k
 _TOO_LONG = 4096  # a table of all pairs would take long
 
 
@@ -24,6 +25,11 @@ def sizes(evidence: Evidence) -> Outcome:
                 subject(subject.tokens(B, t))
         except theirs() as raised:
             shape = (B, t, subject.d_in)
+            if _TOO_FEW in str(raised) and (least := _least(evidence)) > t:
+                return note(
+                    f"It takes texts of {least} tokens or more: with {_tokens(t)} it "
+                    f"raised {describe(raised)}."
+                )
             return failed(
                 f"With tokens of shape {shape} it raised {describe(raised)}: "
                 f"{_reason(raised)}."
@@ -35,6 +41,18 @@ def sizes(evidence: Evidence) -> Outcome:
         f"token, in {len(tried)} sizes of batch and text.",
         len(tried),
     )
+
+
+@torch.no_grad()
+def _least(evidence: Evidence) -> int:
+    """Give the least number of tokens from which on a text is taken."""
+    subject = evidence.subject
+    for t in range(subject.T - 1, 0, -1):
+        try:
+            subject(subject.tokens(subject.B, t))
+        except theirs():
+            return t + 1
+    return 1
 
 
 def _reason(raised: Exception) -> str:

@@ -47,6 +47,10 @@ def as_cross_attention(subject: Subject, *others: Tensor) -> Subject | None:
         return _called(subject, replace(call.invoke, **places), others)
     for name, one in arguments(subject.target).items():
         if _CONTEXT.search(name) and one.default is None:
+            if isinstance(call.invoke, FilledIn) and call.invoke.filling.values:
+                # What is filled in, such as a mask, has to fit as many keys.
+                named = {**call.invoke.names, name: 1}
+                return _called(subject, replace(call.invoke, names=named), others)
             extra = {**subject.extra, name: others[0]}
             return replace(subject, extra=extra)
     return None

@@ -60,6 +60,7 @@ def _discover(target: Target, options: Options) -> Subject:
     name = name_of(target)
     refuse_empty(target, name)
     failures: list[Failure] = []
+    of_one_token: Subject | None = None
     for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
@@ -79,8 +80,13 @@ def _discover(target: Target, options: Options) -> Subject:
             )
             for call, d_in in _candidate_calls(copied, options)
         ]
-        if found := _first_that_works(ways, failures):
+        found = _first_that_works(ways, failures)
+        if found is not None and found.T > 1:
             return _with_axes_in_order(found)
+        if found is not None and not _fits_by_accident(found):
+            of_one_token = of_one_token or found  # fewer bits may take more tokens
+    if of_one_token is not None:
+        return _with_axes_in_order(of_one_token)
     raise CannotCheckError(explain(target, options, failures))
 
 
@@ -108,6 +114,12 @@ def _first_that_works(
         if doubtful:
             return doubtful
     return None
+
+
+def _fits_by_accident(subject: Subject) -> bool:
+    """Ask whether values were filled in that may be right for a single token alone."""
+    filled = any(word != "None" for word in subject.call.filling.shown.values())
+    return filled and subject.context_length != 1
 
 
 def _refuse_numbers(options: Options) -> None:

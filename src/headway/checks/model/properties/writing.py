@@ -19,6 +19,8 @@ from headway.checks.model.model_subject import ModelSubject, config_value
 from headway.checks.model.padding_masks import PaddingMask
 
 _NEW = 5  # tokens to write
+_SEEDS = range(3)
+_CERTAIN = {"do_sample": False, "top_k": 1, "temperature": 0.0}
 _COUNTS = ("max_new_tokens", "length", "max_tokens", "n", "num_tokens", "steps")
 
 
@@ -37,6 +39,12 @@ def greedy(evidence: ModelEvidence) -> Outcome:
             wrong = _unlike(subject, write, ids)
         except theirs() as raised:
             reasons.append(f"{shown} raised {describe(raised)}.")
+            continue
+        if wrong and _is_left_to_chance(write, ids):
+            reasons.append(
+                f"{shown} leaves it to chance which token comes, and takes no "
+                "argument that would not."
+            )
             continue
         asked += 1
         if wrong:
@@ -73,6 +81,19 @@ def _unlike(subject: ModelSubject, write: Writer, ids: Tensor) -> int:
         if bool((logits.amax(-1) - chosen > logits_tolerance(logits)).any()):
             return step + 1
     return 0
+
+
+@at_the_border
+def _is_left_to_chance(write: Writer, ids: Tensor) -> bool:
+    """Ask whether other random numbers write another text, if nothing forbids it."""
+    if isinstance(write, partial) and write.keywords.keys() & _CERTAIN.keys():
+        return False
+    texts = []
+    with torch.no_grad(), limited():
+        for seed in _SEEDS:
+            torch.manual_seed(seed)
+            texts.append(write(ids.clone()))
+    return any(not torch.equal(one, texts[0]) for one in texts)
 
 
 def _writers(
@@ -122,11 +143,8 @@ def _function_beside(model: Any) -> Callable[..., Any] | None:
 
 def _options(known: Any) -> dict[str, Any]:
     """Choose arguments that leave nothing to chance."""
-    if "do_sample" in known:
-        return {"do_sample": False}
-    if "top_k" in known:
-        return {"top_k": 1}
-    return {"temperature": 0.0} if "temperature" in known else {}
+    found = next((name for name in _CERTAIN if name in known), None)
+    return {} if found is None else {found: _CERTAIN[found]}
 
 
 def _of_transformers(model: Any, *, padded: bool) -> Iterator[tuple[str, Writer]]:

@@ -47,6 +47,7 @@ class Projections:
         names: Which weights these are.
         certain: Whether names tell so; what only fits by its shape may be wrong.
         interleaved: Whether heads are merged in another order than they are split.
+        averaged: Whether all heads have the same values, and their mean goes on.
     """
 
     query: Tensor
@@ -58,6 +59,7 @@ class Projections:
     names: str
     certain: bool = True
     interleaved: bool = False
+    averaged: bool = False
 
     @property
     def fits(self) -> bool:
@@ -297,8 +299,27 @@ def _with_heads(
             given = {**cut_biases, **({} if bias is None else {"out": bias})}
             found = Projections(*three, out, given, heads, reading.names, certain)
             yield found
+            if heads > 1:
+                yield from _averaged(found)
             if any_order and heads > 1 and not wide % heads:
                 yield from _relabelled(found, common=common)
+
+
+def _averaged(found: Projections) -> Iterator[Projections]:
+    """Let all heads have the same values, and the mean of what they find go on.
+
+    So it is where heads have keys of their own, and there are values for one head.
+    """
+    wide, heads = found.query.shape[0], found.heads
+    if found.key.shape[0] != wide or found.value.shape[0] * heads != wide:
+        return
+    biases = dict(found.biases)
+    if "value" in biases:
+        biases["value"] = biases["value"].repeat(heads)
+    value = found.value.repeat(heads, 1)
+    mean = torch.eye(len(found.value)).to(found.value).repeat(1, heads) / heads
+    out = mean if found.out is None else found.out @ mean
+    yield replace(found, value=value, out=out, biases=biases, averaged=True)
 
 
 def _relabelled(found: Projections, *, common: bool) -> Iterator[Projections]:
