@@ -1,8 +1,10 @@
 """Make a subject of what a reader hands over."""
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import nn
@@ -11,6 +13,7 @@ from headway.checks.attention.subject.calls import (
     Call,
     Packing,
     first_tensor,
+    guessed_calls,
     possible_calls,
 )
 from headway.checks.attention.subject.refusals import (
@@ -33,6 +36,7 @@ _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 _FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
 _SIZES = 5 + len(_FIXED)
 _FURTHER = 6  # widths that no name tells
+_GUESSES = 1500  # further calls and widths
 
 
 def discover(target: Target, options: Options) -> Subject:
@@ -60,28 +64,102 @@ def _discover(target: Target, options: Options) -> Subject:
     name = name_of(target)
     refuse_empty(target, name)
     failures: list[Failure] = []
+    in_half = _is_in_half(target)
+    copies: list[tuple[Target, torch.dtype]] = []
+    found: Subject | None = None
     for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
         except theirs() as raised:
             failures.append(Failure("copying it", None, raised))
             continue
-        ways = [
-            Subject(
-                name,
-                copied,
-                call,
-                d_in,
-                dtype,
-                _device(copied),
-                options,
-                came_in_half=_is_in_half(target),
-            )
-            for call, d_in in _candidate_calls(copied, options)
-        ]
-        if found := _first_that_works(ways, failures):
+        copies.append((copied, dtype))
+        ways = [*_ways(copied, name, dtype, options, in_half)]
+        found = _first_that_works(ways, failures)
+        if found is not None and found.T > 1:
             return _with_axes_in_order(found)
+        if found is not None:  # whatever is filled in fits a single token
+            break
+    for copied, dtype in copies[:2]:
+        guessed = _ways(copied, name, dtype, options, in_half, guessing=True)
+        if convincing := _first_that_convinces(guessed):
+            return convincing
+    if found is not None:
+        return _with_axes_in_order(found)
     raise CannotCheckError(explain(target, options, failures))
+
+
+def _ways(
+    copied: Target,
+    name: str,
+    dtype: torch.dtype,
+    options: Options,
+    in_half: bool,
+    *,
+    guessing: bool = False,
+) -> Iterator[Subject]:
+    """Give a subject for each way to call code, with sizes that are not yet tried."""
+    for call, d_in in _candidate_calls(copied, options, guessing=guessing):
+        yield Subject(
+            name,
+            copied,
+            call,
+            d_in,
+            dtype,
+            _device(copied),
+            options,
+            came_in_half=in_half,
+        )
+
+
+def _first_that_convinces(guessed: Iterator[Subject]) -> Subject | None:
+    """Try guesses, in one size alone, since there are many."""
+    for subject in itertools.islice(guessed, _GUESSES):
+        settled = _try(subject, *_sizes(subject)[0])
+        if not isinstance(settled, Failure) and _convinces(settled):
+            return settled
+    return None
+
+
+def _convinces(subject: Subject) -> bool:
+    """Ask whether a guessed call gives what attention gives.
+
+    Other tokens of a text count, and no tokens of other texts. All weights are used,
+    and what was filled in shows no sign of being wrong.
+    """
+    x = subject.tokens()
+    changed = x.clone()
+    changed[0, subject.T // 2] = x[0, subject.T // 2].flip(-1)
+    try:
+        with torch.no_grad():
+            rows, others = (subject.copy()(one) for one in (x, changed))
+    except theirs():
+        return False
+    moved = (others - rows).abs().amax(-1) > tolerance(rows)
+    seen = int(moved[0].sum()) - int(moved[0, subject.T // 2])
+    if not seen or moved[1:].any() or _is_doubtful(subject):
+        return False
+    return _uses_all_weights(subject, x)
+
+
+@torch.enable_grad()
+def _uses_all_weights(subject: Subject, x: torch.Tensor) -> bool:
+    """Ask whether all weights are used, and those of tokens count.
+
+    Where features are `None`, their weights are left out. Those of scores do not count
+    where a query has one key alone.
+    """
+    copied = subject.copy()
+    weights = copied.module.parameters() if copied.module is not None else ()
+    learned = [one for one in weights if one.requires_grad]
+    if not learned:
+        return True
+    total = copied(x).square().sum()
+    gradients = torch.autograd.grad(total, learned, allow_unused=True)
+    return all(
+        one is not None and (one.ndim < 2 or subject.d_in not in one.shape or one.any())
+        for one in gradients
+    )
 
 
 def _first_that_works(
@@ -119,12 +197,16 @@ def _refuse_numbers(options: Options) -> None:
             )
 
 
-def _candidate_calls(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
+def _candidate_calls(
+    target: Target, options: Options, *, guessing: bool = False
+) -> Iterator[tuple[Call, int]]:
     """Give the calls and the widths of tokens that may be right."""
-    for call in possible_calls(
+    if guessing and options.call is not None:
+        return
+    give = guessed_calls if guessing else partial(possible_calls, option=options.call)
+    for call in give(
         target,
-        options.call,
-        options.num_heads,
+        num_heads=options.num_heads,
         rotary_base=options.rotary_base,
         causal=options.causal,
         layout=options.layout,
@@ -228,6 +310,8 @@ def _queries_count(subject: Subject, x: torch.Tensor) -> bool:
         for one in (copied.module.parameters() if copied.module is not None else ())
         if one.ndim == 2 and one.requires_grad
     ]
+    if subject.call.must_convince:  # others are of features, which are all equal
+        matrices = [one for one in matrices if subject.d_in in one.shape]
     if not matrices:
         return True
     gradients = torch.autograd.grad(
