@@ -401,9 +401,17 @@ class LeftOut(Complex):
         return super().forward(x, 0, freqs_cis)
 
 
+class PairsLeftOut(Pairs):
+    """By halves it works, too, and positions count by more than their distance."""
+
+    def forward(self, x: Tensor, cos: Any = None, sin: Any = None) -> Tensor:
+        return super().forward(x, cos, sin)
+
+
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [
+        (PairsLeftOut, "m(x, cos, sin); cos, sin: rotations, (T, D) by pairs"),
         (Columns, "m(x, m); m: ones (B, S, 1)"),
         (NamedColumns, "m(x, mask); mask: ones (B, S, 1)"),
         (Hiding, "m(x, m); m: zeros (B, S, 1)"),

@@ -156,10 +156,13 @@ def _uses_all_weights(subject: Subject, x: torch.Tensor) -> bool:
         return True
     total = copied(x).square().sum()
     gradients = torch.autograd.grad(total, learned, allow_unused=True)
-    return all(
-        one is not None and (one.ndim < 2 or subject.d_in not in one.shape or one.any())
-        for one in gradients
-    )
+    used = [one for one in gradients if one is not None]
+    if len(used) < len(learned):
+        return False
+    largest = max(float(one.abs().max()) for one in used)
+    rounding = 1000 * torch.finfo(subject.dtype).eps * largest
+    of_tokens = [one for one in used if one.ndim > 1 and subject.d_in in one.shape]
+    return all(float(one.abs().max()) > rounding for one in of_tokens)
 
 
 def _first_that_works(
