@@ -301,6 +301,61 @@ def test_images_are_made_of_tokens(module: nn.Module, words: str) -> None:
     assert subject(subject.tokens()).shape == subject.tokens().shape
 
 
+class ChannelsOfTwo(nn.Module):
+    """Channels stand before tokens, and there are other tokens for keys and values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v = (nn.Conv1d(12, 12, 1) for _ in range(3))
+
+    def forward(self, x: Tensor, c: Tensor) -> Any:
+        three = (one.mT for one in (self.q(x), self.k(c), self.v(c)))
+        return scaled_dot_product_attention(*three).mT
+
+
+class ChannelsAndTable(ChannelsOfTwo):
+    def forward(self, x: Tensor, c: Tensor) -> Any:
+        return super().forward(x, c), None
+
+
+class Alignment(Attend):
+    """Rows, columns and texts are its axes, and all rows share their weights."""
+
+    def forward(self, x: Tensor) -> Any:
+        _rows, _columns, _texts, _width = x.shape
+        q, k, v = (w(x).permute(2, 0, 1, 3) for w in (self.q, self.k, self.v))
+        weights = (q @ k.mT).sum(1, keepdim=True).softmax(-1)
+        return (weights @ v).permute(1, 2, 0, 3), weights
+
+
+class Rows(Alignment):
+    def forward(self, x: Tensor) -> Any:
+        rows, weights = super().forward(x.permute(1, 2, 0, 3))
+        return rows.permute(2, 0, 1, 3), weights
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        (ChannelsOfTwo(), "m(x.mT, x.mT).mT"),
+        (ChannelsAndTable(), "m(x.mT, x.mT)[0].mT"),
+        (Alignment(), "m(x.transpose(0, 1)[None])[0][0].transpose(0, 1)"),
+        (Rows(), "m(x[:, None])[0][:, 0]"),
+    ],
+)
+def test_further_axes_are_guessed(module: nn.Module, words: str) -> None:
+    subject = discover(module, Options())
+    assert subject.call.shown == words
+    x = subject.tokens()
+    told = discover(module, Options(call=words, d_in=subject.d_in))
+    torch.testing.assert_close(subject(x), told(x))
+
+
+def test_other_tokens_are_laid_out_as_well() -> None:
+    assert said(ChannelsOfTwo(), "other-keys")[0] == "passed"
+    assert said(ChannelsAndTable(), "other-keys")[0] == "passed"
+
+
 def test_time_may_come_first() -> None:
     first = nn.MultiheadAttention(WIDTH, H, batch_first=False)
     second = nn.MultiheadAttention(WIDTH, H, batch_first=True)

@@ -1,5 +1,6 @@
 """A subject is made of what is handed over, or it is refused in a sentence."""
 
+import importlib
 import math
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from headway._paths import shown
 from headway.checks.attention.subject import Options, discover
@@ -217,3 +219,78 @@ def test_axes_are_left_if_they_cannot_be_told_apart() -> None:
     packing = discover(fussy, Options()).call.packing
     assert packing is not None
     assert not packing.tokens_first
+
+
+# A guess must convince
+
+
+class Guessed(OfTokens):
+    """What it gets beside tokens has a column for each, and no name tells it."""
+
+    def forward(self, x: Tensor, m: Tensor) -> Tensor:  # type: ignore[override]
+        if m.shape != (*x.shape[:2], 1):
+            raise ValueError("a column for each token, please")
+        return self.rows(x) * m
+
+    def rows(self, x: Tensor) -> Tensor:
+        return super().forward(x)
+
+
+class OverAll(Guessed):
+    def rows(self, x: Tensor) -> Tensor:
+        return super().rows(x.flatten(0, 1)).reshape(x.shape)
+
+
+class OfOneToken(Guessed):
+    def rows(self, x: Tensor) -> Tensor:
+        return self.v(self.q(x) + self.k(x))
+
+
+class Unused(Guessed):
+    def rows(self, x: Tensor) -> Tensor:
+        return scaled_dot_product_attention(self.q(x), self.k(x), x)
+
+
+@pytest.mark.parametrize("kind", [OverAll, OfOneToken, Unused])
+def test_a_guess_that_does_not_attend_is_refused(kind: type[Guessed]) -> None:
+    with pytest.raises(ValueError, match=f"call must say what {kind.__name__} gets"):
+        discovered(kind())
+
+
+def test_scores_of_one_key_do_not_convince() -> None:
+    class OverRows(OfTokens):
+        def forward(self, x: Tensor) -> Any:
+            _texts, _rows, _tokens, _width = x.shape
+            three = (w(x).transpose(1, 2) for w in (self.q, self.k, self.v))
+            rows = scaled_dot_product_attention(*three).transpose(1, 2)
+            return rows + self.v(x.cumsum(2)), None
+
+    with pytest.raises(ValueError, match=r"^OverRows must take tokens"):
+        discovered(OverRows())
+
+
+def test_a_mask_that_may_be_left_out_is_not_guessed() -> None:
+    class Forgetful(OfTokens):
+        def forward(self, x: Tensor, mask: Any = None) -> Tensor:
+            return super().forward(x * mask.any())
+
+    with pytest.raises(ValueError, match="has no attribute 'any'"):
+        discovered(Forgetful())
+
+
+def test_what_the_reader_calls_is_not_guessed() -> None:
+    with pytest.raises(ValueError, match=r"got call='m\(x\)'"):
+        discovered(Guessed(), call="m(x)")
+
+
+def test_nothing_is_guessed_where_a_call_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(*given: Any, **named: Any) -> Any:
+        raise AssertionError("no guess is needed")
+
+    module = importlib.import_module(discover.__module__)
+    monkeypatch.setattr(module, "guessed_calls", never)
+    assert discovered(OfTokens()).call.text == "m(x)"
+    with pytest.raises(AssertionError, match="no guess is needed"):
+        discovered(Guessed())

@@ -321,3 +321,141 @@ def test_cosine_beside_sine_and_angles_are_among_the_forms() -> None:
 
 def test_only_so_many_ways_are_tried() -> None:
     assert len([*fillings(["mask", "freqs_cis", "position_ids"])]) == 150
+
+
+# Guesses, where names tell too little
+
+
+class Columns(Heads):
+    """Its mask is multiplied with tokens, so it has a column for each."""
+
+    def forward(self, x: Tensor, m: Tensor) -> Tensor:
+        if m.shape != (*x.shape[:2], 1):
+            raise ValueError("a column for each token, please")
+        seen = (m[:, None] * m[:, :, None]).squeeze(-1)[:, None] == 1
+        return self.mix(x, lambda y: y, seen) * m
+
+
+class NamedColumns(Columns):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return super().forward(x, mask)
+
+
+class Hiding(Columns):
+    """A one hides, and what is hidden everywhere is nan."""
+
+    def forward(self, x: Tensor, m: Tensor) -> Tensor:
+        return super().forward(x, 1 - m)
+
+
+class OnTwoAxes(Heads):
+    def forward(self, x: Tensor, xpos: Tensor) -> Tensor:
+        if xpos.shape != (*x.shape[:2], 2):
+            raise ValueError("two for each token, please")
+        angles = torch.cat([xpos[..., :1] * 0.3, xpos * 0.1], dim=-1)[:, None].to(x)
+        return self.mix(x, lambda y: turned(y, angles.cos(), angles.sin()))
+
+
+class OfPairs(Heads):
+    """Features of pairs are added to scores."""
+
+    axes = 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = nn.Linear(5, HEADS)
+
+    def forward(self, x: Tensor, pair: Tensor) -> Tensor:
+        if pair.ndim != self.axes:
+            raise ValueError("other axes, please")
+        bias = self.bias(pair).movedim(-1, -3)
+        return self.mix(x, lambda y: y, bias)
+
+
+class OfPairsOfOneText(OfPairs):
+    axes = 3
+
+
+class OfText(OfPairs):
+    def forward(self, x: Tensor, pair: Tensor) -> Tensor:
+        return self.mix(x * self.bias(pair).mean(-1)[:, None, None], lambda q: q)
+
+
+class WithEdges(OfPairs):
+    """Without edges it works, and its bias is left out."""
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, edges: Any, m: Tensor
+    ) -> Tensor:
+        if m.shape != (x.shape[1], x.shape[1]):
+            raise ValueError("a table, please")
+        return self.mix(x, lambda y: y) if edges is None else super().forward(x, edges)
+
+
+class LeftOut(Complex):
+    """What it needs may be left out, in words."""
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, freqs_cis: Any = None, mask: Any = None
+    ) -> Tensor:
+        return super().forward(x, 0, freqs_cis)
+
+
+class PairsLeftOut(Pairs):
+    """By halves it works, too, and positions count by more than their distance."""
+
+    def forward(self, x: Tensor, cos: Any = None, sin: Any = None) -> Tensor:
+        return super().forward(x, cos, sin)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (PairsLeftOut, "m(x, cos, sin); cos, sin: rotations, (T, D) by pairs"),
+        (Columns, "m(x, m); m: ones (B, S, 1)"),
+        (NamedColumns, "m(x, mask); mask: ones (B, S, 1)"),
+        (Hiding, "m(x, m); m: zeros (B, S, 1)"),
+        (OnTwoAxes, "m(x, xpos); xpos: 0, 1, 2, ... on two axes (B, T, 2)"),
+        (OfPairs, "m(x, pair); pair: ones (B, T, S, 5)"),
+        (OfPairsOfOneText, "m(x, pair); pair: ones (T, S, 5)"),
+        (OfText, "m(x, pair); pair: ones (B, 5)"),
+        (
+            WithEdges,
+            "m(x, edges, m); edges: ones (B, T, S, 5); m: ones (T, S)",
+        ),
+        (LeftOut, "m(x, freqs_cis); freqs_cis: rotations, (T, D / 2)"),
+    ],
+)
+def test_what_no_name_tells_is_guessed(kind: type[Heads], shown: str) -> None:
+    assert discover(kind(), Options()).call.shown == shown
+
+
+def test_a_guess_leaves_right_modules_right() -> None:
+    assert said(Columns(), EQUATION)[0] == "passed"
+    assert said(WithEdges(), "gradients")[0] == "passed"
+    assert said(OfPairs(), "batch")[0] == "passed"
+
+
+def test_a_bias_that_is_left_out_may_be_needed_where_tokens_come_first() -> None:
+    class Nodes(Heads):
+        def forward(self, query: Tensor, attn_bias: Any = None) -> Tensor:
+            rows = self.mix(query.transpose(0, 1) + attn_bias, lambda y: y)
+            return rows.transpose(0, 1)
+
+    call = discover(Nodes(), Options()).call
+    assert call.text == "m(x, 0)"
+    assert call.time_first
+    assert said(Nodes(), "batch")[0] == "passed"
+
+
+def test_tokens_may_stand_behind_features() -> None:
+    class Keys(OfPairs):
+        def forward(  # type: ignore[override]
+            self, s: Tensor, pair: Tensor, k_in: Tensor
+        ) -> Tensor:
+            if k_in.shape != s.shape:
+                raise ValueError("tokens, please")
+            return super().forward(s + k_in, pair)
+
+    shown = discover(Keys(), Options()).call.shown
+    assert shown == "m(x, pair, k_in=x); pair: ones (B, T, S, 5)"

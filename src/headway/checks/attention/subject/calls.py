@@ -4,11 +4,13 @@ import ast
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import Parameter
 from types import CodeType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +19,10 @@ from headway.checks.attention.subject.fill_arguments import (
     Filling,
     Room,
     fillings,
+    guesses,
     is_known,
+    may_be_guessed,
+    together,
 )
 from headway.checks.core import intent
 from headway.checks.core.cannot_check import CannotCheckError
@@ -58,6 +63,31 @@ _NOTHING = torch.empty(0)
 _TURNED = re.compile(
     r"(transpose|swapaxes|swapdims|permute)\((0, *1|1, *0)[,)]|movedim"
 )
+
+
+class Layout(NamedTuple):
+    """Where code has the axes of tokens, in words that are evaluated.
+
+    Attributes:
+        given: What it gets instead of tokens `x`.
+        after: What makes rows of its answer.
+    """
+
+    given: str
+    after: str
+
+    def lay_out(self, x: Tensor) -> Any:
+        """Put the axes of tokens where the code has them."""
+        return _evaluated(self.given, "x", x)
+
+    def bring_back(self, result: Any) -> Any:
+        """Put them back."""
+        return _evaluated(f"y{self.after}", "y", result)
+
+
+def _evaluated(words: str, name: str, value: Any) -> Any:
+    code = compile(words, "<call>", "eval")
+    return call_with_names(code, None, {name: value})
 
 
 @dataclass(frozen=True)
@@ -124,6 +154,8 @@ class Call:
         packing: How tokens hold queries, keys and values; `None` if it takes tokens.
         time_first: Whether it takes tokens of shape (T, B, width).
         filling: What needed arguments get besides tokens.
+        must_convince: Whether it is a guess, which counts only if what it gives is that
+            of attention.
     """
 
     text: str
@@ -131,6 +163,7 @@ class Call:
     packing: Packing | None = None
     time_first: bool = False
     filling: Filling = field(default_factory=Filling)
+    must_convince: bool = False
 
     @property
     def shown(self) -> str:
@@ -206,8 +239,7 @@ def possible_calls(
         else:
             yield from _of_three(Call(text, invoke), target, num_heads, layout)
         return
-    told = Room(0, 0, 0, num_heads or intent.num_heads(target) or 1, _NOTHING)
-    told = told._replace(base=rotary_base or told.base, causal=bool(causal))
+    told = _told(target, num_heads, rotary_base, causal)
     known = arguments(target)
     if takes_three(target):
         if not has_weights(target):
@@ -223,6 +255,102 @@ def possible_calls(
         yield from _layouts(target)
     for call in _of_other_widths(target, known):
         yield replace(call, time_first=time_first)
+
+
+def _told(
+    target: Target,
+    num_heads: int | None,
+    rotary_base: float | None,
+    causal: bool | None,
+) -> Room:
+    heads = num_heads or intent.num_heads(target) or 1
+    told = Room(0, 0, 0, heads, _NOTHING, causal=bool(causal))
+    return told._replace(base=rotary_base or told.base)
+
+
+def guessed_calls(
+    target: Target,
+    num_heads: int | None,
+    *,
+    rotary_base: float | None = None,
+    causal: bool | None = None,
+    layout: str | None = None,
+) -> Iterator[Call]:
+    """Give further calls of modules that none of the possible ones can call.
+
+    Values that no name tells of are filled in, and so are arguments that need not be
+    given; tokens may have further axes. Such a call must convince.
+    """
+    for call in _guessed(target, num_heads, rotary_base, causal, layout):
+        yield replace(call, must_convince=True)
+
+
+def _guessed(
+    target: Target,
+    num_heads: int | None,
+    rotary_base: float | None,
+    causal: bool | None,
+    layout: str | None,
+) -> Iterator[Call]:
+    if not isinstance(target, nn.Module) or not has_weights(target):
+        return
+    known, time_first = arguments(target), layout == "time first"
+    if layout is None:
+        time_first = not getattr(target, "batch_first", _names_texts_first(target))
+    told = _told(target, num_heads, rotary_base, causal)
+    fill = partial(guesses, widths=_rare_widths(target))
+    given = partial(_filled, target, known, told=told)
+    turns = [time_first] if layout else [time_first, not time_first]
+    for further in ([], *_optional_arguments(known)):
+        others = [*needed_arguments(target), *further]
+        for first, inputs in itertools.product(turns, _guessed_inputs(known)):
+            if any(may_be_guessed(name) for name in others if name not in inputs):
+                yield from given(
+                    inputs=inputs, time_first=first, further=further, fill=fill
+                )
+    if layout is None:
+        for one, inputs in itertools.product(_axes(target), _guessed_inputs(known)):
+            yield from given(inputs=inputs, layout=one)
+
+
+def _guessed_inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
+    """Give the arguments that may be tokens, wherever they stand."""
+    if three := three_of(known):
+        yield dict.fromkeys(three, 0)
+    yield from itertools.islice(_inputs(known), 2)
+    needed = [name for name, one in known.items() if _is_needed(one)]
+    unknown = [name for name in needed if not is_known(name)]
+    for other in unknown[2:4]:
+        yield dict.fromkeys([unknown[0], other], 0)
+
+
+def _axes(target: nn.Module) -> Iterator[Layout]:
+    """Give the places where a module may have the axes of tokens."""
+    turned = Layout("x.transpose(0, 1)[None]", "[0].transpose(0, 1)")
+    pairs = [Layout("x[:, None]", "[:, 0]"), turned]
+    if any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
+        image = Layout("x.mT.unsqueeze(3)", ".squeeze(3).mT")
+        pairs = [Layout("x.mT", ".mT"), image]
+    for given, after in pairs:
+        yield from (Layout(given, after), Layout(given, f"[0]{after}"))
+
+
+def _rare_widths(target: nn.Module) -> list[int]:
+    """List the widths that the fewest layers take, as those of features do."""
+    taken: Counter[int] = Counter()
+    for part in target.modules():
+        shape = getattr(part, "normalized_shape", ())
+        taken.update([*shape[-1:], *[getattr(part, "in_features", 0)]])
+    widths = sorted((one for one in taken if one), key=lambda one: taken[one])
+    return widths[:-1][:2]
+
+
+def _optional_arguments(known: Mapping[str, Parameter]) -> list[list[str]]:
+    """List arguments that are left out as a rule, and that may be needed all the same.
+
+    A mask that is left out is no mask: code that fails without one is told so.
+    """
+    return together([name for name, one in known.items() if one.default is None])
 
 
 def _names_texts_first(target: Target) -> bool:
@@ -315,6 +443,7 @@ class FilledIn:
     told: Room
     time_first: bool = False
     tokens_first: bool = False
+    layout: Layout | None = None
 
     @at_the_border
     def __call__(self, target: Target, *inputs: Tensor, **extra: Any) -> Any:
@@ -325,8 +454,11 @@ class FilledIn:
             room = self._room(target, inputs[0])._replace(S=keys.T)
             made = self.filling.values.items()
             values = {name: make(room) for name, make in made if name not in extra}
+        if self.layout is not None:
+            inputs = tuple(map(self.layout.lay_out, inputs))
         named = {name: inputs[place] for name, place in self.names.items()}
-        return target(*(inputs[n] for n in self.places), **named, **values, **extra)
+        result = target(*(inputs[n] for n in self.places), **named, **values, **extra)
+        return result if self.layout is None else self.layout.bring_back(result)
 
     def _room(self, target: Target, x: Tensor) -> Room:
         told = self.told
@@ -348,6 +480,9 @@ def _filled(
     *,
     unnamed: Sequence[int] = (0,),
     time_first: bool = False,
+    further: Sequence[str] = (),
+    layout: Layout | None = None,
+    fill: Callable[[Sequence[str]], Iterator[Filling]] = fillings,
 ) -> Iterator[Call]:
     """Give calls with these inputs, and all else that is needed filled in by name.
 
@@ -358,8 +493,15 @@ def _filled(
         told: What is known of the values to fill in.
         unnamed: The inputs of code whose arguments are not known.
         time_first: Whether tokens come before texts.
+        further: Arguments to fill in that need not be given.
+        layout: Where the code has the axes of tokens, if that is unusual.
+        fill: Gives the ways to fill in arguments.
     """
-    others = [n for n, one in known.items() if _is_needed(one) and n not in inputs]
+    others = [
+        name
+        for name, one in known.items()
+        if (_is_needed(one) or name in further) and name not in inputs
+    ]
     first = [
         *itertools.takewhile(
             lambda n: n in inputs and known[n].kind is not Parameter.KEYWORD_ONLY, known
@@ -369,8 +511,10 @@ def _filled(
     names = {name: place for name, place in inputs.items() if name not in first}
     three = set(inputs.values() or unnamed) != {0}
     shown = ("query", "key", "value") if three else ("x",)
+    if layout is not None:
+        shown = (layout.given,)
     letter = "f" if three and not isinstance(target, nn.Module) else "m"
-    for filling in fillings(others):
+    for filling in fill(others):
         words = [shown[place] for place in places]
         for name in [n for n in known if n in names or n in others]:
             word = shown[names[name]] if name in names else filling.shown[name]
@@ -378,8 +522,8 @@ def _filled(
             by_place = kind is not Parameter.KEYWORD_ONLY and place == len(words)
             by_place = by_place and name in others and "=" not in "".join(words)
             words.append(word if by_place else f"{name}={word}")
-        invoke = FilledIn(places, names, filling, told, time_first)
-        text = f"{letter}({', '.join(words)})"
+        invoke = FilledIn(places, names, filling, told, time_first, layout=layout)
+        text = f"{letter}({', '.join(words)}){layout.after if layout else ''}"
         yield Call(text, invoke, None, time_first, filling)
 
 
@@ -514,7 +658,7 @@ def _is_of_code(called: ast.expr) -> bool:
 
 
 @at_the_border
-def call_with_names(code: Any, target: Target, names: Mapping[str, Any]) -> Any:
+def call_with_names(code: Any, target: Target | None, names: Mapping[str, Any]) -> Any:
     """Evaluate what the reader wrote.
 
     Args:

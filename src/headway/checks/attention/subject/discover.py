@@ -1,8 +1,11 @@
 """Make a subject of what a reader hands over."""
 
+import itertools
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import nn
@@ -11,6 +14,7 @@ from headway.checks.attention.subject.calls import (
     Call,
     Packing,
     first_tensor,
+    guessed_calls,
     possible_calls,
 )
 from headway.checks.attention.subject.refusals import (
@@ -33,6 +37,9 @@ _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 _FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
 _SIZES = 5 + len(_FIXED)
 _FURTHER = 6  # widths that no name tells
+_GUESSES = 600  # further calls and widths
+_SECONDS = 5.0  # of the processor, in which a call is looked for
+_CALLS = 200  # that are tried however long they take
 
 
 def discover(target: Target, options: Options) -> Subject:
@@ -53,6 +60,24 @@ def discover(target: Target, options: Options) -> Subject:
         return replace(found, options=options, refused=True)
 
 
+class _Budget:
+    """Some seconds in which calls are tried, and some calls that are tried anyway."""
+
+    def __init__(self) -> None:
+        self.end = time.process_time() + _SECONDS
+        self.calls = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further call is to be tried."""
+        return self.calls >= _CALLS and time.process_time() > self.end
+
+    def spend(self) -> bool:
+        """Ask whether one more call may be tried."""
+        self.calls += 1
+        return not self.is_spent
+
+
 def _discover(target: Target, options: Options) -> Subject:
     target = what_is_called(target)
     _refuse_numbers(options)
@@ -60,38 +85,120 @@ def _discover(target: Target, options: Options) -> Subject:
     name = name_of(target)
     refuse_empty(target, name)
     failures: list[Failure] = []
+    in_half = _is_in_half(target)
+    copies: list[tuple[Target, torch.dtype]] = []
     of_one_token: Subject | None = None
+    budget = _Budget()
     for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
         except theirs() as raised:
             failures.append(Failure("copying it", None, raised))
             continue
-        ways = [
-            Subject(
-                name,
-                copied,
-                call,
-                d_in,
-                dtype,
-                _device(copied),
-                options,
-                came_in_half=_is_in_half(target),
-            )
-            for call, d_in in _candidate_calls(copied, options)
-        ]
-        found = _first_that_works(ways, failures)
+        copies.append((copied, dtype))
+        ways = [*_ways(copied, name, dtype, options, in_half)]
+        found = _first_that_works(ways, failures, budget)
         if found is not None and found.T > 1:
             return _with_axes_in_order(found)
         if found is not None and not _fits_by_accident(found):
             of_one_token = of_one_token or found  # fewer bits may take more tokens
+    for copied, dtype in copies[:2]:
+        guessed = _ways(copied, name, dtype, options, in_half, guessing=True)
+        if convincing := _first_that_convinces(guessed, budget):
+            return convincing
     if of_one_token is not None:
         return _with_axes_in_order(of_one_token)
-    raise CannotCheckError(explain(target, options, failures))
+    sentence = explain(target, options, failures)
+    if budget.is_spent:
+        sentence += f" No call was found in {_SECONDS:g} seconds."
+    raise CannotCheckError(sentence)
+
+
+def _ways(
+    copied: Target,
+    name: str,
+    dtype: torch.dtype,
+    options: Options,
+    in_half: bool,
+    *,
+    guessing: bool = False,
+) -> Iterator[Subject]:
+    """Give a subject for each way to call code, with sizes that are not yet tried."""
+    for call, d_in in _candidate_calls(copied, options, guessing=guessing):
+        yield Subject(
+            name,
+            copied,
+            call,
+            d_in,
+            dtype,
+            _device(copied),
+            options,
+            came_in_half=in_half,
+        )
+
+
+def _first_that_convinces(
+    guessed: Iterator[Subject], budget: _Budget
+) -> Subject | None:
+    """Try guesses, in one size alone, since there are many."""
+    for subject in itertools.islice(guessed, _GUESSES):
+        if not budget.spend():
+            return None
+        settled = _try(subject, *_sizes(subject)[0])
+        if not isinstance(settled, Failure) and _convinces(settled):
+            return settled
+    return None
+
+
+def _convinces(subject: Subject) -> bool:
+    """Ask whether a guessed call gives what attention gives.
+
+    Other tokens of a text count, and no tokens of other texts. All weights are used,
+    and what was filled in shows no sign of being wrong.
+    """
+    x = subject.tokens()
+    changed = x.clone()
+    changed[0, subject.T // 2] = x[0, subject.T // 2].flip(-1)
+    try:
+        with torch.no_grad():
+            rows, others = (subject.copy()(one) for one in (x, changed))
+    except theirs():
+        return False
+    moved = (others - rows).abs().amax(-1) > tolerance(rows)
+    seen = int(moved[0].sum()) - int(moved[0, subject.T // 2])
+    if not seen or moved[1:].any() or _is_doubtful(subject):
+        return False
+    try:
+        return _uses_all_weights(subject, x)
+    except theirs():
+        return False
+
+
+@torch.enable_grad()
+def _uses_all_weights(subject: Subject, x: torch.Tensor) -> bool:
+    """Ask whether all weights are used, and those of tokens count.
+
+    Where features are `None`, their weights are left out. Those of scores do not count
+    where a query has one key alone.
+    """
+    copied = subject.copy()
+    weights = copied.module.parameters() if copied.module is not None else ()
+    learned = [one for one in weights if one.requires_grad]
+    if not learned:
+        return True
+    total = copied(x).square().sum()
+    gradients = torch.autograd.grad(total, learned, allow_unused=True)
+    used = [one for one in gradients if one is not None]
+    if len(used) < len(learned):
+        return False
+    largest = max(float(one.abs().max()) for one in used)
+    rounding = 1000 * torch.finfo(subject.dtype).eps * largest
+    of_tokens = [one for one in used if one.ndim > 1 and subject.d_in in one.shape]
+    return all(float(one.abs().max()) > rounding for one in of_tokens)
 
 
 def _first_that_works(
-    ways: Sequence[Subject], failures: list[Failure]
+    ways: Sequence[Subject], failures: list[Failure], budget: _Budget
 ) -> Subject | None:
     """Try all ways in sizes that tell most, then in others.
 
@@ -102,6 +209,8 @@ def _first_that_works(
     for number in range(_SIZES):
         doubtful: Subject | None = None
         for place, subject in enumerate(ways):
+            if not budget.spend():
+                return doubtful
             if place not in sizes:
                 sizes[place] = _sizes(subject)
             settled = _try(subject, *sizes[place][number])
@@ -131,12 +240,16 @@ def _refuse_numbers(options: Options) -> None:
             )
 
 
-def _candidate_calls(target: Target, options: Options) -> Iterator[tuple[Call, int]]:
+def _candidate_calls(
+    target: Target, options: Options, *, guessing: bool = False
+) -> Iterator[tuple[Call, int]]:
     """Give the calls and the widths of tokens that may be right."""
-    for call in possible_calls(
+    if guessing and options.call is not None:
+        return
+    give = guessed_calls if guessing else partial(possible_calls, option=options.call)
+    for call in give(
         target,
-        options.call,
-        options.num_heads,
+        num_heads=options.num_heads,
         rotary_base=options.rotary_base,
         causal=options.causal,
         layout=options.layout,
@@ -240,6 +353,8 @@ def _queries_count(subject: Subject, x: torch.Tensor) -> bool:
         for one in (copied.module.parameters() if copied.module is not None else ())
         if one.ndim == 2 and one.requires_grad
     ]
+    if subject.call.must_convince:  # others are of features, which are all equal
+        matrices = [one for one in matrices if subject.d_in in one.shape]
     if not matrices:
         return True
     gradients = torch.autograd.grad(

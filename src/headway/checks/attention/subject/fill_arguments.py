@@ -267,7 +267,45 @@ _FAMILIES = (
     ),
 )
 _UNKNOWN = Family(re.compile(""), (_NONE,))
+_MASKS = next(one for one in _FAMILIES if one.doubt == "rows")
 _MOST = 150  # ways to fill in all needed arguments
+
+# What is tried where names tell too little: it must convince.
+
+
+def _columns() -> Iterator[Form]:
+    """Give masks that are multiplied with tokens, too: each token has a column."""
+    for number in (1, 0):
+        meaning = f"{'ones' if number else 'zeros'} (B, S, 1)"
+        for dtype in (torch.bool, torch.long):
+            yield _same(partial(_mask, number, "B, S, 1", dtype), None, meaning)
+
+
+def _features(width: int) -> Iterator[Form]:
+    """Give equal numbers for all pairs of tokens, or for each text."""
+    for shape in ("B, T, S", "T, S", "B"):
+        make = partial(_wide_ones, shape, width)
+        yield _same(make, None, f"ones ({shape}, {width})")
+
+
+def _wide_ones(shape: str, width: int, room: Room) -> Tensor:
+    return room.ones(shape).unsqueeze(-1).repeat_interleave(width, dim=-1)
+
+
+_PLACES = Family(
+    re.compile(r"pos(itions?)?$", re.IGNORECASE),
+    (
+        *next(one for one in _FAMILIES if one.names.search("positions")).forms,
+        _same(
+            lambda room: room.positions.repeat(room.B, 1)[..., None].repeat(1, 1, 2),
+            None,
+            "0, 1, 2, ... on two axes (B, T, 2)",
+        ),
+    ),
+    "positions",
+)
+_MASKS_AND_COLUMNS = Family(_MASKS.names, (*_MASKS.forms, *_columns()), "rows")
+_UNTOLD = (*_masks(), *_columns())
 
 
 @dataclass(frozen=True)
@@ -294,18 +332,61 @@ def is_known(name: str) -> bool:
 
 def fillings(names: Sequence[str]) -> Iterator[Filling]:
     """Give the ways to fill in arguments, the likeliest first."""
-    families = [*dict.fromkeys(map(_family, names))]
+    yield from _of_families({name: _family(name) for name in names})
+
+
+def guesses(names: Sequence[str], widths: Sequence[int] = ()) -> Iterator[Filling]:
+    """Give further ways, for arguments whose names tell too little.
+
+    Args:
+        names: The arguments.
+        widths: How wide features of pairs, or of texts, may be.
+    """
+    yield from _of_families({name: _guessed(name, widths) for name in names})
+
+
+def may_be_guessed(name: str) -> bool:
+    """Ask whether there is more than one way to fill in an argument, when guessing."""
+    return len(_guessed(name, ()).forms) > 1
+
+
+def together(names: Sequence[str]) -> list[list[str]]:
+    """List known arguments by family, if it has more than `None` to fill in."""
+    families: dict[Family, list[str]] = {}
+    for name in names:
+        family = _family(name)
+        if len(family.forms) > 1 and family is not _MASKS:
+            families.setdefault(family, []).append(name)
+    return [*families.values()]
+
+
+def _of_families(family: Mapping[str, Family]) -> Iterator[Filling]:
+    families = [*dict.fromkeys(family.values())]
     places = itertools.product(*(range(len(one.forms)) for one in families))
     for chosen in sorted(places, key=sum)[:_MOST]:
         form = dict(zip(families, chosen, strict=True))
-        yield _fill({n: _family(n).forms[form[_family(n)]] for n in names})
+        forms = {name: one.forms[form[one]] for name, one in family.items()}
+        yield _fill(forms, family)
 
 
 def _family(name: str) -> Family:
     return next((one for one in _FAMILIES if one.names.search(name)), _UNKNOWN)
 
 
-def _fill(forms: Mapping[str, Form]) -> Filling:
+def _guessed(name: str, widths: Sequence[int]) -> Family:
+    """Give a family with further forms; what is unknown is of a family of its own."""
+    known = _family(name)
+    if known is _MASKS:
+        return _MASKS_AND_COLUMNS
+    if known is not _UNKNOWN:
+        return known
+    if _PLACES.names.search(name):
+        return _PLACES
+    features = itertools.chain.from_iterable(map(_features, widths))
+    return Family(re.compile(re.escape(name)), (_NONE, *features, *_UNTOLD), "rows")
+
+
+def _fill(forms: Mapping[str, Form], family: Mapping[str, Family]) -> Filling:
     meanings: dict[str, list[str]] = {}
     for name, form in forms.items():
         if form.meaning:
@@ -314,6 +395,6 @@ def _fill(forms: Mapping[str, Form]) -> Filling:
         {name: form.make(name) for name, form in forms.items()},
         {name: form.shown or name for name, form in forms.items()},
         "; ".join(f"{', '.join(names)}: {one}" for one, names in meanings.items()),
-        frozenset(_family(name).doubt for name, form in forms.items() if form.meaning)
+        frozenset(family[name].doubt for name, form in forms.items() if form.meaning)
         - {""},
     )
