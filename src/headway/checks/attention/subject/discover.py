@@ -38,7 +38,7 @@ _FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be f
 _SIZES = 5 + len(_FIXED)
 _FURTHER = 6  # widths that no name tells
 _GUESSES = 600  # further calls and widths
-_SECONDS = 5.0  # of the processor, in which a call is looked for
+_SECONDS = 3.0  # of the processor, in which known calls are tried, and then guesses
 _CALLS = 200  # that are tried however long they take
 
 
@@ -102,14 +102,15 @@ def _discover(target: Target, options: Options) -> Subject:
             return _with_axes_in_order(found)
         if found is not None and not _fits_by_accident(found):
             of_one_token = of_one_token or found  # fewer bits may take more tokens
+    further = _Budget()
     for copied, dtype in copies[:2]:
         guessed = _ways(copied, name, dtype, options, in_half, guessing=True)
-        if convincing := _first_that_convinces(guessed, budget):
+        if convincing := _first_that_convinces(guessed, further):
             return convincing
     if of_one_token is not None:
         return _with_axes_in_order(of_one_token)
     sentence = explain(target, options, failures)
-    if budget.is_spent:
+    if budget.is_spent or further.is_spent:
         sentence += f" No call was found in {_SECONDS:g} seconds."
     raise CannotCheckError(sentence)
 
