@@ -36,7 +36,7 @@ _LENGTHS = (7, 5, 11, 13, 9, 8, 6, 4, 3)
 _FIXED = (9, 16, 49, 64, 197)  # tokens of windows and of images, which may be fixed
 _SIZES = 5 + len(_FIXED)
 _FURTHER = 6  # widths that no name tells
-_GUESSES = 1500  # further calls and widths
+_GUESSES = 600  # further calls and widths
 
 
 def discover(target: Target, options: Options) -> Subject:
