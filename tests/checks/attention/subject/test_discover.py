@@ -84,12 +84,14 @@ def test_64_bits_are_taken_where_none_take_more_than_one_token() -> None:
 
 
 class WithBias(OfTokens):
-    """It needs an argument that has a number for each pair, and zero fits one token."""
+    """It needs a table of two numbers for each token, and zero fits one token."""
 
     def forward(self, x: Tensor, rel_bias: Any) -> Tensor:
-        T = x.shape[1]
+        T = x.shape[-2]
         added = rel_bias + 1.0
-        return super().forward(x) + (added.expand(T, T).sum() if T > 1 else added)
+        return super().forward(x) + (
+            added.expand(2 * T, 2 * T).sum() if T > 1 else added
+        )
 
 
 @pytest.mark.refusal
@@ -251,7 +253,14 @@ class Unused(Guessed):
         return scaled_dot_product_attention(self.q(x), self.k(x), x)
 
 
-@pytest.mark.parametrize("kind", [OverAll, OfOneToken, Unused])
+class OfThreeTexts(Guessed):
+    """What fits as many texts by chance shows it with another number of them."""
+
+    def rows(self, x: Tensor) -> Tensor:
+        return super().rows(x) * (1 + len(x) // 3)
+
+
+@pytest.mark.parametrize("kind", [OverAll, OfOneToken, Unused, OfThreeTexts])
 def test_a_guess_that_does_not_attend_is_refused(kind: type[Guessed]) -> None:
     with pytest.raises(ValueError, match=f"call must say what {kind.__name__} gets"):
         discovered(kind())
@@ -281,6 +290,18 @@ def test_a_mask_that_may_be_left_out_is_not_guessed() -> None:
 def test_what_the_reader_calls_is_not_guessed() -> None:
     with pytest.raises(ValueError, match=r"got call='m\(x\)'"):
         discovered(Guessed(), call="m(x)")
+
+
+def test_calls_are_looked_for_in_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few calls are tried anyway, so that slow code is called as well."""
+    module = importlib.import_module(discover.__module__)
+    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_CALLS", 1000)
+    assert discovered(Guessed()).call.shown.startswith("m(x, m)")
+    monkeypatch.setattr(module, "_CALLS", 1)
+    with pytest.raises(ValueError, match=r"\. No call was found in 0 seconds\.$"):
+        discovered(Guessed())
+    assert discovered(OfTokens()).call.text == "m(x)"
 
 
 def test_nothing_is_guessed_where_a_call_works(

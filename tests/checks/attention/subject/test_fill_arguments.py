@@ -446,16 +446,3 @@ def test_a_bias_that_is_left_out_may_be_needed_where_tokens_come_first() -> None
     assert call.text == "m(x, 0)"
     assert call.time_first
     assert said(Nodes(), "batch")[0] == "passed"
-
-
-def test_tokens_may_stand_behind_features() -> None:
-    class Keys(OfPairs):
-        def forward(  # type: ignore[override]
-            self, s: Tensor, pair: Tensor, k_in: Tensor
-        ) -> Tensor:
-            if k_in.shape != s.shape:
-                raise ValueError("tokens, please")
-            return super().forward(s + k_in, pair)
-
-    shown = discover(Keys(), Options()).call.shown
-    assert shown == "m(x, pair, k_in=x); pair: ones (B, T, S, 5)"

@@ -314,14 +314,10 @@ def _guessed(
 
 
 def _guessed_inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
-    """Give the arguments that may be tokens, wherever they stand."""
+    """Give the arguments that may be tokens: three, the first, or the first two."""
     if three := three_of(known):
         yield dict.fromkeys(three, 0)
     yield from itertools.islice(_inputs(known), 2)
-    needed = [name for name, one in known.items() if _is_needed(one)]
-    unknown = [name for name in needed if not is_known(name)]
-    for other in unknown[2:4]:
-        yield dict.fromkeys([unknown[0], other], 0)
 
 
 def _axes(target: nn.Module) -> Iterator[Layout]:

@@ -154,8 +154,8 @@ def _first_that_convinces(
 def _convinces(subject: Subject) -> bool:
     """Ask whether a guessed call gives what attention gives.
 
-    Other tokens of a text count, and no tokens of other texts. All weights are used,
-    and what was filled in shows no sign of being wrong.
+    Other tokens of a text count, and no tokens of other texts: a text alone gives the
+    same. All weights are used, and what was filled in shows no sign of being wrong.
     """
     x = subject.tokens()
     changed = x.clone()
@@ -163,7 +163,10 @@ def _convinces(subject: Subject) -> bool:
     try:
         with torch.no_grad():
             rows, others = (subject.copy()(one) for one in (x, changed))
+            alone = subject.copy()(x[:1])
     except theirs():
+        return False
+    if not max_difference(alone, rows[:1]) <= tolerance(rows):
         return False
     moved = (others - rows).abs().amax(-1) > tolerance(rows)
     seen = int(moved[0].sum()) - int(moved[0, subject.T // 2])
