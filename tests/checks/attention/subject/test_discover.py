@@ -296,7 +296,7 @@ def test_calls_are_looked_for_in_some_seconds(monkeypatch: pytest.MonkeyPatch) -
     """A few calls are tried anyway, so that slow code is called as well."""
     module = importlib.import_module(discover.__module__)
     monkeypatch.setattr(module, "_SECONDS", 0.0)
-    monkeypatch.setattr(module, "_CALLS", 1000)
+    monkeypatch.setattr(module, "_CALLS", 10**6)
     assert discovered(Guessed()).call.shown.startswith("m(x, m)")
     monkeypatch.setattr(module, "_CALLS", 1)
     with pytest.raises(ValueError, match=r"\. No call was found in 0 seconds\.$"):
