@@ -74,8 +74,9 @@ class _Budget:
 
     def spend(self) -> bool:
         """Ask whether one more call may be tried."""
+        may = not self.is_spent
         self.calls += 1
-        return not self.is_spent
+        return may
 
 
 def _discover(target: Target, options: Options) -> Subject:
