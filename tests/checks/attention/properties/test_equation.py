@@ -357,7 +357,7 @@ class OneValue(nn.Module):
         self, join: Any = torch.mean, factor: float = 5**-0.5, *, out: bool = True
     ) -> None:
         super().__init__()
-        self.join, self.factor, self.num_heads = join, factor, 3
+        self.merge, self.factor, self.num_heads = join, factor, 3
         self.query, self.key = nn.Linear(17, 3 * 5), nn.Linear(17, 3 * 5)
         self.value = nn.Linear(17, 5)
         self.out = nn.Linear(5, 17) if out else nn.Identity()
@@ -366,7 +366,7 @@ class OneValue(nn.Module):
         split = (one(x).unflatten(-1, (3, 5)) for one in (self.query, self.key))
         query, key = (one.transpose(1, 2) for one in split)
         weights = (query @ key.mT * self.factor).softmax(-1)
-        rows: Tensor = self.out(self.join(weights @ self.value(x)[:, None], dim=1))
+        rows: Tensor = self.out(self.merge(weights @ self.value(x)[:, None], dim=1))
         return rows
 
 
