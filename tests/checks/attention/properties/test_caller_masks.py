@@ -1,5 +1,6 @@
 """Masks that a caller passes."""
 
+from inspect import Parameter
 from typing import Any
 
 import pytest
@@ -60,7 +61,9 @@ def test_a_word_is_no_mask_that_is_ignored(annotation: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("annotation", [Tensor | None, "Tensor | str", Any])
+@pytest.mark.parametrize(
+    "annotation", [Tensor | None, "Tensor | str", Any, Parameter.empty]
+)
 def test_what_may_be_a_tensor_may_not_be_ignored(annotation: Any) -> None:
     class Wrong(Attention):
         def forward(self, x: Tensor, mask: Any = None) -> Any:

@@ -260,10 +260,42 @@ class OfThreeTexts(Guessed):
         return super().rows(x) * (1 + len(x) // 3)
 
 
-@pytest.mark.parametrize("kind", [OverAll, OfOneToken, Unused, OfThreeTexts])
+class OfManyTexts(Guessed):
+    """It takes no text alone."""
+
+    def rows(self, x: Tensor) -> Tensor:
+        if len(x) == 1:
+            raise ValueError("more texts, please")
+        return super().rows(x)
+
+
+@pytest.mark.parametrize(
+    "kind", [OverAll, OfOneToken, Unused, OfThreeTexts, OfManyTexts]
+)
 def test_a_guess_that_does_not_attend_is_refused(kind: type[Guessed]) -> None:
     with pytest.raises(ValueError, match=f"call must say what {kind.__name__} gets"):
         discovered(kind())
+
+
+def test_what_takes_no_gradients_does_not_convince() -> None:
+    class NeverTrained(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            _texts, rows, _tokens, _width = x.shape
+            if rows > 1 or torch.is_grad_enabled():
+                raise ValueError("one row and no gradients, please")
+            return super().forward(x)
+
+    assert discovered(NeverTrained()).T == 1  # as one row, which is no guess
+
+
+def test_nothing_is_asked_of_weights_that_are_frozen() -> None:
+    assert discovered(Guessed().requires_grad_(False)).call.text == "m(x, m)"
+
+
+def test_a_guess_keeps_the_layout_that_was_told() -> None:
+    assert discovered(Guessed(), layout="batch first").call.text == "m(x, m)"
+    with pytest.raises(ValueError, match="call must say what OverAll gets"):
+        discovered(OverAll(), layout="batch first")
 
 
 def test_scores_of_one_key_do_not_convince() -> None:

@@ -47,12 +47,16 @@ def sizes(evidence: Evidence) -> Outcome:
 def _least(evidence: Evidence) -> int:
     """Give the least number of tokens from which on a text is taken."""
     subject = evidence.subject
-    for t in range(subject.T - 1, 0, -1):
+
+    def is_taken(t: int) -> bool:
         try:
             subject(subject.tokens(subject.B, t))
         except theirs():
-            return t + 1
-    return 1
+            return False
+        return True
+
+    lengths = range(subject.T - 1, 0, -1)
+    return next((t + 1 for t in lengths if not is_taken(t)), 1)
 
 
 def _reason(raised: Exception) -> str:

@@ -313,9 +313,10 @@ def _averaged(found: Projections) -> Iterator[Projections]:
     wide, heads = found.query.shape[0], found.heads
     if found.key.shape[0] != wide or found.value.shape[0] * heads != wide:
         return
-    biases = dict(found.biases)
-    if "value" in biases:
-        biases["value"] = biases["value"].repeat(heads)
+    biases = {
+        name: bias.repeat(heads) if name == "value" else bias
+        for name, bias in found.biases.items()
+    }
     value = found.value.repeat(heads, 1)
     mean = torch.eye(len(found.value)).to(found.value).repeat(1, heads) / heads
     out = mean if found.out is None else found.out @ mean
