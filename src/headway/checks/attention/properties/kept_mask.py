@@ -25,12 +25,9 @@ def with_kept_mask(evidence: Evidence) -> Outcome | None:
         never = whole.all(dim=0)[:T]
         if not bool(itself.any()) or bool(never.all()) or bool((itself & ~never).any()):
             continue
-        first = evidence.designs[0]
         bias = torch.zeros(1, *hidden.shape, dtype=torch.float64)
-        if first.bias is not None:
-            bias = first.bias.double().cpu()
         bias = bias.masked_fill(hidden, -torch.inf).to(evidence.x.device)
-        design = replace(first, bias=bias, buckets=None)
+        design = replace(evidence.designs[0], bias=bias)
         near = match(replace(evidence, designs=(design,)))
         if near.difference <= evidence.tolerance:
             return note(

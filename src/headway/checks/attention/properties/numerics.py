@@ -128,21 +128,19 @@ def _wrong_in(evidence: Evidence, dtype: torch.dtype) -> Iterator[Outcome]:
         said = f"{where} {name} it raised {describe(raised)}."
         yield _judged(evidence, dtype, said)
         return
+    compared = not evidence.repeats.random  # else there is nothing to compare with
     if output.dtype != dtype:
         yield failed(
             f"Given {name} it returns {_short(output.dtype)}: a type is fixed."
         )
-        return
-    if not evidence.repeats.random:  # else there is nothing to compare with
-        worst = _roundings(subject, output, widest)
-        if worst > _ROUNDINGS:
-            yield failed(
-                f"In {name} it is off by {worst:.3g} roundings: numbers are lost, or a "
-                "constant does not fit.",
-                worst,
-            )
-            return
-    yield from _with_masks(evidence, subject)
+    elif compared and (worst := _roundings(subject, output, widest)) > _ROUNDINGS:
+        yield failed(
+            f"In {name} it is off by {worst:.3g} roundings: numbers are lost, or a "
+            "constant does not fit.",
+            worst,
+        )
+    else:
+        yield from _with_masks(evidence, subject)
 
 
 def _judged(evidence: Evidence, dtype: torch.dtype, said: str) -> Outcome:
