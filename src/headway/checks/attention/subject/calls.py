@@ -227,9 +227,7 @@ def possible_calls(
     layout: str | None = None,
 ) -> Iterator[Call]:
     """Give the ways in which code may want to be called, the likeliest first."""
-    time_first = layout == "time first"
-    if layout is None:
-        time_first = not getattr(target, "batch_first", _names_texts_first(target))
+    time_first = _has_time_first(target, layout)
     if option is not None:
         text, invoke, takes_tokens = _from_option(option)
         if takes_tokens:
@@ -255,6 +253,13 @@ def possible_calls(
         yield from _layouts(target)
     for call in _of_other_widths(target, known):
         yield replace(call, time_first=time_first)
+
+
+def _has_time_first(target: Target, layout: str | None) -> bool:
+    """Ask whether tokens come before texts: as told, or by what the code names."""
+    if layout is not None:
+        return layout == "time first"
+    return not getattr(target, "batch_first", _names_texts_first(target))
 
 
 def _told(
@@ -294,9 +299,7 @@ def _guessed(
 ) -> Iterator[Call]:
     if not isinstance(target, nn.Module) or not has_weights(target):
         return
-    known, time_first = arguments(target), layout == "time first"
-    if layout is None:
-        time_first = not getattr(target, "batch_first", _names_texts_first(target))
+    known, time_first = arguments(target), _has_time_first(target, layout)
     told = _told(target, num_heads, rotary_base, causal)
     fill = partial(guesses, widths=_rare_widths(target))
     given = partial(_filled, target, known, told=told)
