@@ -76,6 +76,14 @@ TABLE = torch.arange(18.0, dtype=torch.float64).reshape(2, 3, 3) - 7
             "it gives a tensor of shape (2,), but must give the weight, the bias",
         ),
         (torch.tensor([]), torch.tensor([]), None),
+        (ONE / 0, ONE / 0, None),
+        (ONE / 0, -ONE / 0, "2 of 2 numbers are wrong, the farthest by inf"),
+        (1e9 * ONE + 0.5, 1e9 * ONE, None),
+        (1e9 * ONE + 5, 1e9 * ONE, "the numbers are right to six digits"),
+        ([(ONE, ONE)], [(ONE, ONE + 1)], "of 1 results, number 1: of 2 results"),
+        ([ONE], [ONE, ONE], "it gives a list of 1 value"),
+        ({"a": [ONE]}, {"a": [ONE + 1]}, "a: of 1 results, number 1: 2 of 2"),
+        (ONE.to(torch.complex128) * 1j, ONE.to(torch.complex128) * 1j, None),
     ],
 )
 def test_a_difference_is_told(mine: Any, right: Any, said: str | None) -> None:

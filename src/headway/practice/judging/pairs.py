@@ -4,6 +4,7 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headway.practice.task.definition import Wrong
 from headway.practice.task.source import EXAMPLE
@@ -145,6 +146,7 @@ def _statements(program: str) -> Iterator[tuple[int, ast.stmt, int, int]]:
         yield number, node, node.lineno, bottom
 
 
+@lru_cache(maxsize=1024)
 def bounded(program: str) -> str:
     """Let a program end after many turns of its loops, so that none goes on for ever.
 
