@@ -89,7 +89,7 @@ tool: .venv/installed  ## run the tests of pytest-proofread and the workshop, wh
 	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' tools
 
 changed-tool: .venv/installed
-	@if .venv/bin/python tests/support/changed_files.py tools constraints.txt; \
+	@if $(RUN) workshop.changed_files tools constraints.txt; \
 	then $(MAKE) tool; fi
 
 book: generated

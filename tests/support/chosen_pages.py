@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from generators import HASHES
 from generators.built import hashes
 from tests.support.book_nav import sources as nav_sources
-from tests.support.changed_files import changed_files, git, starting_point
 from tests.support.site_server import SITE
+from workshop.changed_files import changed_files, git, starting_point
 
 ROOT = Path(__file__).parents[2]
 # What the source of a page says to show a file, whose name follows.

@@ -1,9 +1,10 @@
 """What this book adds to pytest: `-p workshop.pytest_plugin`.
 
 With `--changed`, modules of tests and programs that pytest-codeblocks runs are left out
-that have passed and reach nothing that has changed. With `--record`, each page runs on
-another code path of the processor, too, before it is written. A page that asks for new
-lines must have some.
+that have passed and reach nothing that has changed; of some folders also those that the
+main branch has as they are, whose checks have run them. With `--record`, each page runs
+on another code path of the processor, too, before it is written. A page that asks for
+new lines must have some.
 """
 
 import os
@@ -22,8 +23,14 @@ RECORDER: "pytest.StashKey[Recorder]" = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Name the setting."""
+    """Name the settings."""
     parser.addini("workshop_variables", "what tests take from outside", "args")
+    parser.addini(
+        "workshop_tested_on_main",
+        "folders of tests of which --changed leaves out what has not run here, too, "
+        "while it reaches nothing that differs from the main branch",
+        "args",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

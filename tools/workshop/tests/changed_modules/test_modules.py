@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from workshop.changed_modules import modules
+
 SETTINGS = """
 [tool.pytest.ini_options]
 addopts = [
@@ -355,3 +357,79 @@ def test_the_rest_of_the_tests_is_not_touched(project: pytest.Pytester) -> None:
     plain.assert_outcomes(passed=len(TESTS))
     assert "left out" not in plain.stdout.str()
     assert not (project.path / KEPT).exists()
+
+
+MAIN_HAS = """
+workshop_tested_on_main = ["below"]
+"""
+BELOW = {
+    "words": "from loads import words\ndef test_it(): words()",
+    "first": "from ours import first\ndef test_it(): first()",
+    "beside": "def test_it(): pass",
+    "lists": "import os\ndef test_it(): os.listdir('pages')",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (set(), set()),
+        ({"loads.py"}, {"words"}),
+        ({"src/ours/deep.py"}, {"first"}),
+        ({"below/beside/some.bin"}, {"beside"}),
+        ({"below/lists/test_lists.py"}, {"lists"}),
+        ({"pages/new.txt"}, {"lists"}),  # of which nobody knows that it is read
+        ({"data/words.txt"}, {"words"}),
+        ({"unnamed/page.md"}, set()),
+        ({"conftest.py"}, {*BELOW}),
+        ({"pyproject.toml"}, {*BELOW}),
+        (None, {*BELOW}),  # git cannot tell
+    ],
+)
+def test_what_the_main_branch_has_is_left_out_before_it_ran_here(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: set[str] | None,
+    expected: set[str],
+) -> None:
+    monkeypatch.setattr(modules, "changed_files", lambda **_: changed)
+    write(project, "pyproject.toml", SETTINGS + MAIN_HAS)
+    for name, text in BELOW.items():
+        write(project, f"below/{name}/test_{name}.py", text)
+    (project.path / "below/beside/some.bin").write_bytes(b'\xff"unnamed')
+
+    def run() -> set[str]:
+        result = project.runpytest_inprocess("--changed", "-v", "below")
+        assert result.ret == 0
+        return {*re.findall(r"^below/(\w+)/.*::", result.stdout.str(), re.MULTILINE)}
+
+    assert run() == expected
+    assert run() == set()
+
+
+def test_what_the_main_branch_has_runs_again_where_it_changed_since_it_passed(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, "pyproject.toml", SETTINGS + MAIN_HAS)
+    write(project, "below/test_lists.py", BELOW["lists"])
+
+    def run(*options: str) -> int:
+        result = project.runpytest_inprocess("below", *options)
+        return result.parseoutcomes().get("passed", 0)
+
+    monkeypatch.setattr(modules, "changed_files", lambda **_: None)
+    assert run("--changed") == 1
+    monkeypatch.setattr(modules, "changed_files", lambda **_: set())
+    assert run("--changed") == 0
+    write(project, "pages/two.txt", "")  # which was seen to be read
+    assert run("--changed") == 1
+    assert run() == 1  # all are asked for
+
+
+def test_without_a_setting_git_is_not_asked(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., set[str]],
+) -> None:
+    monkeypatch.setattr(modules, "changed_files", lambda **_: set())
+    assert run() == TESTS

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from pytest_proofread.digests import digest, installed
+from workshop.changed_files import changed_files
+from workshop.changed_modules.main_branch import is_in, same_as_on_main
 from workshop.changed_modules.reads import (
     ALL_FILES,
     ALL_MODULES,
@@ -101,6 +103,13 @@ class Reach:
         found = {(READS, file) for file in files}
         return sorted(found.union(*(self.did.get(file, ()) for file in files)))
 
+    def files(self, module: str) -> set[str]:
+        """Return the files that a module of tests imports, and what lies beside."""
+        modules = self.reached.modules_of(self.start(module))
+        folders = {one.parent for one in modules}
+        beside = set[Path]().union(*map(self.reached.files_beside, folders))
+        return {*map(self.name, modules | beside)}
+
     def name(self, file: Path) -> str:
         """Return a path from the project's folder."""
         return file.relative_to(self.root).as_posix()
@@ -163,6 +172,24 @@ class Modules:
             if module in self.contents
             and reach.key(reach.of(module), self.contents) == key
         }
+        self.same |= self.tested_on_main(reach) - known.keys()
+
+    def tested_on_main(self, reach: Reach) -> set[str]:
+        """Return the modules that the checks of the main branch have run as they are.
+
+        These are modules of the folders that the settings name.
+        """
+        folders = self.config.getini("workshop_tested_on_main")
+        changed = changed_files(unpushed=True) if folders else None
+        settings = self.config.inipath
+        if changed is None or (settings and settings.name in changed):
+            return set()
+        return same_as_on_main(
+            [one for one in self.contents if is_in(one, folders)],
+            changed,
+            reach.files,
+            lambda file: (reach.root / file).read_text(encoding="utf-8"),
+        )
 
     def reach(self) -> Reach:
         """Return what the files reach, as far as that was seen."""
@@ -281,8 +308,8 @@ class Modules:
         if not self.left_out:
             return
         terminalreporter.write_line(
-            f"workshop: {len(self.left_out)} modules of tests left out, which passed "
-            "and reach nothing that has changed"
+            f"workshop: {len(self.left_out)} modules of tests left out, which passed, "
+            "here or on the main branch, and reach nothing that has changed"
         )
 
 

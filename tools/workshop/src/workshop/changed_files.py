@@ -3,25 +3,24 @@
 By default that is the one where this branch left the main one, and on the main branch
 the last commit but one.
 
-    python tests/support/changed_files.py FOLDER ...
+    python -m workshop.changed_files FOLDER ...
 
 ends with status 0 if something in these folders has changed, or if git cannot tell. For
-it, a commit that the main branch of the origin has is no change.
+it, a commit that the main branch of the origin has is no change. Files are those of the
+current folder, and have their paths from there.
 """
 
 import os
 import subprocess
 import sys
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
 
 
 def git(*arguments: str) -> list[str] | None:
     """Return the lines that git answers; None if it cannot answer."""
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        command = ["git", *arguments]
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
         return None

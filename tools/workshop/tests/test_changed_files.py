@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.support import changed_files
+from workshop import changed_files
 
 MAINS = {"origin/HEAD": "b", "origin/main": "b", "main": "b"}
 
@@ -50,7 +50,7 @@ def test_in_an_untouched_clone_nothing_has_changed(tmp_path, monkeypatch):
         git(origin, "add", name)
         git(origin, "commit", "-q", "-m", name)
     git(tmp_path, "clone", "-q", str(origin), str(clone))
-    monkeypatch.setattr(changed_files, "ROOT", clone)
+    monkeypatch.chdir(clone)
     monkeypatch.delenv("SINCE", raising=False)
     assert changed_files.changed_files() == {"second"}
     assert not changed_files.has_changed(["first", "second"])

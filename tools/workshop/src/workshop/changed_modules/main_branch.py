@@ -1,0 +1,47 @@
+"""Which modules of tests reach nothing that differs from the main branch.
+
+The checks of that branch have run them. Nothing is known yet of what they read and
+start; a folder or a file of which one of their modules has the name counts as read.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
+
+
+def same_as_on_main(
+    modules: Iterable[str],
+    changed: set[str],
+    reach: Callable[[str], set[str]],
+    read: Callable[[str], str],
+) -> set[str]:
+    """Return the modules that reach nothing that has changed.
+
+    Args:
+        modules: Modules of tests, as paths.
+        changed: The paths of the files that differ from the main branch.
+        reach: Gives the paths of the files that a module reaches by imports, or that
+            lie beside these.
+        read: Gives the text of a file.
+    """
+    if not changed:
+        return {*modules}
+    named = tuple(
+        f"{quote}{PurePosixPath(file).parts[0]}" for file in changed for quote in "\"'"
+    )
+    return {
+        module
+        for module in modules
+        if not (reached := reach(module)) & changed
+        and not any(_has(read(one), named) for one in reached if one.endswith(".py"))
+    }
+
+
+def _has(text: str, parts: Sequence[str]) -> bool:
+    return any(part in text for part in parts)
+
+
+def is_in(module: str, folders: Sequence[str]) -> bool:
+    """Say whether a file is a module of tests in one of some folders."""
+    path = PurePosixPath(module)
+    is_test = path.suffix == ".py" and path.name.startswith("test_")
+    return is_test and any(path.is_relative_to(one) for one in folders)
