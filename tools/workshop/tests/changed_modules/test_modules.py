@@ -366,7 +366,7 @@ BELOW = {
     "words": "from loads import words\ndef test_it(): words()",
     "first": "from ours import first\ndef test_it(): first()",
     "beside": "def test_it(): pass",
-    "lists": "import os\ndef test_it(): os.listdir('pages')",
+    "lists": "import os\ndef test_it(): os.listdir('pages')\nSOURCE = 'src'",
 }
 
 
@@ -381,6 +381,7 @@ BELOW = {
         ({"pages/new.txt"}, {"lists"}),  # of which nobody knows that it is read
         ({"data/words.txt"}, {"words"}),
         ({"unnamed/page.md"}, set()),
+        ({"src/ours/two.py"}, set()),  # though the name of the folder is in a module
         ({"conftest.py"}, {*BELOW}),
         ({"pyproject.toml"}, {*BELOW}),
         (None, {*BELOW}),  # git cannot tell

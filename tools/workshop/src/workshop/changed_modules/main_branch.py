@@ -1,7 +1,8 @@
 """Which modules of tests reach nothing that differs from the main branch.
 
 The checks of that branch have run them. Nothing is known yet of what they read and
-start; a folder or a file of which one of their modules has the name counts as read.
+start; what is outside of all modules counts as read if the name of its outermost folder,
+or its own, stands in one that they reach.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +12,7 @@ from pathlib import PurePosixPath
 def same_as_on_main(
     modules: Iterable[str],
     changed: set[str],
+    outside: set[str],
     reach: Callable[[str], set[str]],
     read: Callable[[str], str],
 ) -> set[str]:
@@ -19,15 +21,13 @@ def same_as_on_main(
     Args:
         modules: Modules of tests, as paths.
         changed: The paths of the files that differ from the main branch.
+        outside: Those of them that no module is, or has beside itself.
         reach: Gives the paths of the files that a module reaches by imports, or that
             lie beside these.
         read: Gives the text of a file.
     """
-    if not changed:
-        return {*modules}
-    named = tuple(
-        f"{quote}{PurePosixPath(file).parts[0]}" for file in changed for quote in "\"'"
-    )
+    tops = {PurePosixPath(file).parts[0] for file in outside}
+    named = [f"{quote}{top}" for top in tops for quote in "\"'"]
     return {
         module
         for module in modules

@@ -187,6 +187,7 @@ class Modules:
         return same_as_on_main(
             [one for one in self.contents if is_in(one, folders)],
             changed,
+            {one for one in changed if not importable(one, reach.modules)},
             reach.files,
             lambda file: (reach.root / file).read_text(encoding="utf-8"),
         )
