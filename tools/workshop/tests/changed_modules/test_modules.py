@@ -406,6 +406,10 @@ def test_what_the_main_branch_has_is_left_out_before_it_ran_here(
 
     assert run() == expected
     assert run() == set()
+    # What was left out counts as not run.
+    monkeypatch.setattr(modules, "changed_files", lambda **_: None)
+    write(project, "pages/three.txt", "")
+    assert run() == {*BELOW} - expected | {"lists"}
 
 
 def test_what_the_main_branch_has_runs_again_where_it_changed_since_it_passed(

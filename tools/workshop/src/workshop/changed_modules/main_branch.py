@@ -1,7 +1,7 @@
 """Which modules of tests reach nothing that differs from the main branch.
 
 The checks of that branch have run them. Nothing is known yet of what they read and
-start; what is outside of all modules counts as read if the name of its outermost folder,
+start; what is outside of all modules counts as read if the name of its outer folder,
 or its own, stands in one that they reach.
 """
 

@@ -172,7 +172,8 @@ class Modules:
             if module in self.contents
             and reach.key(reach.of(module), self.contents) == key
         }
-        self.same |= self.tested_on_main(reach) - known.keys()
+        self.on_main = self.tested_on_main(reach) - known.keys()
+        self.same |= self.on_main
 
     def tested_on_main(self, reach: Reach) -> set[str]:
         """Return the modules that the checks of the main branch have run as they are.
@@ -299,7 +300,8 @@ class Modules:
         option = self.config.option
         if getattr(option, "lf", False) or getattr(option, "stepwise", False):
             return set()
-        found = self.same | {one for one in self.waiting if one.endswith(".py")}
+        waiting = {one for one in self.waiting if one.endswith(".py")}
+        found = self.same - self.on_main | waiting
         if session.exitstatus in ENDED:  # else some were not asked for their tests
             found |= self.collected
         return {one for one in found - self.wrong if not self.waiting.get(one)}
