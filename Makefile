@@ -10,6 +10,10 @@ JOBS ?= 2
 # quarter of the time. No digit depends on it.
 export OMP_WAIT_POLICY = PASSIVE
 
+# Where this is set, as in many images of containers, each process compiles anew what it
+# imports; a run starts hundreds.
+unexport PYTHONDONTWRITEBYTECODE
+
 # An environment that exists knows which Python it was made with.
 BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN = .venv/bin/python -m

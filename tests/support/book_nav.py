@@ -37,10 +37,11 @@ def chapters() -> list[str]:
 
 def numbered_chapters() -> list[str]:
     """List those chapters that are read in an order: "1.3 Queries, keys and values"."""
+    named = titles()
     return [
         source.removesuffix(".md")
         for source in sources()
-        if re.match(r"\d+\.\d+ ", titles()[source])
+        if re.match(r"\d+\.\d+ ", named[source])
     ]
 
 
