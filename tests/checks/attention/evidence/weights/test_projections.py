@@ -15,7 +15,7 @@ from headway.checks.attention.evidence.weights import Projections, Weights, find
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.subject import Options, Subject
 from headway.checks.attention.subject.calls import Call
-from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.asking import evidence_of, rows_from, said
 from tests.support.sizes import D_IN, B, D, E, H, T, V, draw
 
 GROUPED = 6  # heads of queries, where two share the keys of one
@@ -439,14 +439,15 @@ def test_the_weights_are_found_and_give_what_the_code_gives(
     make: Callable[[], Attend],
 ) -> None:
     attend = make()
-    verdict, sentence = said(attend, EQUATION, causal=False)
+    evidence = evidence_of(attend, causal=False)
+    [row] = rows_from(evidence, EQUATION)
+    verdict, sentence = row.verdict, row.sentence
     if make in (SCHEMES["heads innermost"], SCHEMES["merged innermost"]):
         assert verdict == "note"
         assert "merged in a different order than they are split" in sentence
     else:
         assert verdict == "passed"
-    shown = facts(evidence_of(attend, causal=False))
-    assert shown["heads"].value == str(attend.num_heads)
+    assert facts(evidence)["heads"].value == str(attend.num_heads)
 
 
 @every_scheme
@@ -468,8 +469,9 @@ def test_all_properties_hold_of_each_scheme(make: Callable[[], Attend]) -> None:
 
 def test_pytorchs_own_module_is_found() -> None:
     module = nn.MultiheadAttention(E, H, batch_first=True)
-    assert said(module, EQUATION)[0] == "passed"
-    shown = facts(evidence_of(module))
+    evidence = evidence_of(module)
+    assert rows_from(evidence, EQUATION)[0].verdict == "passed"
+    shown = facts(evidence)
     assert shown["heads"].value == str(H)
     assert shown["weights"].value == "in_proj_weight, out_proj.weight"
 
