@@ -41,6 +41,11 @@ def said(target: Any, name: str, **options: Any) -> tuple[str, str]:
     return row.verdict, row.sentence
 
 
+def verdicts(target: Any, *names: str, **options: Any) -> list[str]:
+    """Give the verdicts on some properties of the same evidence."""
+    return [one.verdict for one in rows_of(target, *names, **options)]
+
+
 def expect(target: Any, name: str, verdict: str, words: str, **options: Any) -> None:
     """Ask one property and expect this sentence, with anything where it has a star."""
     found, sentence = said(target, name, **options)

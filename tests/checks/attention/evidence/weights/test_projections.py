@@ -489,10 +489,9 @@ def test_heads_are_counted_where_each_has_weights_of_its_own(packed: bool) -> No
     attend = stacked(packed, name="parts")
     attend.forward = functools.partial(_forward, attend, H)  # type: ignore[method-assign]
     del attend.num_heads
-    assert said(attend, EQUATION, causal=False, call="m(x)")[0] == "passed"
-    assert facts(evidence_of(attend, causal=False, call="m(x)"))["heads"].value == str(
-        H
-    )
+    evidence = evidence_of(attend, causal=False, call="m(x)")
+    assert rows_from(evidence, EQUATION)[0].verdict == "passed"
+    assert facts(evidence)["heads"].value == str(H)
 
 
 def _forward(m: Any, heads: int, x: Tensor) -> Tensor:
@@ -516,8 +515,9 @@ ODD = {"query": "a.weight", "key": "b.weight", "value": "c.weight", "out": "d.we
 def test_odd_names_can_be_told(names: str) -> None:
     given = {role: one for role, one in ODD.items() if one[0] in names.split()}
     module = layers(*names.split())
-    assert said(module, EQUATION, causal=False, weights=given)[0] == "passed"
-    shown = facts(evidence_of(module, causal=False, weights=given))
+    evidence = evidence_of(module, causal=False, weights=given)
+    assert rows_from(evidence, EQUATION)[0].verdict == "passed"
+    shown = facts(evidence)
     assert shown["weights"].value == ", ".join(given.values())
 
 
