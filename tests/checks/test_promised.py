@@ -1,6 +1,7 @@
 """What is promised is kept: ids, JSON and names, as a list has them."""
 
 import ast
+import functools
 import itertools
 import json
 import re
@@ -37,14 +38,15 @@ KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 NO_IDS = {"site-packages", "utf-8"}
 
 
-def mistakes() -> set[str]:
+@functools.cache
+def mistakes() -> frozenset[str]:
     """List the ids of all mistakes: the words with hyphens that no property has."""
     found = set()
     for file in (ROOT / "src" / "headway" / "checks").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found |= {node.value} if KEBAB.fullmatch(node.value) else set()
-    return found - NO_IDS - {one.id for one in (*PROPERTIES, *OF_MODELS)}
+    return frozenset(found - NO_IDS - {one.id for one in (*PROPERTIES, *OF_MODELS)})
 
 
 def fields() -> dict[str, Collection[str]]:

@@ -13,6 +13,7 @@ import pytest
 from headway.checks.command import own_process
 from headway.checks.command.configuration import ConfiguredTarget
 from headway.checks.command.own_process import Reply, Request, ask
+from tests.checks.support.forked import Forked
 from tests.support.processes import PATIENCE, left, wait_for
 
 HEADWAY = [sys.executable, "-m", "headway.cli"]
@@ -87,6 +88,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork what checks from a process that has imported PyTorch: it takes a tenth."""
+    if sys.platform != "win32":  # which forks nothing
+        monkeypatch.setattr(own_process.subprocess, "Popen", Forked)
+
+
 def request(name: str, *by_place: str, **options: object) -> Request:
     return Request(ConfiguredTarget(name, dict(options), {}, by_place), limit=PATIENCE)
 
@@ -137,6 +145,7 @@ def test_what_is_printed_below_python_is_no_part_of_the_report(folder: Path) -> 
         pytest.param("killed", "it ended Python by a signal, Killed.", marks=on_posix),
     ],
 )
+@pytest.mark.usefixtures("forked")
 def test_code_that_ends_python_is_told_with_its_line(
     folder: Path, how: str, sentence: str
 ) -> None:
@@ -210,6 +219,7 @@ def test_what_hears_an_interruption_tells_the_line_itself(tmp_path: Path) -> Non
         assert own_process._interrupted(tmp_path, process) == told
 
 
+@pytest.mark.usefixtures("forked")
 def test_an_answer_comes_back_as_it_is(folder: Path) -> None:
     reply = ask(request("torch.nn:Nothing"))
     assert reply.status == 2

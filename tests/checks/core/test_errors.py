@@ -133,6 +133,18 @@ ours = FunctionType(
 )
 
 
+def unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+    scores = query @ key.mT
+    scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(-1) @ value
+
+
+@pytest.fixture(scope="module")
+def without_an_error() -> None:
+    """Check what raises nothing by itself."""
+    check(unscaled)
+
+
 @pytest.mark.parametrize(
     "where",
     [
@@ -143,15 +155,10 @@ ours = FunctionType(
         "headway.checks.attention.evidence.masks.example_table",
     ],
 )
+@pytest.mark.usefixtures("without_an_error")
 def test_an_error_of_ours_is_raised(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
-        scores = query @ key.mT
-        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
-        return scores.softmax(-1) @ value
-
-    check(unscaled)
     monkeypatch.setattr(where, ours)
     with pytest.raises(IndexError):
         check(unscaled)

@@ -25,8 +25,12 @@ def evidence_of(target: Any, **options: Any) -> Evidence:
 
 def rows_of(target: Any, *names: str, **options: Any) -> list[Row]:
     """Ask some properties, in this order: much less work than a whole check."""
+    return rows_from(evidence_of(target, **options), *names)
+
+
+def rows_from(evidence: Evidence, *names: str) -> list[Row]:
+    """Ask some properties, in this order, of what was gathered before."""
     known = {one.id: one for one in PROPERTIES}
-    evidence = evidence_of(target, **options)
     with isolated_settings():
         return ask([known[name] for name in names], evidence)
 
@@ -35,6 +39,11 @@ def said(target: Any, name: str, **options: Any) -> tuple[str, str]:
     """Give the verdict on one property, and its sentence."""
     [row] = rows_of(target, name, **options)
     return row.verdict, row.sentence
+
+
+def verdicts(target: Any, *names: str, **options: Any) -> list[str]:
+    """Give the verdicts on some properties of the same evidence."""
+    return [one.verdict for one in rows_of(target, *names, **options)]
 
 
 def expect(target: Any, name: str, verdict: str, words: str, **options: Any) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from headway.checks.command.configuration import ConfiguredTarget
+from headway.checks.core.errors import innermost
 
 LIMIT = 60.0  # seconds that one call may take
 INTERRUPTED = 130  # the exit status of what somebody ended from the keyboard
@@ -170,6 +171,4 @@ def _place(folder: Path) -> str:
     places = [(path, int(line)) for path, line in _LINE.findall(current[0])]
     if not places:
         return ""
-    from headway.checks.core.errors import innermost  # it imports PyTorch
-
     return innermost(places)

@@ -7,17 +7,18 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path, PurePath, PureWindowsPath
 from types import CodeType
 from typing import Literal, TypeVar
-
-import torch
 
 from headway._paths import shown
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Owner = Literal["checks", "library", "call", "reader"]
-_CHECKS, _TORCH = str(Path(__file__).parents[1]), str(Path(torch.__file__).parent)
+_CHECKS = str(Path(__file__).parents[1])
+_FOUND = find_spec("torch")  # importing it takes longer than all else
+_TORCH = str(Path(str(_FOUND and _FOUND.origin)).parent)
 _STANDARD = sysconfig.get_paths()["stdlib"]
 _LIBRARIES = {"jaxtyping", "beartype", "numpy"}
 _BORDER: set[CodeType] = set()

@@ -2,7 +2,8 @@
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -298,13 +299,14 @@ def _tensors(target: Target) -> Iterator[tuple[str, Tensor]]:
 
 def _numbers(target: Target, names: str) -> Iterator[int]:
     """Give the whole numbers of these names in each part and in its configuration."""
+    asked = names.split()
     for part in parts(target):
         if isinstance(part, nn.Softmax):
             continue  # its `dim` is an axis
-        configs = [getattr(part, name, None) for name in _CONFIGS]
+        configs = [getattr(part, name, None) for name in _may_have(part, _CONFIGS)]
         for place in (part, *configs):
             stored = place.get if isinstance(place, Mapping) else None
-            for name in names.split():
+            for name in _may_have(place, asked):
                 if name == "max_length" and hasattr(place, "model_type"):
                     continue  # how long a text is generated, if nobody says so
                 value = stored(name) if stored else getattr(place, name, None)
@@ -312,3 +314,26 @@ def _numbers(target: Target, names: str) -> Iterator[int]:
                     value = len(value)
                 if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                     yield value
+
+
+def _may_have(place: Any, names: Sequence[str]) -> Sequence[str]:
+    """Leave out the names that a module has not, which it would be slow to say."""
+    kind: Any = type(place)
+    if (
+        getattr(kind, "__getattr__", None) is not nn.Module.__getattr__
+        or kind.__getattribute__ is not object.__getattribute__
+    ):
+        return names
+    held = vars(place)
+    weights, buffers, modules = (
+        held[one] for one in ("_parameters", "_buffers", "_modules")
+    )
+    return [
+        name
+        for name in names
+        if name in held
+        or name in weights
+        or name in buffers
+        or name in modules
+        or hasattr(kind, name)
+    ]

@@ -11,7 +11,14 @@ from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.masks import Mask
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.properties.caller_mask_causes import in_training
-from tests.checks.support.asking import evidence_of, expect, rows_of, said
+from tests.checks.support.asking import (
+    evidence_of,
+    expect,
+    rows_from,
+    rows_of,
+    said,
+    verdicts,
+)
 from tests.checks.support.right import MASKED, Adds, HidesPadding
 from tests.support.attention_in_steps import (
     SMALL,
@@ -197,9 +204,10 @@ def test_numbers_are_tried_before_what_is_added() -> None:
 
     module = OfOnes(SMALL)
     shown = "attention_mask (B, S), True may look"
-    assert facts(evidence_of(module))["masks"].value == shown
-    assert said(module, OBEYED)[0] == "passed"
-    assert said(module, PADDING)[0] == "passed"
+    evidence = evidence_of(module)
+    assert facts(evidence)["masks"].value == shown
+    rows = rows_from(evidence, OBEYED, PADDING)
+    assert [one.verdict for one in rows] == ["passed"] * 2
 
 
 class Instead(PairMasked):
@@ -217,13 +225,13 @@ class Instead(PairMasked):
 
 
 def test_a_mask_may_take_the_place_of_the_causal_one() -> None:
-    assert said(Instead(SMALL), OBEYED) == (
+    obeyed, *others = rows_of(Instead(SMALL), OBEYED, PADDING, FULLY_MASKED)
+    assert (obeyed.verdict, obeyed.sentence) == (
         "note",
         "mask (T, S) takes the place of the mask of the future: if you pass one, "
         "hide the future in it as well.",
     )
-    assert said(Instead(SMALL), PADDING)[0] == "passed"
-    assert said(Instead(SMALL), FULLY_MASKED)[0] == "passed"
+    assert [one.verdict for one in others] == ["passed"] * 2
     assert said(Instead(SMALL, causal=False), OBEYED)[0] == "passed"
 
 
@@ -401,8 +409,7 @@ def test_masks_are_found_beside_a_call_that_is_told() -> None:
             return rows[0]
 
     told = {"call": "m(x, x[..., :7])", "d_in": 12}
-    assert said(Narrow(), OBEYED, **told)[0] == "passed"
-    assert said(Narrow(), "other-keys", **told)[0] == "passed"
+    assert verdicts(Narrow(), OBEYED, "other-keys", **told) == ["passed"] * 2
     assert said(Narrow(), OBEYED)[0] == "passed"
     assert said(nn.MultiheadAttention(12, 2, kdim=7, vdim=5), OBEYED)[0] == "passed"
 
@@ -459,12 +466,11 @@ def test_texts_of_one_token_are_not_asked_for_masks() -> None:
                 raise ValueError("one token only")
             return super().forward(x, key_padding_mask)
 
-    expected = (
-        "not applicable",
-        "With one token, nothing is left to hide.",
-    )
-    assert said(OfOneToken(SMALL), OBEYED) == expected
-    assert said(OfOneToken(SMALL), FULLY_MASKED) == expected
+    rows = rows_of(OfOneToken(SMALL), OBEYED, FULLY_MASKED)
+    for one in rows:
+        assert one.verdict == "not applicable"
+        assert one.sentence == "With one token, nothing is left to hide."
+    assert len(rows) == 2
 
 
 def test_a_mask_that_is_another_in_training_is_found() -> None:

@@ -11,7 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks.attention.subject import Options, discover
 from headway.checks.attention.subject.fill_arguments import Room, fillings, is_known
-from tests.checks.support.asking import said
+from tests.checks.support.asking import said, verdicts
 from tests.support.mistakes.mistake import EQUATION
 
 D, HEADS = 6, 4
@@ -241,8 +241,7 @@ def needs_it_with_tokens_first(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) ->
 @pytest.mark.parametrize("function", [needs_a_mask, needs_it_with_tokens_first])
 def test_a_mask_has_a_column_for_each_key(function: Any) -> None:
     assert discover(function, Options()).call.filling.meaning == "mask: ones (T, S)"
-    assert said(function, "other-keys")[0] == "passed"
-    assert said(function, EQUATION)[0] == "passed"
+    assert verdicts(function, "other-keys", EQUATION) == ["passed"] * 2
 
 
 # Other arguments

@@ -1,7 +1,7 @@
 """The mistakes that people make, each as a change of the right recipe."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -48,7 +48,7 @@ class KnownMistake:
 
     def __call__(self, recipe: Recipe) -> Recipe:
         """Make the mistake."""
-        return replace(recipe, **self.change)
+        return recipe.but(**self.change)
 
     def is_possible(self, setting: Setting) -> bool:
         """Ask whether it makes sense, where such things are inside."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,12 @@ class Recipe:
     scale_after_softmax: str = "1"
     merge: str = "right"
     out: bool = True
+
+    def but(self, **fields: Any) -> "Recipe":
+        """Change some fields, in less time than `replace` takes: searches ask often."""
+        made = object.__new__(Recipe)
+        vars(made).update(vars(self), **fields)
+        return made
 
 
 # What each stage of the computation depends on; a stage depends on those before it too.

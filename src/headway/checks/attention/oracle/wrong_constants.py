@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from headway.checks.attention.oracle.comparing import Comparison, Place
@@ -71,7 +70,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
     yield _Number(
         "wrong-scale",
         [-size for size in reversed(sizes)] + sizes,
-        lambda number: replace(_RIGHT, factor=number),
+        lambda number: _RIGHT.but(factor=number),
         lambda number: (
             f"scores are multiplied by {number * right:.3g}, and not by {right:.3g}"
         ),
@@ -81,7 +80,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
         yield _Number(
             "mask-fills-constant",
             [n / 2 for n in range(-30, 21)],
-            lambda number: replace(_RIGHT, fill=number),
+            lambda number: _RIGHT.but(fill=number),
             lambda number: (
                 f"hidden scores are set to {number:.3g}, and not to minus infinity"
             ),
@@ -90,7 +89,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
         yield _Number(
             "mask-takes-off-constant",
             [n / 2 for n in range(-10, 41)],
-            lambda number: replace(_RIGHT, taken_off=number),
+            lambda number: _RIGHT.but(taken_off=number),
             lambda number: f"{number:.3g} is taken off hidden scores, and not infinity",
             book.MINUS_INFINITY,
         )
@@ -98,7 +97,7 @@ def _numbers(comparison: Comparison, place: Place) -> Iterator[_Number]:
         yield _Number(
             "wrong-rotary-base",
             [math.exp(n / 2) for n in range(1, 38)],
-            lambda number: replace(_RIGHT, base=number),
+            lambda number: _RIGHT.but(base=number),
             lambda number: (
                 f"the base of the rotation is {number:.4g}, and not {base:.4g}"
             ),

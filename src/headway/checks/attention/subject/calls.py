@@ -449,8 +449,8 @@ class FilledIn:
         """Call the code; what is said in `extra` is not filled in."""
         values = {}
         if self.filling.values:
-            keys = self._room(target, inputs[min(1, len(inputs) - 1)])
-            room = self._room(target, inputs[0])._replace(S=keys.T)
+            keys = inputs[min(1, len(inputs) - 1)]
+            room = self._room(target, inputs[0])._replace(S=self._sizes(keys)[1])
             made = self.filling.values.items()
             values = {name: make(room) for name, make in made if name not in extra}
         if self.layout is not None:
@@ -460,15 +460,19 @@ class FilledIn:
         return result if self.layout is None else self.layout.bring_back(result)
 
     def _room(self, target: Target, x: Tensor) -> Room:
-        told = self.told
+        B, T = self._sizes(x)
         if x.ndim == 4:
-            heads, T = x.shape[1:3][:: -1 if self.tokens_first else 1]
-            return told._replace(B=len(x), T=T, D=x.shape[3], heads=heads, like=x)
+            heads = x.shape[2 if self.tokens_first else 1]
+            return self.told._replace(B=B, T=T, D=x.shape[3], heads=heads, like=x)
+        D = intent.head_width(target) or max(x.shape[-1] // self.told.heads, 1)
+        return self.told._replace(B=B, T=T, D=D, like=x)
+
+    def _sizes(self, x: Tensor) -> tuple[int, int]:
+        """Give the number of texts and that of tokens."""
+        if x.ndim == 4:
+            return len(x), x.shape[1 if self.tokens_first else 2]
         B, T = x.shape[:2] if x.ndim == 3 else (1, len(x))
-        if self.time_first or self.tokens_first:
-            B, T = T, B
-        D = intent.head_width(target) or max(x.shape[-1] // told.heads, 1)
-        return told._replace(B=B, T=T, D=D, like=x)
+        return (T, B) if self.time_first or self.tokens_first else (B, T)
 
 
 def _filled(

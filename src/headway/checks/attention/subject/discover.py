@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
@@ -143,10 +144,11 @@ def _first_that_convinces(
     guessed: Iterator[Subject], budget: _Budget
 ) -> Subject | None:
     """Try guesses, in one size alone, since there are many."""
+    sizes = _Sizes()
     for subject in itertools.islice(guessed, _GUESSES):
         if not budget.spend():
             return None
-        settled = _try(subject, *_sizes(subject)[0])
+        settled = _try(subject, *sizes(subject)[0])
         if not isinstance(settled, Failure) and _convinces(settled):
             return settled
     return None
@@ -210,15 +212,13 @@ def _first_that_works(
     The others are for code that is wrong in a size; a property will say so. Where
     values were filled in, a call may work and yet show that they are the wrong ones.
     """
-    sizes: dict[int, list[tuple[int, int]]] = {}  # of each way, once it is tried
+    sizes = _Sizes()
     for number in range(_SIZES):
         doubtful: Subject | None = None
-        for place, subject in enumerate(ways):
+        for subject in ways:
             if not budget.spend():
                 return doubtful
-            if place not in sizes:
-                sizes[place] = _sizes(subject)
-            settled = _try(subject, *sizes[place][number])
+            settled = _try(subject, *sizes(subject)[number])
             if isinstance(settled, Failure):
                 failures.append(settled)
             elif not _is_doubtful(settled):
@@ -252,6 +252,7 @@ def _candidate_calls(
     if guessing and options.call is not None:
         return
     give = guessed_calls if guessing else partial(possible_calls, option=options.call)
+    widths: list[int] | None = None
     for call in give(
         target,
         num_heads=options.num_heads,
@@ -264,7 +265,9 @@ def _candidate_calls(
         elif options.d_in:
             yield call, options.d_in
         else:
-            for width in _widths(target, options.num_heads):
+            if widths is None:
+                widths = _widths(target, options.num_heads)
+            for width in widths:
                 yield call, width
 
 
@@ -289,6 +292,20 @@ def _of_convolutions(target: Target) -> list[int]:
     kinds = (nn.Linear, nn.modules.conv._ConvNd)
     first = next((one for one in layers if isinstance(one, kinds)), None)
     return [first.in_channels] if isinstance(first, nn.modules.conv._ConvNd) else []
+
+
+class _Sizes:
+    """The sizes to try in ways to call the same code, found once for each width."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, list[tuple[int, int]]] = {}
+
+    def __call__(self, subject: Subject) -> list[tuple[int, int]]:
+        """List them, as numbers of texts and of tokens."""
+        key = subject.d_in, subject.call.packing
+        if key not in self._known:
+            self._known[key] = _sizes(subject)
+        return self._known[key]
 
 
 def _sizes(subject: Subject) -> list[tuple[int, int]]:

@@ -1,5 +1,7 @@
 """A copy of somebody's attention code, ready to be called."""
 
+import functools
+import math
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -18,6 +20,8 @@ from headway.checks.core.dropout import (
 )
 from headway.checks.core.errors import at_the_border
 from headway.checks.core.signature import CallOption, Target
+
+_MOST_KEPT = 10**5  # numbers of tokens that are drawn once and kept
 
 
 @dataclass(frozen=True)
@@ -164,10 +168,9 @@ class Subject:
         self, B: int | None = None, T: int | None = None, *, seed: int = 0
     ) -> Tensor:
         """Draw tokens of about unit size, the same for the same seed."""
-        generator = torch.Generator().manual_seed(seed)
         shape = (B or self.B, T or self.T, self.d_in)
-        drawn = torch.randn(shape, generator=generator, dtype=torch.float64)
-        return drawn.to(self.device, self.dtype)
+        draw = _drawn if math.prod(shape) > _MOST_KEPT else _drawn_once
+        return draw(shape, seed).clone().to(self.device, self.dtype)
 
     @property
     def has_dropout(self) -> bool:
@@ -199,3 +202,11 @@ class Subject:
         if self.module is not None or self.options.call is not None:
             return None
         return rate_argument(self.target)
+
+
+def _drawn(shape: tuple[int, int, int], seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+_drawn_once = functools.lru_cache(maxsize=32)(_drawn)

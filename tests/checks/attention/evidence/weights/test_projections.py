@@ -15,7 +15,7 @@ from headway.checks.attention.evidence.weights import Projections, Weights, find
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.subject import Options, Subject
 from headway.checks.attention.subject.calls import Call
-from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.asking import evidence_of, rows_from, said
 from tests.support.sizes import D_IN, B, D, E, H, T, V, draw
 
 GROUPED = 6  # heads of queries, where two share the keys of one
@@ -439,14 +439,15 @@ def test_the_weights_are_found_and_give_what_the_code_gives(
     make: Callable[[], Attend],
 ) -> None:
     attend = make()
-    verdict, sentence = said(attend, EQUATION, causal=False)
+    evidence = evidence_of(attend, causal=False)
+    [row] = rows_from(evidence, EQUATION)
+    verdict, sentence = row.verdict, row.sentence
     if make in (SCHEMES["heads innermost"], SCHEMES["merged innermost"]):
         assert verdict == "note"
         assert "merged in a different order than they are split" in sentence
     else:
         assert verdict == "passed"
-    shown = facts(evidence_of(attend, causal=False))
-    assert shown["heads"].value == str(attend.num_heads)
+    assert facts(evidence)["heads"].value == str(attend.num_heads)
 
 
 @every_scheme
@@ -468,8 +469,9 @@ def test_all_properties_hold_of_each_scheme(make: Callable[[], Attend]) -> None:
 
 def test_pytorchs_own_module_is_found() -> None:
     module = nn.MultiheadAttention(E, H, batch_first=True)
-    assert said(module, EQUATION)[0] == "passed"
-    shown = facts(evidence_of(module))
+    evidence = evidence_of(module)
+    assert rows_from(evidence, EQUATION)[0].verdict == "passed"
+    shown = facts(evidence)
     assert shown["heads"].value == str(H)
     assert shown["weights"].value == "in_proj_weight, out_proj.weight"
 
@@ -487,10 +489,9 @@ def test_heads_are_counted_where_each_has_weights_of_its_own(packed: bool) -> No
     attend = stacked(packed, name="parts")
     attend.forward = functools.partial(_forward, attend, H)  # type: ignore[method-assign]
     del attend.num_heads
-    assert said(attend, EQUATION, causal=False, call="m(x)")[0] == "passed"
-    assert facts(evidence_of(attend, causal=False, call="m(x)"))["heads"].value == str(
-        H
-    )
+    evidence = evidence_of(attend, causal=False, call="m(x)")
+    assert rows_from(evidence, EQUATION)[0].verdict == "passed"
+    assert facts(evidence)["heads"].value == str(H)
 
 
 def _forward(m: Any, heads: int, x: Tensor) -> Tensor:
@@ -514,8 +515,9 @@ ODD = {"query": "a.weight", "key": "b.weight", "value": "c.weight", "out": "d.we
 def test_odd_names_can_be_told(names: str) -> None:
     given = {role: one for role, one in ODD.items() if one[0] in names.split()}
     module = layers(*names.split())
-    assert said(module, EQUATION, causal=False, weights=given)[0] == "passed"
-    shown = facts(evidence_of(module, causal=False, weights=given))
+    evidence = evidence_of(module, causal=False, weights=given)
+    assert rows_from(evidence, EQUATION)[0].verdict == "passed"
+    shown = facts(evidence)
     assert shown["weights"].value == ", ".join(given.values())
 
 
