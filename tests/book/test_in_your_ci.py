@@ -137,7 +137,7 @@ def test_the_hook_runs_when_the_file_changes_and_fails_if_it_is_wrong(
 def test_the_file_of_tests_has_a_test_for_each_property(tmp_path: Path) -> None:
     [code] = fences("text", "from headway import")
     (tmp_path / "test_attention.py").write_text(code)
-    done = run("pytest -v -p no:cacheprovider", tmp_path)
+    done = run("pytest -v -p no:cacheprovider -p no:hypothesispytest", tmp_path)
     assert done.returncode == 0, done.stdout
     page = PAGE.read_text("utf-8")
     [name] = re.findall(r"called `(test_attention\[.+?\])`", page)
