@@ -76,6 +76,8 @@ def brings_time(source: str) -> Iterator[str]:
 
 def _name(function: ast.expr) -> str:
     """Give the last name of what is called."""
+    if isinstance(function, ast.Name | ast.Attribute):
+        return function.id if isinstance(function, ast.Name) else function.attr
     return ast.unparse(function).rpartition(".")[2]
 
 

@@ -5,12 +5,15 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from headway.checks import cli as checks
+from headway.checks.command.worker import answer
 from tests.support.processes import PATIENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "in_your_ci.md"
@@ -71,7 +74,32 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_workflow_checks_what_is_configured(project: Path) -> None:
+Check = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture
+def check_here(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Check:
+    """Run a command in the project, with code that is wrong; give what comes out.
+
+    It is run in this process: those of its own would import PyTorch each time.
+    """
+
+    def called(command: str) -> tuple[int, str]:
+        (project / "my_attention.py").write_text(WRONG)
+        monkeypatch.chdir(project)
+        program, name, *words = command.split()
+        assert (program, name) == ("headway", "check")
+        return checks.main(words, ask=answer), capsys.readouterr().out
+
+    return called
+
+
+@pytest.mark.refusal
+def test_the_workflow_checks_what_is_configured(
+    project: Path, check_here: Check
+) -> None:
     workflow = recipe("name: attention")
     assert workflow[True] == ["pull_request"]  # `on` is a truth in YAML
     assert workflow["permissions"] == {"contents": "read"}
@@ -83,18 +111,18 @@ def test_the_workflow_checks_what_is_configured(project: Path) -> None:
         "MyAttention",
         "MultiheadAttention",
     ]
-    (project / "my_attention.py").write_text(WRONG)
-    done = run(last["run"], project)
-    assert done.returncode == 1
-    assert done.stdout.startswith(
+    status, printed = check_here(last["run"])
+    assert status == 1
+    assert printed.startswith(
         "::error file=my_attention.py,line=6,title=MyAttention%3A equals the "
         "equation [equation]::"
         "It is exactly what comes out when heads are merged without the transpose."
     )
 
 
+@pytest.mark.refusal
 def test_the_hook_runs_when_the_file_changes_and_fails_if_it_is_wrong(
-    project: Path,
+    check_here: Check,
 ) -> None:
     [repository] = recipe("repos:")["repos"]
     assert repository["repo"] == "local"
@@ -103,14 +131,13 @@ def test_the_hook_runs_when_the_file_changes_and_fails_if_it_is_wrong(
     assert (hook["language"], hook["pass_filenames"]) == ("system", False)
     assert re.search(hook["files"], "my_attention.py")
     assert not re.search(hook["files"], "my_attention.pyc")
-    (project / "my_attention.py").write_text(WRONG)
-    assert run(hook["entry"], project).returncode == 1
+    assert check_here(hook["entry"])[0] == 1
 
 
 def test_the_file_of_tests_has_a_test_for_each_property(tmp_path: Path) -> None:
     [code] = fences("text", "from headway import")
     (tmp_path / "test_attention.py").write_text(code)
-    done = run("pytest -v -p no:cacheprovider", tmp_path)
+    done = run("pytest -v -p no:cacheprovider -p no:hypothesispytest", tmp_path)
     assert done.returncode == 0, done.stdout
     page = PAGE.read_text("utf-8")
     [name] = re.findall(r"called `(test_attention\[.+?\])`", page)

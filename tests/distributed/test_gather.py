@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import distributed
 
-from headway import run_processes
 from headway.distributed._gather import content, gather_objects
-from tests.support.processes import PATIENCE
+from tests.support.in_processes import print_in_processes
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def test_each_says_something_of_another_length() -> None:
         print(heard[0], heard[2][2], [len(text) for _, text, _ in heard])
         """
     )
-    printed = run_processes(program, 3, timeout=PATIENCE)
+    printed = print_in_processes(program, 3)
     assert printed == "[0, 100]\n(0, '', ()) (3, 5) [0, 50, 100]\n"
 
 

@@ -18,14 +18,13 @@ from headway import (
     contiguous_rows,
     count_pairs,
     ring_attention,
-    run_processes,
     striped_rows,
     zigzag_rows,
 )
 from tests.support import oracles
 from tests.support.compare import close
+from tests.support.in_processes import print_in_processes
 from tests.support.in_threads import Network
-from tests.support.processes import PATIENCE
 from tests.support.sizes import B, D, H, V, draw
 
 N = 23  # tokens of the text: no number of processes divides it
@@ -626,7 +625,7 @@ dist.destroy_process_group()
     ],
 )
 def test_real_processes(processes: int) -> None:
-    printed = run_processes(PROGRAM, processes, timeout=PATIENCE)
+    printed = print_in_processes(PROGRAM, processes)
     refusal, last = printed.splitlines()
     assert refusal.startswith("key and value must be alike in all processes")
     assert f"value of (2, 4), torch.float32, causal=True, scale={3**-0.5}" in refusal

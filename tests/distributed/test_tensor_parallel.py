@@ -20,10 +20,9 @@ from headway import (
     T5Bias,
     TensorParallelAttention,
     attention,
-    run_processes,
     shard_heads,
 )
-from tests.support.processes import PATIENCE
+from tests.support.in_processes import print_in_processes
 
 Whole = MultiHeadAttention | GroupedQueryAttention
 
@@ -536,7 +535,7 @@ def test_three_processes() -> None:
         """
         )
     )
-    assert run_processes(program, 3, timeout=PATIENCE).splitlines() == [
+    assert print_in_processes(program, 3).splitlines() == [
         "values and gradients",
         "DTensor",
         "processes must divide num_heads; got processes=3, num_heads=4.",
@@ -577,7 +576,7 @@ def test_four_processes_two_with_a_copy_each() -> None:
         """
         )
     )
-    assert run_processes(program, 4, timeout=PATIENCE) == "done\n"
+    assert print_in_processes(program, 4) == "done\n"
 
 
 @pytest.mark.slow
@@ -595,4 +594,4 @@ def test_two_processes() -> None:
         """
         )
     )
-    assert run_processes(program, 2, timeout=PATIENCE) == "done\n"
+    assert print_in_processes(program, 2) == "done\n"

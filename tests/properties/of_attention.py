@@ -34,7 +34,7 @@ def shares(subject: Subject, x: Tensor, p: float = 0.0, training: bool = False):
 
     The first T numbers of a token are one at its own place and zero elsewhere, and the
     values copy them. Queries and keys use all numbers. Returns both copies of the
-    weights and the scaled scores that they should come from.
+    weights, and what computes the scaled scores that they should come from.
     """
     x = x.clone()
     x[..., :T] = torch.eye(T)
@@ -44,8 +44,11 @@ def shares(subject: Subject, x: Tensor, p: float = 0.0, training: bool = False):
     module = subject.build((query, key, value), p).train(training)
     one, two, rest = heads(subject, module(x)).split([T, T, WIDTH - 2 * T], dim=-1)
     assert rest.eq(0).all()
-    scores = (x.unsqueeze(-3) @ query) @ (x.unsqueeze(-3) @ key).mT
-    return one, two, scores / math.sqrt(WIDTH)
+
+    def scores() -> Tensor:
+        return (x.unsqueeze(-3) @ query) @ (x.unsqueeze(-3) @ key).mT / math.sqrt(WIDTH)
+
+    return one, two, scores
 
 
 def visible(subject: Subject) -> Tensor:
@@ -69,9 +72,13 @@ def the_future_moves_nothing(subject: Subject) -> None:
 
 def with_the_same_seed(module: nn.Module, x: Tensor) -> Tensor:
     """Drop the same weights in each call, without spoiling what is drawn after it."""
-    with torch.random.fork_rng():
-        torch.manual_seed(1)
+    generator = torch.default_generator
+    state = generator.get_state()
+    try:
+        generator.manual_seed(1)
         return module(x)
+    finally:
+        generator.set_state(state)
 
 
 def every_visible_token_counts(subject: Subject) -> None:
@@ -96,7 +103,8 @@ def shares_sum_to_one(subject: Subject) -> None:
 
 def shares_follow_the_scaled_scores(subject: Subject) -> None:
     """The log of a ratio of shares is the difference of scores over sqrt(width)."""
-    one, _, scores = shares(subject, tokens(subject, B))
+    one, _, of_all = shares(subject, tokens(subject, B))
+    scores = of_all()
     for t in range(T):
         keys = visible(subject)[t]
         share, score = one[..., t, keys].log(), scores[..., t, keys]
@@ -185,9 +193,9 @@ def dropout_drops_whole_shares(subject: Subject) -> None:
     Which ones are dropped differs between keys, queries, heads and texts.
     """
     x = tokens(subject).expand(100, T, subject.d_in)
-    torch.manual_seed(1)
+    torch.default_generator.manual_seed(1)
     full, _, _ = shares(subject, x)
-    torch.manual_seed(1)
+    torch.default_generator.manual_seed(1)
     one, two, _ = shares(subject, x, p=0.3, training=True)
     assert torch.equal(one, two)
     kept = one != 0
@@ -208,9 +216,9 @@ def dropout_keeps_the_mean(subject: Subject) -> None:
     """
     n, p = 2000, 0.3
     x = tokens(subject).expand(n, T, subject.d_in)
-    torch.manual_seed(1)
+    torch.default_generator.manual_seed(1)
     full, _, _ = shares(subject, x[:1])
-    torch.manual_seed(1)
+    torch.default_generator.manual_seed(1)
     one, _, _ = shares(subject, x, p=p, training=True)
     strays = (one.mean(dim=0) - full[0]).abs()
     assert (strays <= 6 * full[0] * math.sqrt(p / ((1 - p) * n))).all()

@@ -1,4 +1,3 @@
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,18 +10,22 @@ from headway.practice.task.library import Library
 from tests.support.processes import PATIENCE
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def server() -> Iterator[Server]:
-    """Give a server that forks for each answer of a module of tests."""
-    os.environ["SECRET_TOKEN"] = "not for answers"  # noqa: S105
-    with Server() as one:
+    """Give a server that forks for each answer of these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SECRET_TOKEN", "not for answers")
+        one = Server()
+    with one:
         yield one
-    del os.environ["SECRET_TOKEN"]
 
 
 @pytest.fixture
-def judged(server: Server, library: Library, tmp_path: Path) -> Callable[..., Verdict]:
+def judged(
+    server: Server, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Verdict]:
     """Judge an answer to `double`, of which the lines are given."""
+    monkeypatch.setenv("SECRET_TOKEN", "not for answers")
 
     def judge(*lines: str, limit: float = PATIENCE, name: str = "double") -> Verdict:
         task = library[name]

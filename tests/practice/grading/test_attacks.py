@@ -123,7 +123,7 @@ ATTACKS = {
         atexit.register(os.write, 1, b'{"ok": true}')
         raise KeyboardInterrupt
     """,
-    "what it gives is huge": "return torch.zeros(2**27)",
+    "what it gives is huge": "return torch.zeros(2**25)",
     "what it gives is huge, and takes no memory": """
         return torch.zeros(1).expand(10**9)
     """,

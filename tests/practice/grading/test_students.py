@@ -3,11 +3,15 @@
 import argparse
 import csv
 import json
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from headway.practice.grading import command, edition, papers
+from headway.practice.grading import students as class_module
+from headway.practice.grading.protected import Server
 from headway.practice.grading.students import (
     as_json,
     files_of,
@@ -43,6 +47,16 @@ def folder(tmp_path: Path, library: Library) -> Path:
         path.write_text(text)
     (tmp_path / "class" / "link").symlink_to(tmp_path / "class" / "ada")
     return tmp_path / "class"
+
+
+@pytest.fixture
+def _served(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server that is there judge here, and go on; to start one takes long."""
+    one = SimpleNamespace(
+        process_of_answer=server.process_of_answer, close=lambda: None
+    )
+    monkeypatch.setattr(class_module, "Server", lambda: one)
+    monkeypatch.setattr(command, "judge_class", partial(judge_class, jobs=1))
 
 
 def known(library: Library, **more: object) -> argparse.Namespace:
@@ -91,6 +105,7 @@ def test_a_class_is_judged(
     assert [*rows[0]][:4] == ["assignment", "duedate", "timestamp", "student_id"]
 
 
+@pytest.mark.usefixtures("_served")
 def test_one_student_gives_one_file(
     folder: Path, library: Library, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -104,6 +119,7 @@ def test_one_student_gives_one_file(
     assert command.run(known(library, all=folder / "cleo")) is None
 
 
+@pytest.mark.usefixtures("_served")
 def test_without_jobs_it_is_judged_here(folder: Path, library: Library) -> None:
     students = students_of(folder, [*library.values()])
     told: list[str] = []
@@ -114,6 +130,7 @@ def test_without_jobs_it_is_judged_here(folder: Path, library: Library) -> None:
     assert table(found, [library["half"]]).splitlines()[2] == "ada   .  0 of 1"
 
 
+@pytest.mark.usefixtures("_served")
 def test_an_exercise_without_answers_is_passed_over(
     folder: Path, library: Library
 ) -> None:
@@ -170,6 +187,7 @@ def test_a_sheet_says_how_long_it_takes(tmp_path: Path) -> None:
     assert "## 2. Half as much (**, 5 minutes)" in (tmp_path / "sheet").read_text()
 
 
+@pytest.mark.usefixtures("_served")
 def test_an_edition_is_compared(
     folder: Path, library: Library, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

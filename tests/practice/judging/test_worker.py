@@ -30,6 +30,7 @@ def test_one_file_after_another_is_judged(folder: Folder) -> None:
         wrong = 'import os; os.write(1, b"{}"); return x * 3'
         for line, ok in (("return x + x", True), (wrong, False)):
             path = write(folder, "double", line)
+            worker.ahead = ok  # for the second, and none is judged after it
             verdict = worker.judge(folder.library, double, path, seed=3)
             assert (verdict.ok, verdict.seed) == (ok, 3)
 
@@ -163,21 +164,15 @@ def started_from(
         return worker.judge(folder.library, folder.library["double"], path, seed=3)
 
 
-def test_what_lies_beside_the_package_hides_no_module_of_python(
+def test_the_package_is_the_one_that_judges_and_what_lies_beside_it_hides_nothing(
     installed: Path, folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (installed / "pathlib.py").write_text("raise ImportError('a stale backport')")
-    line = "return x + x"
-    assert started_from(installed, folder, monkeypatch, line).state == "passed"
-
-
-def test_the_package_is_the_one_that_judges_and_the_readers_path_stays(
-    installed: Path, folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
     line = "import os, sys, headway; print(headway.__file__, sys.path[-1]); "
     line += "print(os.environ.get('PYTHONPATH')); return x + x"
-    printed = started_from(installed, folder, monkeypatch, line).printed
-    assert printed.splitlines()[:2] == [
+    verdict = started_from(installed, folder, monkeypatch, line)
+    assert verdict.state == "passed"
+    assert verdict.printed.splitlines()[:2] == [
         f"{installed / 'headway' / '__init__.py'} {installed}",
-        str(folder.path),
+        str(folder.path),  # the reader's path stays
     ]

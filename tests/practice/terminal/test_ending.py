@@ -1,5 +1,6 @@
 """The ending: what is solved is put together, and writes a text."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from headway.practice.task.library import Library, book
 from headway.practice.task.refused import RefusedError
 from headway.practice.terminal import ending
+from headway.practice.terminal.assembled import answer
 from headway.practice.terminal.ending import ending_text
 from headway.practice.terminal.folder import Folder
 from tests.practice.terminal.test_folder import write
@@ -41,7 +43,13 @@ def test_what_is_solved_writes_a_text(evening: Folder) -> None:
     assert all(len(line) <= 70 for line in text.splitlines())
 
 
-def test_a_function_that_is_broken_after_it_was_judged_shows(evening: Folder) -> None:
+def test_a_function_that_is_broken_after_it_was_judged_shows(
+    evening: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What a process of its own answers, which would import PyTorch first.
+    monkeypatch.setattr(
+        ending, "_answered", lambda request, *_: json.loads(answer(request))
+    )
     task = evening.library["causal_mask"]
     line = "return torch.ones(T, S, dtype=torch.bool)"
     evening.path_of(task).write_text(task.source.filled_with(line), encoding="utf-8")
