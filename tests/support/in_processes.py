@@ -10,10 +10,12 @@ import os
 import traceback
 from multiprocessing.connection import Connection, wait
 
+import coverage
 from torch.distributed import TCPStore
 
 from tests.support.processes import PATIENCE
 
+FOLLOW = "COVERAGE_PROCESS_CONFIG"  # of who asks for `coverage_of_processes`
 # What programs import, and what its first use imports.
 IMPORTED = ["headway", "headway._names", "torch.distributed.tensor.parallel"]
 
@@ -27,7 +29,8 @@ def print_in_processes(program: str, processes: int) -> str:
     try:
         for rank in range(processes):
             mine, other = context.Pipe(duplex=False)
-            given = (program, rank, processes, store.port, other)
+            where = (rank, processes, store.port)
+            given = (program, *where, other, os.environ.get(FOLLOW))
             begun.append(context.Process(target=run, args=given))
             begun[-1].start()
             other.close()
@@ -46,10 +49,20 @@ def print_in_processes(program: str, processes: int) -> str:
             process.join()
 
 
-def run(program: str, rank: int, processes: int, port: int, told: Connection) -> None:
+def run(
+    program: str,
+    rank: int,
+    processes: int,
+    port: int,
+    told: Connection,
+    measured: str | None,
+) -> None:
     """Run it as one of them; tell what it prints, and how it fails."""
     import torch
 
+    if measured:
+        os.environ[FOLLOW] = measured
+        coverage.process_startup()
     torch.set_num_threads(1)
     os.environ |= {
         "RANK": str(rank),
@@ -65,4 +78,7 @@ def run(program: str, rank: int, processes: int, port: int, told: Connection) ->
             exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102
         except BaseException:
             failed = f"Process {rank}: {traceback.format_exc()}"
+    if measured and (lines := coverage.Coverage.current()):
+        lines.stop()
+        lines.save()
     told.send((printed.getvalue(), failed))
