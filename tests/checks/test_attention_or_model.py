@@ -34,6 +34,17 @@ class Means(nn.Module):
         return self.out(x + (x.mean(1, keepdim=True) if self.leaks else means))
 
 
+class Odd(nn.Module):
+    """Attention whose rows go through a function that the equation does not have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(5, 5) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(attend(self.query(x), self.key(x), self.value(x)))
+
+
 def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
 
@@ -52,6 +63,14 @@ def test_a_vocabulary_can_be_declared() -> None:
     model.attention_facts = {"vocab_size": 17}
     assert is_model(model, {})
     assert check_attention_or_model(model, {}).facts["sizes"].value.endswith("of 17")
+
+
+def test_a_model_is_not_compared_with_the_equation_so_strict_says_nothing() -> None:
+    report = check_attention_or_model(Means(), {"vocab_size": 17, "strict": True})
+    assert report.ok
+    odd = Odd()
+    assert check_attention_or_model(odd, {"only": [EQUATION]}).failed == []
+    assert check_attention_or_model(odd, {"only": [EQUATION], "strict": True}).failed
 
 
 def test_each_has_properties_of_its_own() -> None:

@@ -267,6 +267,20 @@ def test_a_limit_is_handed_on(configured: Path) -> None:
     assert limits == [LIMIT, 300, 300, 7]
 
 
+def test_strict_is_handed_on(configured: Path) -> None:
+    given: list[bool | None] = []
+
+    def told(request: Request) -> Reply:
+        given.append(request.target.options.get("strict"))
+        return Reply(0, "")
+
+    table = '[tool.headway.checks."a.py:A"]\nstrict = true\n'
+    (configured / "pyproject.toml").write_text(table)
+    for words in (["b.py:B"], ["a.py:A"], ["b.py:B", "--strict"]):
+        main(words, ask=told)
+    assert given == [None, True, True]
+
+
 @pytest.mark.parametrize(
     "where",
     ["attention.run.gather", "command.imports._free_name", "command.load.build"],

@@ -15,6 +15,7 @@ from headway.checks.model.properties import PROPERTIES as OF_MODELS
 # What attention alone is told. A constructor may take the first, of a model too.
 _OF_CONSTRUCTORS = ("d_in", "num_heads", "scale", "normalize", "rotary_base", "window")
 _OF_ATTENTION = ("weights",)
+_OF_THE_EQUATION = ("strict",)  # which a model is not compared with
 _OF_A_MODEL = ("mask", "positions", "compile")
 
 
@@ -41,7 +42,7 @@ def check_attention_or_model(
     Args:
         code: A module, or a function.
         options: The options of its check; a whole model is not told those of
-            attention that its constructor may have been given.
+            attention that its constructor may have been given, nor `strict`.
 
     Raises:
         ValueError: If it cannot be checked, or is told what only the other one has.
@@ -60,5 +61,6 @@ def check_attention_or_model(
                 f"{name} must be left out for a whole model; "
                 f"got {name}={options[name]!r}."
             )
-    kept = {key: value for key, value in options.items() if key not in _OF_CONSTRUCTORS}
+    left_out = (*_OF_CONSTRUCTORS, *_OF_THE_EQUATION)
+    kept = {key: value for key, value in options.items() if key not in left_out}
     return check_model(code, **kept)

@@ -112,7 +112,7 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[ConfiguredT
             "target must be given with arguments of its constructor; "
             f"got --{next(iter(arguments)).replace('_', '-')}."
         )
-    names = (*OF_CONSTRUCTORS, "call", "cached", *_OF_MODELS, "limit")
+    names = (*OF_CONSTRUCTORS, "call", "cached", *_OF_MODELS, "strict", "limit")
     options = {name: getattr(known, name) for name in names}
     options = {name: value for name, value in options.items() if value is not None}
     if known.weights:
@@ -247,6 +247,13 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
             metavar="ID,...",
             help=f"properties {words}; may be repeated",
         )
+    one.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="fail where rows differ from the equation and nothing explains it, which "
+        "is a note else, beside a design that may",
+    )
     one.add_argument(
         "--limit",
         type=float,

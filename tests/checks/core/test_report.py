@@ -315,6 +315,7 @@ def test_json_holds_what_the_table_holds() -> None:
                 "reason": "",
                 "explained_by": None,
                 "mistakes": [],
+                "unexplained": False,
             }
             for row in (PASSED, FAILED, SKIPPED)
         ],

@@ -39,6 +39,7 @@ def check(
     expected: Mapping[str, str] | None = None,
     only: Collection[str] | None = None,
     skip: Collection[str] | None = None,
+    strict: bool = False,
 ) -> Report:
     r"""Check what must hold of any attention code.
 
@@ -84,6 +85,8 @@ def check(
             One that is expected to fail and does not is a failure.
         only: The ids of the properties to ask, all of them if it is not given.
         skip: The ids of properties to leave out.
+        strict: Whether a difference from the equation fails that is a note else, since
+            a design is inside that may explain it, and nothing known here does.
 
     Returns:
         A report: one row for each property.
@@ -123,7 +126,7 @@ def check(
         evidence = choose_weights(evidence)
         rows = ask(asked, evidence)
         known_facts = found_facts(evidence)
-    rows = name_causes(expect(rows, expected))
+    rows = name_causes(expect(rows, expected, strict=strict))
     return Report(subject.name, known_facts, rows)
 
 

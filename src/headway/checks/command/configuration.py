@@ -38,6 +38,7 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "expected": ((dict,), "a table of reasons"),
     "only": ((list,), "a list of ids of properties"),
     "skip": ((list,), "a list of ids of properties"),
+    "strict": ((bool,), "true or false"),
     "limit": ((int, float), "a number of seconds"),
 }
 

@@ -26,14 +26,21 @@ def refuse(expected: Mapping[str, str] | None, properties: Sequence[Named]) -> N
             )
 
 
-def expect(rows: Iterable[Row], expected: Mapping[str, str] | None) -> list[Row]:
+def expect(
+    rows: Iterable[Row], expected: Mapping[str, str] | None, *, strict: bool = False
+) -> list[Row]:
     """Set apart the failures that were expected, and fail what was to fail and did not.
 
     Args:
         rows: What came out.
         expected: A reason for each property that is expected to fail, by its id.
+        strict: Whether a difference that nothing explains is a failure.
     """
     reasons = expected or {}
+    if strict:
+        rows = [
+            replace(row, verdict="failed") if row.unexplained else row for row in rows
+        ]
     return [
         _as_expected(row, reasons[row.id]) if row.id in reasons else row for row in rows
     ]

@@ -17,6 +17,7 @@ class Outcome(NamedTuple):
         section: What to read, if it is not what explains the property.
         explains: If it failed, the properties that then fail of themselves.
         mistakes: The ids of the mistakes that the sentence names.
+        unexplained: Whether something differs, and nothing known here explains it.
     """
 
     verdict: Verdict
@@ -25,6 +26,7 @@ class Outcome(NamedTuple):
     section: Section | None = None
     explains: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = ()
+    unexplained: bool = False
 
 
 class Cause(NamedTuple):
@@ -65,6 +67,11 @@ def failed(
 def note(sentence: str, figure: int | float | None = None) -> Outcome:
     """Say what a reader should know, though it is no fault."""
     return Outcome("note", sentence, figure)
+
+
+def unexplained(sentence: str, figure: int | float | None = None) -> Outcome:
+    """Say that something differs, which may be a fault or a design not known here."""
+    return Outcome("note", sentence, figure, unexplained=True)
 
 
 def not_applicable(sentence: str) -> Outcome:

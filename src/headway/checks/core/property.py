@@ -55,4 +55,5 @@ def row_of(asked: Property[E], ask: Callable[[], Outcome]) -> Row:
         figure,
         explains=outcome.explains,
         mistakes=outcome.mistakes,
+        unexplained=outcome.unexplained,
     )

@@ -46,6 +46,8 @@ class Row:
             failed so.
         explained_by: The id of the failed property that this one follows from.
         mistakes: The ids of the known mistakes that the sentence names.
+        unexplained: Whether it is a note on a difference that nothing known here
+            explains, be it a fault or a design; a strict check lets it fail.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Row:
     explains: tuple[str, ...] = ()
     explained_by: str | None = None
     mistakes: tuple[str, ...] = ()
+    unexplained: bool = False
 
     @property
     def advice(self) -> str:
@@ -194,6 +197,8 @@ class Report:
         words = {"expected": "expected to fail"}
         if counts["note"] > 1:
             words["note"] = "notes"
+        if unexplained := sum(row.unexplained for row in self.notes):
+            words["note"] = f"{words.get('note', 'note')} ({unexplained} unexplained)"
         return ", ".join(
             f"{count} {words.get(verdict, verdict)}"
             for verdict, count in counts.items()

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from headway.checks import check
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.design import Design, Rotation
 from headway.checks.attention.oracle.computing import compute
@@ -171,6 +172,33 @@ def test_what_is_inside_excuses_what_nothing_explains(
     outcome = equals(replace(evidence_of(calling(odd)), **changes))
     assert outcome.verdict == verdict
     assert words in outcome.sentence
+    assert outcome.unexplained == (verdict == "note")
+
+
+class Rectified(Attention):
+    """Its rows go through a function that the equation does not have."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(super().forward(x))
+
+
+def test_a_strict_check_fails_where_nothing_explains_a_difference() -> None:
+    module, only = Rectified(SMALL), [EQUATION]
+    report = check(module, only=[EQUATION, "batch"])
+    [found] = report.notes
+    assert found.unexplained
+    assert report.ok
+    assert report.count() == (
+        "1 passed, 0 failed, 1 note (1 unexplained), 0 not applicable"
+    )
+    [found] = check(module, only=only, strict=True).failed
+    assert found.sentence.startswith("It is not what the equation gives. It uses relu")
+    excused = check(
+        module, only=only, strict=True, expected={EQUATION: "relu is meant"}
+    )
+    assert excused.failed == []
+    [found] = check(Attention(SMALL), only=only, strict=True).rows
+    assert (found.verdict, found.unexplained) == ("passed", False)
 
 
 def test_several_layers_and_roles_by_shape_are_never_unexplained() -> None:

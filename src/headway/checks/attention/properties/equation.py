@@ -25,7 +25,14 @@ from headway.checks.attention.oracle.mistakes import left_out, other_speeds
 from headway.checks.attention.properties.kept_mask import with_kept_mask
 from headway.checks.core import book_sections as book
 from headway.checks.core.names import read_names
-from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.outcome import (
+    Outcome,
+    failed,
+    not_applicable,
+    note,
+    passed,
+    unexplained,
+)
 
 _DECLARED = (
     "scale", "normalize", "rotary_base", "window", "positions", "softcap", "sinks",
@@ -253,7 +260,7 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
     if used := sorted(read_names(evidence.subject.target)):
         besides = next((one for one in used if _BESIDES.fullmatch(one)), None)
         if besides is not None and evidence.designs[0].softcap is None:
-            return note(
+            return unexplained(
                 f"It is not what the equation gives. It uses {besides}, which the "
                 "equation does not have.",
                 difference,
@@ -265,7 +272,7 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
             difference,
         )
     if source := evidence.designs[0].source:
-        return note(
+        return unexplained(
             f"It is not what the equation gives, with {source}, and no mistake known "
             "here explains it.",
             difference,
