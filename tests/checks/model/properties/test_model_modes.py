@@ -1,4 +1,4 @@
-"""Training and eval, one call after another, and targets."""
+"""Training and eval, and one call after another."""
 
 from typing import Any
 
@@ -93,42 +93,3 @@ def test_training_computes_the_same() -> None:
     assert ask(name, drawing).verdict == "not applicable"
     model = build(models.Plain)
     assert ask(name, lambda ids: model(ids), vocab_size=31).verdict == "not applicable"
-
-
-class Shifts(models.Nano):
-    """The logits that the loss is of are those of the token before."""
-
-    def forward(self, idx: Tensor, targets: Any = None) -> Any:
-        logits, loss = super().forward(idx, targets)
-        return logits if targets is None else (logits.roll(1, 1), loss)
-
-
-class Labels(models.Plain):
-    """Logits are given in any case; with labels they are doubled."""
-
-    def forward(self, ids: Tensor, labels: Any = None) -> Tensor:
-        logits = super().forward(ids)
-        return logits if labels is None else self.told(logits)
-
-    def told(self, logits: Tensor) -> Tensor:
-        return 2 * logits
-
-
-class LossAlone(Labels):
-    """With labels it gives a loss."""
-
-    def told(self, logits: Tensor) -> Tensor:
-        return logits.sum()
-
-
-@pytest.mark.parametrize(
-    ("kind", "verdict"),
-    [
-        (models.Nano, "passed"),
-        (Shifts, "failed"),
-        (Labels, "failed"),
-        (LossAlone, "not applicable"),
-    ],
-)
-def test_targets_change_no_logits(kind: type[nn.Module], verdict: str) -> None:
-    assert ask("targets", kind).verdict == verdict

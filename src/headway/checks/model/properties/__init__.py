@@ -10,6 +10,7 @@ from headway.checks.model.properties import (
     model_visibility,
     padding,
     precision,
+    targets,
     text_in_pieces,
     texts,
     vocabulary,
@@ -119,8 +120,8 @@ PROPERTIES: tuple[Property[ModelEvidence], ...] = (
     ),
     Property(
         "targets",
-        "targets change no logits",
-        model_modes.with_targets,
+        "logits and loss fit",
+        targets.with_targets,
         book.WRITES,
         even_if=("leaking",),
     ),

@@ -1,4 +1,4 @@
-"""Training and eval, one call after another, and targets."""
+"""Training and eval, and one call after another."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -155,37 +155,3 @@ def in_training(evidence: ModelEvidence) -> Outcome:
     return failed(
         "Without dropout, training computes something different from eval.", worst
     )
-
-
-def with_targets(evidence: ModelEvidence) -> Outcome:
-    """Ask that the last logits are the same with targets and without."""
-    subject, ids = evidence.subject, evidence.ids
-    if "targets" not in subject.call.names:
-        return not_applicable("It takes no targets.")
-    if not subject.call.with_targets:
-        try:
-            logits = subject(ids, targets=ids.clone())
-        except theirs():
-            return not_applicable("With targets it gives no logits for each token.")
-        expected, worst = evidence.logits, max_difference(logits, evidence.logits)
-    else:
-        last = _last(subject, ids)
-        expected = evidence.logits[:, -1]
-        worst = max_difference(last, expected)
-    if worst <= evidence.tolerance:
-        return passed("Targets change no logits.", worst)
-    return failed(
-        "With targets the logits differ from those without: the loss is taken of "
-        "something different from what is used later.",
-        worst,
-    )
-
-
-def _last(subject: ModelSubject, ids: Tensor) -> Tensor:
-    """Give the logits of the last token, as they are without targets."""
-    with torch.no_grad():
-        result = subject.call.invoke(subject.target, ids.clone(), {})
-    logits = result[0] if isinstance(result, (tuple, list)) else result
-    logits = getattr(logits, "logits", logits)
-    assert isinstance(logits, Tensor)  # noqa: S101  # the call was chosen for it
-    return logits.reshape(len(ids), -1, logits.shape[-1])[:, -1]
