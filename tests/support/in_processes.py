@@ -42,6 +42,8 @@ def print_in_processes(program: str, processes: int) -> str:
             for one in ready:
                 printed[told.pop(one)], failed = one.recv()
                 assert not failed, failed
+        for process in begun:  # what it has measured may not be whole yet
+            process.join(PATIENCE)
         return printed[0]
     finally:
         for process in begun:
