@@ -46,6 +46,8 @@ def test_nothing_is_found_but_what_is_there(name: str) -> None:
     if name.endswith(("ForCausalLM", "LMHeadModel")):
         assert passed >= {"greedy", "eager"} - said
         assert passed | said >= {"cache"}
+        [loss] = [row.sentence for row in found.rows if row.id == "targets"]
+        assert loss.endswith("the loss is of the next token if labels are the ids.")
 
 
 def test_only_models_that_are_checked_have_reasons() -> None:
