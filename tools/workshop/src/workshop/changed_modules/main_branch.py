@@ -2,7 +2,8 @@
 
 The checks of that branch have run them. Nothing is known yet of what they read and
 start; what is outside of all modules counts as read if the name of its outer folder,
-or its own, stands in one that they reach.
+or its own, stands in one that they reach. Those in a folder `src` are left out of this:
+what is installed reads nothing beside itself.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,8 +33,13 @@ def same_as_on_main(
         module
         for module in modules
         if not (reached := reach(module)) & changed
-        and not any(_has(read(one), named) for one in reached if one.endswith(".py"))
+        and not any(_has(read(one), named) for one in reached if _may_read(one))
     }
+
+
+def _may_read(file: str) -> bool:
+    path = PurePosixPath(file)
+    return path.suffix == ".py" and "src" not in path.parts
 
 
 def _has(text: str, parts: Sequence[str]) -> bool:
