@@ -15,6 +15,7 @@ def same_as_on_main(
     changed: set[str],
     outside: set[str],
     reach: Callable[[str], set[str]],
+    imports: Callable[[str], set[str]],
     read: Callable[[str], str],
 ) -> set[str]:
     """Return the modules that reach nothing that has changed.
@@ -25,6 +26,7 @@ def same_as_on_main(
         outside: Those of them that no module is, or has beside itself.
         reach: Gives the paths of the files that a module reaches by imports, or that
             lie beside these.
+        imports: Gives those of them that are modules.
         read: Gives the text of a file.
     """
     tops = {PurePosixPath(file).parts[0] for file in outside}
@@ -32,8 +34,8 @@ def same_as_on_main(
     return {
         module
         for module in modules
-        if not (reached := reach(module)) & changed
-        and not any(_has(read(one), named) for one in reached if _may_read(one))
+        if not reach(module) & changed
+        and not any(_has(read(one), named) for one in imports(module) if _may_read(one))
     }
 
 

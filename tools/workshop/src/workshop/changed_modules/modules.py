@@ -103,12 +103,16 @@ class Reach:
         found = {(READS, file) for file in files}
         return sorted(found.union(*(self.did.get(file, ()) for file in files)))
 
+    def imports(self, module: str) -> set[str]:
+        """Return the files that a module of tests imports."""
+        return {*map(self.name, self.reached.modules_of(self.start(module)))}
+
     def files(self, module: str) -> set[str]:
-        """Return the files that a module of tests imports, and what lies beside."""
-        modules = self.reached.modules_of(self.start(module))
-        folders = {one.parent for one in modules}
+        """Return the files that a module of tests imports, and data beside them."""
+        imports = self.imports(module)
+        folders = {(self.root / one).parent for one in imports}
         beside = set[Path]().union(*map(self.reached.files_beside, folders))
-        return {*map(self.name, modules | beside)}
+        return imports | {self.name(one) for one in beside if one.suffix != ".py"}
 
     def name(self, file: Path) -> str:
         """Return a path from the project's folder."""
@@ -190,6 +194,7 @@ class Modules:
             changed,
             {one for one in changed if not importable(one, reach.modules)},
             reach.files,
+            reach.imports,
             lambda file: (reach.root / file).read_text(encoding="utf-8"),
         )
 
