@@ -384,6 +384,7 @@ BELOW = {
         ({"src/ours/two.py"}, set()),  # though the name of the folder is in a module
         ({"conftest.py"}, {*BELOW}),
         ({"pyproject.toml"}, {*BELOW}),
+        ({"constraints.txt"}, {*BELOW}),
         (None, {*BELOW}),  # git cannot tell
     ],
 )

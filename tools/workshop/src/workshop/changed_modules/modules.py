@@ -186,8 +186,10 @@ class Modules:
         """
         folders = self.config.getini("workshop_tested_on_main")
         changed = changed_files(unpushed=True) if folders else None
-        settings = self.config.inipath
-        if changed is None or (settings and settings.name in changed):
+        # The settings, and what says which versions are installed.
+        if changed is None or any(
+            "/" not in one and one.endswith((".toml", ".txt")) for one in changed
+        ):
             return set()
         return same_as_on_main(
             [one for one in self.contents if is_in(one, folders)],
