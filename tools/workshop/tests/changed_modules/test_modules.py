@@ -382,6 +382,7 @@ BELOW = {
         ({"data/words.txt"}, {"words"}),
         ({"unnamed/page.md"}, set()),
         ({"src/ours/two.py"}, set()),  # though the name of the folder is in a module
+        ({"src/ours/scripts/run.py"}, set()),  # beside a module, and no data
         ({"conftest.py"}, {*BELOW}),
         ({"pyproject.toml"}, {*BELOW}),
         ({"constraints.txt"}, {*BELOW}),
@@ -398,6 +399,8 @@ def test_what_the_main_branch_has_is_left_out_before_it_ran_here(
     write(project, "pyproject.toml", SETTINGS + MAIN_HAS)
     for name, text in BELOW.items():
         write(project, f"below/{name}/test_{name}.py", text)
+    write(project, "src/ours/deep.py", 'deep = 1\nNAME = "unnamed"')
+    write(project, "src/ours/scripts/run.py", "")
     (project.path / "below/beside/some.bin").write_bytes(b'\xff"unnamed')
 
     def run() -> set[str]:
