@@ -287,6 +287,21 @@ def test_what_comes_from_outside_counts(
     assert run("--tb=short", "--durations=3", "--maxfail=2") == set()
 
 
+def test_what_others_see_of_a_module_does_not_make_it_run_again(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    write(project, "data/seldom.txt", "seldom read")
+    loads = (project.path / "loads.py").read_text()
+    seldom = 'def seldom(): (ROOT / "data/seldom.txt").read_text()\n'
+    write(project, "loads.py", f"{loads}\n{seldom}")
+    write(project, "test_other.py", "from loads import seldom\ndef test_it(): seldom()")
+    assert run("--deselect=test_other.py") == TESTS
+    assert run("test_other.py") == {"other"}  # other options
+    assert run("--deselect=test_other.py") == set()
+    write(project, "data/seldom.txt", "changed")
+    assert run("--deselect=test_other.py") >= {"cached", "caches"}
+
+
 def test_what_changes_as_it_runs_runs_again(
     project: pytest.Pytester, run: Callable[..., set[str]]
 ) -> None:

@@ -168,16 +168,21 @@ class Modules:
         self.seen = {tuple(one) for one in kept.get("seen", ())}
         self.passed: dict[str, dict[str, str]] = kept.get("passed", {})
         self.contents = recorder.files.contents()
-        known = self.passed.get(self.options, {})
         reach = self.reach()
-        self.same = {
-            module
-            for module, key in known.items()
-            if module in self.contents
-            and reach.key(reach.of(module), self.contents) == key
+        # By options, for others may have passed with other ones.
+        self.valid = {
+            options: {one for one, key in keys.items() if self.key(reach, one) == key}
+            for options, keys in self.passed.items()
         }
+        known = self.passed.get(self.options, {})
         self.on_main = self.tested_on_main(reach) - known.keys()
-        self.same |= self.on_main
+        self.same = self.valid.get(self.options, set()) | self.on_main
+
+    def key(self, reach: Reach, module: str) -> str | None:
+        """Return the key of a module as it was when this run began, if it was there."""
+        if module not in self.contents:
+            return None
+        return reach.key(reach.of(module), self.contents)
 
     def tested_on_main(self, reach: Reach) -> set[str]:
         """Return the modules that the checks of the main branch have run as they are.
@@ -291,13 +296,16 @@ class Modules:
         after = self.recorder.files.contents()
         self.seen = {one for one in self.seen if one[0] in after}
         reach = self.reach()
-        keys = self.passed.setdefault(self.options, {})
-        for module in self.whole(session):
-            # What changes while it runs did not run as it is now.
-            reached = reach.of(module)
-            key = reach.key(reached, after)
-            if key == reach.key(reached, self.contents):
-                keys[module] = key
+        # What was seen now may add to what a module reaches that passed before, and so
+        # to its key, with whichever options.
+        for options, modules in (
+            self.valid | {self.options: self.whole(session)}
+        ).items():
+            for module in modules:
+                # What changes while it runs did not run as it is now.
+                key = reach.key(reach.of(module), after)
+                if key == self.key(reach, module):
+                    self.passed.setdefault(options, {})[module] = key
         self.config.cache.set(CACHE, {"seen": sorted(self.seen), "passed": self.passed})
         if self.left_out and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK
