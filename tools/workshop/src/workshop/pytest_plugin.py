@@ -26,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Name the settings."""
     parser.addini("workshop_variables", "what tests take from outside", "args")
     parser.addini(
+        "workshop_unheeded",
+        "files of which --changed does not count what they read, because it matters to "
+        "nobody but to those who import it",
+        "args",
+    )
+    parser.addini(
         "workshop_tested_on_main",
         "folders of tests of which --changed leaves out what has not run here, too, "
         "while it reaches nothing that differs from the main branch",
@@ -44,8 +50,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         # What pytest alone adds is not there for a process that a test starts.
         added = {*map(str, early_config.getini("pythonpath"))}
         path = [folder for folder in sys.path if folder not in added]
-        early_config.stash[RECORDER] = Recorder(files, modules_of(files, path))
-        early_config.stash[RECORDER].start()
+        unheeded = early_config.getini("workshop_unheeded")
+        recorder = Recorder(files, modules_of(files, path), unheeded)
+        early_config.stash[RECORDER] = recorder
+        recorder.start()
 
 
 def pytest_configure(config: pytest.Config) -> None:

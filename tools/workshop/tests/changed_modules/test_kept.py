@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from workshop.changed_modules import main_branch
 from workshop.changed_modules.kept import CACHE, Kept
 
 FILES = {
@@ -108,3 +109,39 @@ def test_with_changed_tests_share_it(
         result.stdout.fnmatch_lines(f"computed {times}")
     (pytester.path / "helper.py").write_text("x = 4\n")
     pytester.runpytest_subprocess("--changed").stdout.fnmatch_lines("computed 1")
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (set(), True),
+        ({"src/elsewhere.py", "pages/one.md"}, True),
+        ({"src/answers/one.py"}, True),
+        ({"src/judge.py"}, False),
+        ({"src/weights.py"}, False),  # which the judge imports
+        ({"src/helper.py"}, False),  # which the program imports
+        ({"src/answers/two.py"}, False),  # named as a text
+        ({"src/grams.toml"}, False),  # beside a module
+        ({"pyproject.toml"}, False),
+        ({"constraints.txt"}, False),
+        (None, False),  # git cannot tell
+    ],
+)
+def test_the_main_branch_ran_what_reaches_no_change(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: set[str] | None,
+    expected: bool,
+) -> None:
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: changed)
+    (project / "src/grams.toml").write_text("")
+
+    def passed(*, active: bool) -> bool:
+        return Kept(project, [project / "src"], active=active).passed_on_main(
+            programs=[PROGRAM],
+            files=[project / "src/judge.py"],
+            texts=[project / "src/answers/two.py"],
+        )
+
+    assert passed(active=True) == expected
+    assert not passed(active=False)

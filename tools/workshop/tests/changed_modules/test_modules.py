@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from workshop.changed_modules import modules
+from workshop.changed_modules import main_branch
 
 SETTINGS = """
 [tool.pytest.ini_options]
@@ -319,6 +319,25 @@ def test_what_changes_as_it_runs_runs_again(
     assert run() == {"nothing", "all"}
 
 
+def test_what_a_file_reads_that_the_settings_name_does_not_count(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    reads = (
+        "from pathlib import Path\n[p.read_text() for p in Path('data').iterdir()]\n"
+    )
+    write(project, "conftest.py", reads)
+    assert run() == TESTS
+    write(project, "data/two.txt", "2")
+    assert run() == TESTS
+    unheeded = 'workshop_unheeded = ["conftest.py"]\n'
+    write(project, "pyproject.toml", SETTINGS + unheeded)
+    assert run("--cache-clear") == TESTS
+    write(project, "data/two.txt", "two")
+    assert run() == REACHED["data/two.txt"] | {"all"}
+    write(project, "conftest.py", f"{reads}\n")
+    assert run() == TESTS
+
+
 def test_what_is_written_or_removed_is_not_read(
     project: pytest.Pytester, run: Callable[..., set[str]]
 ) -> None:
@@ -410,7 +429,7 @@ def test_what_the_main_branch_has_is_left_out_before_it_ran_here(
     changed: set[str] | None,
     expected: set[str],
 ) -> None:
-    monkeypatch.setattr(modules, "changed_files", lambda **_: changed)
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: changed)
     write(project, "pyproject.toml", SETTINGS + MAIN_HAS)
     for name, text in BELOW.items():
         write(project, f"below/{name}/test_{name}.py", text)
@@ -426,7 +445,7 @@ def test_what_the_main_branch_has_is_left_out_before_it_ran_here(
     assert run() == expected
     assert run() == set()
     # What was left out counts as not run.
-    monkeypatch.setattr(modules, "changed_files", lambda **_: None)
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: None)
     write(project, "pages/three.txt", "")
     assert run() == {*BELOW} - expected | {"lists"}
 
@@ -441,9 +460,9 @@ def test_what_the_main_branch_has_runs_again_where_it_changed_since_it_passed(
         result = project.runpytest_inprocess("below", *options)
         return result.parseoutcomes().get("passed", 0)
 
-    monkeypatch.setattr(modules, "changed_files", lambda **_: None)
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: None)
     assert run("--changed") == 1
-    monkeypatch.setattr(modules, "changed_files", lambda **_: set())
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: set())
     assert run("--changed") == 0
     write(project, "pages/two.txt", "")  # which was seen to be read
     assert run("--changed") == 1
@@ -455,5 +474,5 @@ def test_without_a_setting_git_is_not_asked(
     monkeypatch: pytest.MonkeyPatch,
     run: Callable[..., set[str]],
 ) -> None:
-    monkeypatch.setattr(modules, "changed_files", lambda **_: set())
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: set())
     assert run() == TESTS

@@ -3,10 +3,12 @@
 import pickle
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from workshop.caching import keep, key
+from workshop.changed_modules.main_branch import differing
 from workshop.reached import Reached
 
 CACHE = Path(".cache/kept")
@@ -25,7 +27,8 @@ class Kept:
     def __init__(
         self, project: Path, path: Sequence[str | Path], *, active: bool
     ) -> None:
-        self.folder = project / CACHE
+        self.project = project.resolve()
+        self.folder = self.project / CACHE
         self.reached = Reached(project, path)
         self.active = active
 
@@ -49,8 +52,7 @@ class Kept:
         """
         if not self.active:
             return make()
-        found = self.reached.modules_of(files)
-        found = found.union(*map(self.reached.of, programs))
+        found = self.reached_by(programs, files)
         about = key(name, *programs, "parts", *parts, *self.reached.parts(found))
         file = self.folder / f"{name}-{about}.pickle"
         if file.is_file():
@@ -59,6 +61,43 @@ class Kept:
         made = make()
         keep(file, lambda part: part.write_bytes(pickle.dumps(made)))
         return made
+
+    def reached_by(self, programs: Sequence[str], files: Sequence[Path]) -> set[Path]:
+        """Return the modules that programs and modules reach."""
+        found = self.reached.modules_of(files)
+        return found.union(*map(self.reached.of, programs))
+
+    def passed_on_main(
+        self,
+        *,
+        programs: Sequence[str] = (),
+        files: Sequence[Path] = (),
+        texts: Sequence[Path] = (),
+    ) -> bool:
+        """Say whether what a test depends on is as in the main branch, which ran it.
+
+        Args:
+            programs: The programs that it depends on, and on what these reach.
+            files: Modules that it depends on, with those that they import.
+            texts: Files that it depends on, and not on what they import.
+        """
+        if self.differing is None:
+            return False
+        found = self.reached_by(programs, files)
+        folders = {file.parent for file in found}
+        beside = set[Path]().union(*map(self.reached.files_beside, folders))
+        names = {self.name(file) for file in found | beside | {*texts}}
+        return not names & self.differing
+
+    @cached_property
+    def differing(self) -> set[str] | None:
+        """The files that differ from the main branch, if they are known and matter."""
+        return differing() if self.active else None
+
+    def name(self, file: Path) -> str:
+        """Return the path of a file from the project's folder, if it is in there."""
+        inside = file.is_relative_to(self.project)
+        return file.relative_to(self.project).as_posix() if inside else str(file)
 
 
 def kept_here(project: Path, *, active: bool) -> Kept:

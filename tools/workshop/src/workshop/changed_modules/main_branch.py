@@ -9,6 +9,23 @@ what is installed reads nothing beside itself.
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 
+from workshop.changed_files import changed_files
+
+
+def differing() -> set[str] | None:
+    """Return the files that differ from the main branch.
+
+    Returns:
+        None, if nobody knows, or if one of them is the settings or says which versions
+        are installed: then all is different.
+    """
+    changed = changed_files(unpushed=True)
+    if changed is None or any(
+        "/" not in one and one.endswith((".toml", ".txt")) for one in changed
+    ):
+        return None
+    return changed
+
 
 def same_as_on_main(
     modules: Iterable[str],

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from pytest_proofread.digests import digest, installed
-from workshop.changed_files import changed_files
-from workshop.changed_modules.main_branch import is_in, same_as_on_main
+from workshop.changed_modules.main_branch import differing, is_in, same_as_on_main
 from workshop.changed_modules.reads import (
     ALL_FILES,
     ALL_MODULES,
@@ -190,11 +189,8 @@ class Modules:
         These are modules of the folders that the settings name.
         """
         folders = self.config.getini("workshop_tested_on_main")
-        changed = changed_files(unpushed=True) if folders else None
-        # The settings, and what says which versions are installed.
-        if changed is None or any(
-            "/" not in one and one.endswith((".toml", ".txt")) for one in changed
-        ):
+        changed = differing() if folders else None
+        if changed is None:
             return set()
         return same_as_on_main(
             [one for one in self.contents if is_in(one, folders)],

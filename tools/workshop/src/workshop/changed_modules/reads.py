@@ -89,11 +89,18 @@ class Recorder:
     Args:
         files: The files that count.
         modules: The folders of what a process that is started may import.
+        unheeded: The files of which it does not count what they read and list.
     """
 
-    def __init__(self, files: Files, modules: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        files: Files,
+        modules: Sequence[str] = (),
+        unheeded: Sequence[str] = (),
+    ) -> None:
         self.files = files
         self.modules = modules
+        self.unheeded = {*unheeded}
         self.names: dict[str, str | None] = {}
         self.found: set[tuple[str, str, str]] = set()
         self.given: set[tuple[str, str, str]] = set()
@@ -143,6 +150,8 @@ class Recorder:
         """Take note that those who are asking did this."""
         askers, depth, statement = self.asking(frame)
         if depth and what in {READS, LISTS}:  # Python itself, to import a module
+            return
+        if self.unheeded.intersection(askers) and what in {READS, LISTS}:
             return
         # On the way to another module, or for a name that the text tells.
         in_passing = depth > 1 or statement
