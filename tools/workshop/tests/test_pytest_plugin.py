@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from pytest_proofread.page.markdown import OUTPUT
+from workshop.changed_modules import main_branch
 from workshop.run.code_paths import BY_THEMSELVES, OLDEST, THREADS
 
 SETTINGS = """
@@ -160,3 +161,47 @@ def test_what_pytest_codeblocks_runs_is_left_out_too(
     page.write_text(page.read_text().replace("\n5\n", "\n6\n"))
     assert changed(*codeblocks) == (4, 3, 2)
     assert changed(*codeblocks) == (4, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("differing", "left_out"),
+    [
+        (set(), 2),
+        ({"ours/third.py", "pages/other.md"}, 1),
+        ({"ours/second.py"}, 1),
+        ({"ours/second.py", "ours/third.py"}, 0),
+        ({"pages/page.md"}, 0),
+        (None, 0),
+    ],
+)
+def test_what_pytest_codeblocks_has_run_on_the_main_branch_is_left_out(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    differing: set[str] | None,
+    left_out: int,
+) -> None:
+    monkeypatch.setattr(main_branch, "differing", lambda: differing)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyprojecttoml(
+        SETTINGS.replace('"-p", "no:cacheprovider",', "")
+        + 'workshop_tested_on_main = ["pages"]\n'
+    )
+    pytester.syspathinsert()
+    ours = pytester.mkpydir("ours")
+    (ours / "first.py").write_text("from ours.second import x")
+    (ours / "second.py").write_text("x = 3\n")
+    (ours / "third.py").write_text("y = 5\n")
+    for folder, code in ("pages", "print("), ("others", "print(0 + "):
+        (pytester.path / folder).mkdir()
+        (pytester.path / folder / "page.md").write_text(PAGE.replace("print(", code))
+
+    def run(*options: str) -> tuple[int, int]:
+        codeblocks = ("-p", "pytest_codeblocks.plugin", "--codeblocks")
+        found = pytester.runpytest_inprocess(*codeblocks, *options).parseoutcomes()
+        return found["passed"], found.get("deselected", 0)
+
+    assert run() == (4, 0)
+    assert run("--changed") == (8 + 4 - left_out, left_out)
+    # What was left out counts as not run.
+    monkeypatch.setattr(main_branch, "differing", lambda: None)
+    assert run("--changed")[0] - run("--changed")[0] == left_out

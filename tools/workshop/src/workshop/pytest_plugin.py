@@ -34,7 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "workshop_tested_on_main",
         "folders of tests of which --changed leaves out what has not run here, too, "
-        "while it reaches nothing that differs from the main branch",
+        "while it reaches nothing that differs from the main branch; and of pages, of "
+        "which it leaves out what pytest-codeblocks alone would run",
         "args",
     )
 

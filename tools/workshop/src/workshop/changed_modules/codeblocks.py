@@ -1,10 +1,17 @@
-"""Leave out the tests of pytest-codeblocks that have passed and cannot have changed."""
+"""Leave out the tests of pytest-codeblocks that have passed and cannot have changed.
 
+Of pages that the settings name, the checks of the main branch have run them, too.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 from pytest_proofread.pytest_plugin.changed import Keys, leave_out
+from workshop.changed_modules.main_branch import MainBranch
+from workshop.reached import Reached
 
 PYTHON = "python"
 
@@ -13,11 +20,28 @@ def leave_out_codeblocks(config: pytest.Config, items: list[pytest.Item]) -> Non
     """Leave them out; what has passed is kept with what the plugin keeps of pages."""
     files = config.hook.pytest_proofread_files(config=config)
     keys = Keys(config.rootpath, files=files)
+    same = {*tested_on_main(config, items)}
+    config.hook.pytest_deselected(items=[*same])
+    items[:] = [item for item in items if item not in same]
     leave_out(
         config,
         items,
         lambda item: key_of_codeblock(keys, item) if is_codeblock(item) else None,
     )
+
+
+def tested_on_main(
+    config: pytest.Config, items: Iterable[pytest.Item]
+) -> Iterator[pytest.Item]:
+    """Yield those that the main branch has as they are, with all that they reach."""
+    tested = [config.rootpath / one for one in config.getini("workshop_tested_on_main")]
+    reached = Reached(config.rootpath, sys.path)
+    main = MainBranch(reached)
+    for item in items:
+        if is_codeblock(item) and any(item.path.is_relative_to(one) for one in tested):
+            block: Any = item.obj  # type: ignore[attr-defined]
+            if main.has(reached.of(block.code), [item.path]):
+                yield item
 
 
 def is_codeblock(item: pytest.Item) -> bool:

@@ -3,12 +3,11 @@
 import pickle
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from workshop.caching import keep, key
-from workshop.changed_modules.main_branch import differing
+from workshop.changed_modules.main_branch import MainBranch
 from workshop.reached import Reached
 
 CACHE = Path(".cache/kept")
@@ -27,9 +26,9 @@ class Kept:
     def __init__(
         self, project: Path, path: Sequence[str | Path], *, active: bool
     ) -> None:
-        self.project = project.resolve()
-        self.folder = self.project / CACHE
+        self.folder = project / CACHE
         self.reached = Reached(project, path)
+        self.main = MainBranch(self.reached)
         self.active = active
 
     def __call__(
@@ -81,23 +80,8 @@ class Kept:
             files: Modules that it depends on, with those that they import.
             texts: Files that it depends on, and not on what they import.
         """
-        if self.differing is None:
-            return False
         found = self.reached_by(programs, files)
-        folders = {file.parent for file in found}
-        beside = set[Path]().union(*map(self.reached.files_beside, folders))
-        names = {self.name(file) for file in found | beside | {*texts}}
-        return not names & self.differing
-
-    @cached_property
-    def differing(self) -> set[str] | None:
-        """The files that differ from the main branch, if they are known and matter."""
-        return differing() if self.active else None
-
-    def name(self, file: Path) -> str:
-        """Return the path of a file from the project's folder, if it is in there."""
-        inside = file.is_relative_to(self.project)
-        return file.relative_to(self.project).as_posix() if inside else str(file)
+        return self.active and self.main.has(found, texts)
 
 
 def kept_here(project: Path, *, active: bool) -> Kept:

@@ -7,9 +7,11 @@ what is installed reads nothing beside itself.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import PurePosixPath
+from functools import cached_property
+from pathlib import Path, PurePosixPath
 
 from workshop.changed_files import changed_files
+from workshop.reached import Reached
 
 
 def differing() -> set[str] | None:
@@ -25,6 +27,42 @@ def differing() -> set[str] | None:
     ):
         return None
     return changed
+
+
+class MainBranch:
+    """Tells whether the checks of the main branch have run something as it is.
+
+    Args:
+        reached: What finds the files that it reaches.
+    """
+
+    def __init__(self, reached: Reached) -> None:
+        self.reached = reached
+
+    @cached_property
+    def differing(self) -> set[str] | None:
+        """The files that differ from it; None if all is different, or nobody knows."""
+        return differing()
+
+    def has(self, modules: Iterable[Path], texts: Iterable[Path] = ()) -> bool:
+        """Say whether it has some files as they are, and what lies beside modules.
+
+        Args:
+            modules: The modules that run.
+            texts: Other files.
+        """
+        if self.differing is None:
+            return False
+        files = {*modules}
+        folders = {file.parent for file in files}
+        files |= {*texts}.union(*map(self.reached.files_beside, folders))
+        project = self.reached.project
+        names = {
+            file.relative_to(project).as_posix()
+            for file in (one.resolve() for one in files)
+            if file.is_relative_to(project)
+        }
+        return not names & self.differing
 
 
 def same_as_on_main(
