@@ -469,6 +469,35 @@ def test_what_the_main_branch_has_runs_again_where_it_changed_since_it_passed(
     assert run() == 1  # all are asked for
 
 
+def test_what_a_process_may_import_counts_where_the_main_branch_does_not_run_it(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: None)
+    write(project, "pyproject.toml", SETTINGS + MAIN_HAS)
+    write(
+        project,
+        "below/test_process.py",
+        FILES["test_starts.py"].replace("\n        ", "\n"),
+    )
+    imports = f"from ours import first\n{FILES['test_starts.py']}"
+    write(project, "below/test_imports.py", imports.replace("\n        ", "\n"))
+
+    def run() -> set[str]:
+        result = project.runpytest_inprocess(
+            "--changed", "-v", "below", "test_starts.py"
+        )
+        assert result.ret == 0
+        return {*re.findall(r"^(\S+)\.py::", result.stdout.str(), re.MULTILINE)}
+
+    assert run() == {"below/test_process", "below/test_imports", "test_starts"}
+    write(project, "src/ours/two.py", "second = 2")
+    assert run() == {"test_starts"}
+    write(project, "src/ours/deep.py", "deep = 2")
+    assert run() == {"below/test_imports", "test_starts"}
+    write(project, "below/test_process.py", "def test_it(): pass")
+    assert run() == {"below/test_process"}
+
+
 def test_without_a_setting_git_is_not_asked(
     project: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,

@@ -23,6 +23,7 @@ from workshop.changed_modules.reads import (
     IMPORTS,
     LISTS,
     READS,
+    STARTS,
     Recorder,
     absolute,
     importable,
@@ -82,6 +83,7 @@ class Reach:
             else:
                 self.did[who].append((what, other))
         self.reached = Reached(self.root, sys.path, imports)
+        self.tested_on_main = config.getini("workshop_tested_on_main")
         own = sorted(Path(__file__).parent.glob("*.py"))
         self.settings = digest(
             *installed(),
@@ -100,7 +102,12 @@ class Reach:
         modules = self.reached.modules_of(self.start(module))
         files = {self.name(file) for file in modules}
         found = {(READS, file) for file in files}
-        return sorted(found.union(*(self.did.get(file, ()) for file in files)))
+        found = found.union(*(self.did.get(file, ()) for file in files))
+        if is_in(module, self.tested_on_main):
+            # It runs where something changes that it imports; and whatever its
+            # processes import, on the main branch.
+            found.discard((STARTS, ALL_MODULES))
+        return sorted(found)
 
     def imports(self, module: str) -> set[str]:
         """Return the files that a module of tests imports."""
