@@ -24,7 +24,7 @@ def test_it_is_proved(task: Task, kept: Kept) -> None:
     program = task.path.read_text("utf-8")
     texts = [own, task.path]
     if kept.passed_on_main(programs=[program], files=[PROVE], texts=texts):
-        return
+        pytest.skip("the checks of the main branch have proved it as it is")
     proof = kept(
         f"proof-{task.name}",
         lambda: prove(task),

@@ -23,12 +23,13 @@ from tests.support.processes import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("processes")
 
-# The command, with a limit that no exercise of these tests can come near.
-PROGRAM = f"""
-import functools, sys
+# The command, with a limit that no exercise of these tests can come near. It is a whole
+# program as it stands, so that --changed sees what it imports.
+PROGRAM = """
+import functools, os, sys
 from headway import cli
 from headway.practice import cli as practice
-practice.Worker = functools.partial(practice.Worker, limit={PATIENCE})
+practice.Worker = functools.partial(practice.Worker, limit=float(os.environ["PATIENCE"]))
 sys.exit(cli.main())
 """
 
@@ -53,7 +54,12 @@ class Terminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**os.environ, "COLUMNS": "60", "TERM": "xterm"},
+            env={
+                **os.environ,
+                "COLUMNS": "60",
+                "TERM": "xterm",
+                "PATIENCE": str(PATIENCE),
+            },
             cwd=folder.path.parent,
             start_new_session=True,
             preexec_fn=_begin,

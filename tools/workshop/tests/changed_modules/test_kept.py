@@ -121,7 +121,6 @@ def test_with_changed_tests_share_it(
         ({"src/weights.py"}, False),  # which the judge imports
         ({"src/helper.py"}, False),  # which the program imports
         ({"src/answers/two.py"}, False),  # named as a text
-        ({"src/grams.toml"}, False),  # beside a module
         ({"pyproject.toml"}, False),
         ({"constraints.txt"}, False),
         (None, False),  # git cannot tell
@@ -134,7 +133,6 @@ def test_the_main_branch_ran_what_reaches_no_change(
     expected: bool,
 ) -> None:
     monkeypatch.setattr(main_branch, "changed_files", lambda **_: changed)
-    (project / "src/grams.toml").write_text("")
 
     def passed(*, active: bool) -> bool:
         return Kept(project, [project / "src"], active=active).passed_on_main(
@@ -145,3 +143,14 @@ def test_the_main_branch_ran_what_reaches_no_change(
 
     assert passed(active=True) == expected
     assert not passed(active=False)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("src", False), ("pages", True)])
+def test_what_lies_beside_a_module_counts_there_too(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: bool
+) -> None:
+    (project / "src/grams.toml").write_text("")
+    changed = {f"{name}/grams.toml"}
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: changed)
+    kept = Kept(project, [project / "src"], active=True)
+    assert kept.passed_on_main(files=[project / "src/judge.py"]) == expected

@@ -334,7 +334,10 @@ def test_what_a_file_reads_that_the_settings_name_does_not_count(
     assert run("--cache-clear") == TESTS
     write(project, "data/two.txt", "two")
     assert run() == REACHED["data/two.txt"] | {"all"}
-    write(project, "conftest.py", f"{reads}\n")
+    loads = "from importlib import import_module\nimport_module('fou' + 'nd')\n"
+    write(project, "conftest.py", reads + loads)
+    assert run() == TESTS
+    write(project, "src/found.py", "new = 1")  # what it imports still counts
     assert run() == TESTS
 
 

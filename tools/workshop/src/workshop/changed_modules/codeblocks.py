@@ -18,9 +18,9 @@ PYTHON = "python"
 
 def leave_out_codeblocks(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave them out; what has passed is kept with what the plugin keeps of pages."""
-    files = config.hook.pytest_proofread_files(config=config)
-    keys = Keys(config.rootpath, files=files)
-    same = {*tested_on_main(config, items)}
+    reached = Reached(config.rootpath, sys.path)
+    keys = Keys(config.rootpath, files=reached.of)
+    same = {*tested_on_main(config, items, reached)}
     config.hook.pytest_deselected(items=[*same])
     items[:] = [item for item in items if item not in same]
     leave_out(
@@ -31,11 +31,10 @@ def leave_out_codeblocks(config: pytest.Config, items: list[pytest.Item]) -> Non
 
 
 def tested_on_main(
-    config: pytest.Config, items: Iterable[pytest.Item]
+    config: pytest.Config, items: Iterable[pytest.Item], reached: Reached
 ) -> Iterator[pytest.Item]:
     """Yield those that the main branch has as they are, with all that they reach."""
     tested = [config.rootpath / one for one in config.getini("workshop_tested_on_main")]
-    reached = Reached(config.rootpath, sys.path)
     main = MainBranch(reached)
     for item in items:
         if is_codeblock(item) and any(item.path.is_relative_to(one) for one in tested):

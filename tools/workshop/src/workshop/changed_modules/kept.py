@@ -80,8 +80,9 @@ class Kept:
             files: Modules that it depends on, with those that they import.
             texts: Files that it depends on, and not on what they import.
         """
-        found = self.reached_by(programs, files)
-        return self.active and self.main.has(found, texts)
+        if not self.active or self.main.differing is None:
+            return False
+        return self.main.has(self.reached_by(programs, files), texts)
 
 
 def kept_here(project: Path, *, active: bool) -> Kept:

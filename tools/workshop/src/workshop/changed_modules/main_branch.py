@@ -1,4 +1,4 @@
-"""Which modules of tests reach nothing that differs from the main branch.
+"""What reaches nothing that differs from the main branch, such as a module of tests.
 
 The checks of that branch have run them. Nothing is known yet of what they read and
 start; what is outside of all modules counts as read if the name of its outer folder,

@@ -75,6 +75,7 @@ class Reach:
         self.root = config.rootpath.resolve()
         self.contents = contents
         self.modules = modules
+        self.known: dict[str, list[tuple[str, str]]] = {}
         self.did: dict[str, list[tuple[str, str]]] = defaultdict(list)
         imports = defaultdict(list)
         for who, what, other in seen:
@@ -99,6 +100,12 @@ class Reach:
 
     def of(self, module: str) -> list[tuple[str, str]]:
         """Return all that a module of tests reaches, as files, lists and processes."""
+        if module not in self.known:
+            self.known[module] = sorted(self.find(module))
+        return self.known[module]
+
+    def find(self, module: str) -> set[tuple[str, str]]:
+        """Find all that a module of tests reaches."""
         modules = self.reached.modules_of(self.start(module))
         files = {self.name(file) for file in modules}
         found = {(READS, file) for file in files}
@@ -107,7 +114,7 @@ class Reach:
             # It runs where something changes that it imports; and whatever its
             # processes import, on the main branch.
             found.discard((STARTS, ALL_MODULES))
-        return sorted(found)
+        return found
 
     def imports(self, module: str) -> set[str]:
         """Return the files that a module of tests imports."""
