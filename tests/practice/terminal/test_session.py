@@ -29,7 +29,8 @@ PROGRAM = """
 import functools, os, sys
 from headway import cli
 from headway.practice import cli as practice
-practice.Worker = functools.partial(practice.Worker, limit=float(os.environ["PATIENCE"]))
+limit = float(os.environ["PATIENCE"])
+practice.Worker = functools.partial(practice.Worker, limit=limit)
 sys.exit(cli.main())
 """
 
