@@ -200,6 +200,20 @@ def test():
             assert not servers.fail(["test_shared.py"], folder, 3600.0)
 
 
+def test_a_test_may_start_processes_of_python(project: Path) -> None:
+    (project / "test_spawns.py").write_text(
+        "import math, multiprocessing\n\n\ndef test():\n"
+        "    context = multiprocessing.get_context('spawn')\n"
+        "    child = context.Process(target=math.sqrt, args=[2])\n"
+        "    child.start()\n"
+        "    child.join()\n"
+        "    assert child.exitcode == 0\n",
+        encoding="utf-8",
+    )
+    with package.Servers(1, []) as servers:
+        assert not servers.fail(["test_spawns.py"], project / "src" / "shop", 3600.0)
+
+
 @pytest.mark.slow
 def test_what_hangs_is_stopped_with_all_that_it_started(project: Path) -> None:
     folder = project / "src" / "shop"

@@ -46,8 +46,10 @@ from headway._edits import Edit
 from pytest_proofread.runner import Job, Worker
 
 # `python -m pytest` in an environment that has a copy of the package in PYTHONPATH.
+# A process that it starts looks for the file of its main module, and there is none.
 PYTEST = """\
 import os, sys
+del __file__
 os.chdir({folder!r})
 os.environ["PYTHONPATH"] = {path!r}
 sys.path[:1] = [{folder!r}, {copy!r}]
