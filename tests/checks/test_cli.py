@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+from xml.etree import ElementTree as Tree
 
 import pytest
 import torch
@@ -426,11 +427,11 @@ def test_the_format_for_github_stands_at_the_class(
     assert run("mine.py:leaks", "--causal", "--format", "github") == 1
     *errors, last = capsys.readouterr().out.splitlines()
     at = f"::error file=mine.py,line={line},title=leaks%3A "
-    assert len(errors) == 3
-    assert errors[0].startswith(
+    [error] = errors
+    assert error.startswith(
         f"{at}equals the equation [equation]::It is exactly what comes"
     )
-    assert errors[1].startswith(f"{at}no leak from the future [leak]::A row moves")
+    assert error.endswith(" What follows: [leak] [earlier-rows].")
     assert re.fullmatch(r"leaks: \d+ passed, 3 failed, \d+ not applicable", last)
 
 
@@ -730,6 +731,50 @@ def test_json_says_what_could_not_be_checked(configured: Path, capsys: Output) -
     first, *others = json.loads(capsys.readouterr().out)
     assert first == told
     assert [one["subject"] for one in others] == ["Attend", "leaks"]
+
+
+def test_all_targets_stand_in_one_document_of_junit(
+    configured: Path, capsys: Output
+) -> None:
+    table = '[tool.headway.checks."mine.py:tells"]\n'
+    (configured / "pyproject.toml").write_text(table + TABLES)
+    assert run("--format", "junit") == 2
+    captured = capsys.readouterr()
+    suites = [*Tree.fromstring(captured.out)]  # noqa: S314
+    assert [one.get("name") for one in suites] == [
+        "mine.py:tells",
+        "mine.py:Attend",
+        "mine.py:leaks",
+    ]
+    assert [one.get("errors") for one in suites] == ["1", "0", "0"]
+    assert [one.get("failures") for one in suites] == ["0", "0", "1"]
+    assert "headway check: d_in must be given for tells" in captured.err
+
+
+def test_all_targets_stand_in_one_log_of_sarif(
+    configured: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    table = '[tool.headway.checks."mine.py:tells"]\n'
+    target = '[tool.headway.checks."torch.nn:MultiheadAttention"]\n'
+    theirs = target + "arguments = { embed_dim = 12, num_heads = 4 }\n"
+    (configured / "pyproject.toml").write_text(table + theirs + TABLES)
+    assert run("--format", "sarif") == 2
+    [found] = json.loads(capsys.readouterr().out)["runs"]
+    places = [
+        (one["ruleId"], where["physicalLocation"]["artifactLocation"]["uri"])
+        for one in found["results"]
+        for where in one["locations"]
+    ]
+    assert places == [
+        ("fully-masked", "pyproject.toml"),
+        ("equation", "mine.py"),
+        ("leak", "mine.py"),
+        ("earlier-rows", "mine.py"),
+    ]
+    [invocation] = found["invocations"]
+    [said] = invocation["toolExecutionNotifications"]
+    assert said["message"]["text"].startswith("mine.py:tells: d_in must be given")
 
 
 def test_arguments_of_a_constructor_need_a_target(

@@ -58,6 +58,17 @@ def test_wrong(check):
 def test_expected(check):
     check()
 
+def sees_all(q, k, v, causal=True):
+    return attend(q, k, v)
+
+@parametrize_checks(sees_all, expected={"equation:no-mask": "it is meant"})
+def test_covered(check):
+    check()
+
+@parametrize_checks(sees_all, expected={"equation:no-scale": "it was so"})
+def test_other_mistake(check):
+    check()
+
 STALE = {"equation": "it was so", "leak": "it was so"}
 
 @parametrize_checks(attend, expected=STALE)
@@ -145,6 +156,17 @@ def test_a_property_that_fails_fails_its_test_alone(ends: Ends) -> None:
 def test_what_is_expected_to_fail_is_excused(ends: Ends) -> None:
     assert ends["test_expected"][EQUATION][0] == "xfailed"
     assert failing(ends["test_expected"]) == []
+
+
+def test_what_an_expected_mistake_explains_is_excused_with_it(ends: Ends) -> None:
+    assert failing(ends["test_covered"]) == []
+    excused = [one for one, end in ends["test_covered"].items() if end[0] == "xfailed"]
+    assert excused == [EQUATION, LEAK, "earlier-rows"]
+    assert failing(ends["test_other_mistake"]) == [EQUATION, LEAK, "earlier-rows"]
+    why = ends["test_other_mistake"][EQUATION][1]
+    assert (
+        "It was expected to fail by no-scale (it was so), and fails otherwise." in why
+    )
 
 
 def test_what_was_to_fail_and_does_not_fails(ends: Ends) -> None:

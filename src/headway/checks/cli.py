@@ -8,13 +8,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headway.checks.command import junit, sarif
 from headway.checks.command.configuration import (
     OF_CONSTRUCTORS,
     ConfiguredTarget,
     all_configured,
     configured,
 )
-from headway.checks.command.formats import FORMATS, to_github_error, to_json_error
+from headway.checks.command.formats import join_json, to_github_error, to_json_error
 from headway.checks.command.own_process import INTERRUPTED, LIMIT, Ask, Request, ask
 from headway.checks.core.cannot_check import CannotCheckError
 
@@ -36,6 +37,13 @@ _OF_MODELS = {
     "positions": ("--positions-argument", "NAME", "which one gives positions"),
     "compile": ("--compile", "BACKEND", "compile it as well, such as with inductor"),
 }
+# How a target is told that could not be checked, in a format that is one document.
+_OF_ERRORS = {
+    "json": to_json_error,
+    "junit": junit.to_suite_error,
+    "sarif": sarif.to_error_part,
+}
+_FORMATS = ("text", "github", *_OF_ERRORS)
 _CONSTANTS = {"true": "True", "false": "False", "none": "None"}
 _EPILOG = """\
 All other options are arguments of the constructor, by name: --d-out 20, --qkv-bias; or
@@ -149,6 +157,7 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
     """Check one target after the other, and give the worst exit status."""
     status = 0
     reports: list[str] = []
+    to_error = _OF_ERRORS.get(known.format)
     for request in requests:
         reply = ask(request)
         status = max(status, reply.status)
@@ -156,16 +165,19 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
             _complain(known, *reply)
             if reply.status == INTERRUPTED:
                 return INTERRUPTED
-            if known.format == "json":
-                reports.append(to_json_error(request.target.name, reply.text))
+            if to_error:
+                reports.append(to_error(request.target.name, reply.text))
             continue
-        if known.format != "json":
+        if not to_error:
             apart = known.format == "text" and reports
             print(f"\n{reply.text}" if apart else reply.text, flush=True)
         reports.append(reply.text)
     if known.format == "json":
-        objects = ", ".join(reports)
-        print(f"[{objects}]" if known.target is None else objects)
+        print(join_json(reports, alone=known.target is not None))
+    elif known.format == "junit":
+        print(junit.join(reports))
+    elif known.format == "sarif":
+        print(sarif.join(reports))
     return status
 
 
@@ -262,9 +274,10 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument(
         "--format",
-        choices=FORMATS,
+        choices=_FORMATS,
         default="text",
-        help="print a table, a JSON object, or annotations for GitHub",
+        help="print a table, annotations for GitHub, a JSON object, JUnit's XML or a "
+        "SARIF log",
     )
     one.add_argument(
         "--json",

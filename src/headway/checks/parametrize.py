@@ -9,7 +9,7 @@ from headway.checks.attention.run import check
 from headway.checks.attention_or_model import is_model, properties_of
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.choosing import chosen
-from headway.checks.core.expected import refuse
+from headway.checks.core.expected import property_of, refuse
 from headway.checks.core.report import Report
 from headway.checks.model import check_model
 
@@ -24,7 +24,8 @@ def parametrize_checks(
 
     It decorates a function that takes an argument `check`, and calls it. The code is
     checked once, when the first of these tests runs. A property that cannot be asked is
-    skipped, and one that is `expected` to fail is an `xfail`, a strict one.
+    skipped, and one that is `expected` to fail is an `xfail`, a strict one; what an
+    expected mistake explains is an `xfail` too.
 
     Args:
         module_or_function: What is to be checked.
@@ -55,8 +56,10 @@ def parametrize_checks(
     ask = check_model if model else check
     run = _once(functools.partial(ask, module_or_function, **options))
     marks = {
-        one: [pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)]
-        for one, why in expected.items()
+        property_of(key): [
+            pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)
+        ]
+        for key, why in expected.items()
     }
     return pytest.mark.parametrize(
         "check",
@@ -100,6 +103,8 @@ def _ask(run: Callable[[], Report], asked: str) -> None:
     except CannotCheckError as error:  # it could not be checked
         pytest.fail(str(error), pytrace=False)
     [row] = [one for one in report.rows if one.id == asked]
+    if row.verdict == "expected" and row.explained_by:
+        pytest.xfail(row.advice)
     if row.verdict == "expected":
         raise AssertionError(str(row))
     if row.verdict == "failed":  # no error that an expectation would excuse

@@ -3,6 +3,7 @@
 import functools
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +12,7 @@ import torch
 
 from headway.checks import Report, Row
 from headway.checks.command.formats import SourcePlace, to_github, to_github_error
-from headway.checks.command.place import place_of
+from headway.checks.command.place import named_place, place_of
 from headway.checks.core.book_sections import Section
 from tests.support.load_module import load_module
 
@@ -59,6 +60,41 @@ def test_what_follows_says_from_what() -> None:
     )
     [line, _] = to_github(Report("f", {}, [row]), None).splitlines()
     assert line.endswith("::It raised. Explained by [large-scores].")
+
+
+CAUSE = Row(
+    "equation",
+    "equals the equation",
+    "failed",
+    "Nothing is hidden.",
+    HERE,
+    4.2,
+    explains=("leak", "past"),
+    mistakes=("no-mask",),
+)
+FOLLOWS = [
+    Row("leak", "no leak", "failed", "It moves.", HERE, explained_by="equation"),
+    Row("past", "all count", "failed", "One less.", HERE, explained_by="equation"),
+]
+
+
+def test_what_follows_from_a_cause_is_told_with_it() -> None:
+    report = Report("f", {}, [FOLLOWS[0], CAUSE, FOLLOWS[1], ROWS[3]])
+    first, second, last = to_github(report, None).splitlines()
+    assert first.endswith(
+        f"[equation]::Nothing is hidden. Read {HERE}. What follows: [leak] [past]."
+    )
+    assert second.startswith("::notice ")
+    assert last == "f: 0 passed, 3 failed, 1 note, 0 not applicable"
+
+
+def test_a_failure_does_not_hide_behind_one_that_is_expected() -> None:
+    cause = replace(CAUSE, verdict="expected", reason="known")
+    first, last = to_github(Report("f", {}, [cause, FOLLOWS[0]]), None).splitlines()
+    assert first == (
+        "::error title=f%3A no leak [leak]::It moves. Explained by [equation]."
+    )
+    assert last.startswith("f: 0 passed, 1 failed, 1 expected")
 
 
 def test_an_error_is_one_line() -> None:
@@ -142,3 +178,16 @@ def test_what_is_not_in_the_repository_has_no_place(
     made: dict[str, type] = {}
     exec("from torch import nn\nclass Made(nn.Linear): pass", made)  # noqa: S102
     assert place_of(made["Made"](3, 3)) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "file"),
+    [
+        ("a/mine.py:Attend", "a/mine.py"),
+        ("mine.ipynb", "mine.ipynb"),
+        ("torch.nn:Linear", "pyproject.toml"),
+        ("torch.nn", "pyproject.toml"),
+    ],
+)
+def test_what_has_no_place_is_where_it_is_named(target: str, file: str) -> None:
+    assert named_place(target) == SourcePlace(file, 1)

@@ -1,6 +1,7 @@
 """A failure that is expected is no failure, and one that does not come is."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from torch import Tensor
@@ -56,6 +57,7 @@ def test_what_is_a_property_may_be_expected() -> None:
     refuse(None, PROPERTIES)
     refuse({}, PROPERTIES)
     refuse({LEAK: "why", FULLY_MASKED: "why not"}, PROPERTIES)
+    refuse({f"{EQUATION}:no-scale": "why"}, PROPERTIES)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,15 @@ def test_what_is_a_property_may_be_expected() -> None:
         ),
         ({LEAK: " "}, "expected must give a reason; got expected={'leak': ' '}."),
         ({LEAK: True}, "expected must give a reason; got expected={'leak': True}."),
+        (
+            {"leaks:no-mask": "why"},
+            "expected must name a property by its id, such as 'leak' or 'masks'; got "
+            "expected='leaks'.",
+        ),
+        (
+            {LEAK: "why", f"{LEAK}:no-mask": "why"},
+            "expected must name a property once; got 'leak' twice.",
+        ),
     ],
 )
 @pytest.mark.refusal
@@ -76,6 +87,89 @@ def test_an_expectation_that_nothing_can_meet_is_refused(
 ) -> None:
     with refused(sentence):
         refuse(expected, PROPERTIES)
+
+
+CAUSE = Row(
+    EQUATION,
+    "equals the equation",
+    "failed",
+    "Nothing is hidden.",
+    HERE,
+    4.2,
+    explains=(LEAK, OBEYED),
+    mistakes=("no-mask",),
+)
+OTHER = Row("sizes", "any sizes", "failed", "It raised.", HERE)
+BY_MISTAKE = f"{EQUATION}:no-mask"
+
+
+def test_an_expected_mistake_covers_what_it_explains_and_nothing_else() -> None:
+    given = [of("failed"), CAUSE, OTHER]
+    leak, cause, other = expect(given, {BY_MISTAKE: REASON})
+    assert (cause.verdict, cause.reason) == ("expected", REASON)
+    assert cause.advice == f"Nothing is hidden. Expected: {REASON}"
+    assert (leak.verdict, leak.reason) == ("expected", REASON)
+    assert leak.advice == ("It was seen. Explained by [equation], which is expected.")
+    assert other == OTHER
+
+
+def test_an_expected_property_covers_nothing() -> None:
+    leak, cause = expect([of("failed"), CAUSE], {EQUATION: REASON})
+    assert [leak.verdict, cause.verdict] == ["failed", "expected"]
+    assert leak.explained_by == EQUATION
+
+
+def test_what_is_expected_itself_keeps_its_own_reason() -> None:
+    given = {BY_MISTAKE: "one", LEAK: "two"}
+    leak, cause = expect([of("failed"), CAUSE], given)
+    assert (leak.verdict, leak.reason, leak.explained_by) == ("expected", "two", None)
+    assert (cause.verdict, cause.reason) == ("expected", "one")
+    stale, _ = expect([of("passed"), CAUSE], given)
+    assert (stale.verdict, stale.explained_by) == ("failed", None)
+
+
+def test_another_mistake_than_the_expected_one_is_a_failure() -> None:
+    given = {f"{EQUATION}:no-scale": REASON}
+    leak, cause = expect([of("failed"), CAUSE], given)
+    assert [leak.verdict, cause.verdict] == ["failed", "failed"]
+    assert cause.advice == (
+        "It was expected to fail by no-scale (our kernel does so; it is known), and "
+        f"fails otherwise. Nothing is hidden. Read {HERE}."
+    )
+    two = replace(CAUSE, mistakes=("no-mask", "no-scale"))
+    assert expect([two], {BY_MISTAKE: REASON})[0].verdict == "failed"
+    both = f"{EQUATION}:no-scale,no-mask"
+    assert expect([two], {both: REASON})[0].verdict == "expected"
+    assert expect([CAUSE], {both: REASON})[0].sentence.startswith(
+        "It was expected to fail by no-mask, no-scale ("
+    )
+    [stale] = expect([of("passed")], {f"{LEAK}:no-mask": REASON})
+    assert stale.verdict == "failed"
+    assert stale.sentence.startswith(
+        "It was expected to fail by no-mask (our kernel does so; it is known), but it "
+        "passes: remove it from expected."
+    )
+
+
+def test_what_a_worse_failure_explains_is_not_covered() -> None:
+    worse = replace(OTHER, explains=(EQUATION,))
+    leak, cause, above = expect([of("failed"), CAUSE, worse], {BY_MISTAKE: REASON})
+    assert [leak.verdict, cause.verdict, above.verdict] == [
+        "failed",
+        "expected",
+        "failed",
+    ]
+    assert leak.explained_by == above.id
+
+
+def test_a_check_covers_what_follows_from_an_expected_mistake() -> None:
+    report = check(attend(5**-0.5), causal=True, expected={BY_MISTAKE: REASON})
+    assert report.ok
+    found = {one.id for one in report.rows if one.verdict == "expected"}
+    assert found == {EQUATION, LEAK, "earlier-rows"}
+    report = check(attend(1.0), causal=True, expected={BY_MISTAKE: REASON})
+    assert {EQUATION, LEAK} <= {one.id for one in report.failed}
+    assert {*row(report, EQUATION).mistakes} == {"no-mask", "no-scale"}
 
 
 def attend(factor: float) -> Callable[..., Tensor]:

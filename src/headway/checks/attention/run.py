@@ -15,7 +15,7 @@ from headway.checks.core.expected import expect, refuse
 from headway.checks.core.outcome import Outcome, not_applicable
 from headway.checks.core.progress import tell, told
 from headway.checks.core.property import Property, row_of
-from headway.checks.core.report import Report, Row, name_causes
+from headway.checks.core.report import Report, Row
 from headway.checks.core.settings import isolated_settings
 from headway.checks.core.signature import CallOption
 
@@ -82,7 +82,9 @@ def check(
             author of a class declares them once as its `attention_facts`, a dictionary
             or a method that gives one, before which all that is said here goes.
         expected: The ids of properties that are known to fail, each with the reason.
-            One that is expected to fail and does not is a failure.
+            One that is expected to fail and does not is a failure. Where ids
+            of mistakes follow, as in `"equation:no-scale"`, it is to name these and no
+            others, and what it explains is expected with it.
         only: The ids of the properties to ask, all of them if it is not given.
         skip: The ids of properties to leave out.
         strict: Whether a difference from the equation fails that is a note else, since
@@ -126,7 +128,7 @@ def check(
         evidence = choose_weights(evidence)
         rows = ask(asked, evidence)
         known_facts = found_facts(evidence)
-    rows = name_causes(expect(rows, expected, strict=strict))
+    rows = expect(rows, expected, strict=strict)
     return Report(subject.name, known_facts, rows)
 
 

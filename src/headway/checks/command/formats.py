@@ -1,11 +1,11 @@
-"""A report as text, as JSON, or as what GitHub shows in a pull request."""
+"""A report as JSON, or as what GitHub shows in a pull request."""
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from headway.checks.core.report import Report, Row
 
-FORMATS = ("text", "json", "github")
 _COMMANDS = {"failed": "error", "note": "notice"}
 
 
@@ -22,15 +22,15 @@ class SourcePlace(NamedTuple):
 
 
 def to_github(report: Report, place: SourcePlace | None) -> str:
-    """Write a line for each failure and each note, which GitHub shows at the code.
+    """Write a line for each cause and each note, which GitHub shows at the code.
 
     Args:
         report: What was found.
         place: Where the code stands.
     """
     lines = [
-        _annotation(row, report.subject, place)
-        for row in report.rows
+        _annotation(row, advice, report.subject, place)
+        for row, advice in causes(report)
         if row.verdict in _COMMANDS
     ]
     return "\n".join([*lines, f"{report.subject}: {report.count()}"])
@@ -47,11 +47,34 @@ def to_json_error(target: str, sentence: str) -> str:
     return json.dumps(content, indent=2)
 
 
-def _annotation(row: Row, subject: str, place: SourcePlace | None) -> str:
+def causes(report: Report) -> Iterator[tuple[Row, str]]:
+    """Yield each row that another does not explain, with what there is to say of it.
+
+    That ends with the ids of the properties that fail because of it.
+    """
+    rows = {row.id: row for row in report.rows}
+    follow: dict[str, list[str]] = {}
+    for row in report.rows:
+        cause = rows.get(row.explained_by or "")
+        if cause is not None and cause.verdict == row.verdict:
+            follow.setdefault(cause.id, []).append(row.id)
+    folded = {one for ids in follow.values() for one in ids}
+    for row in report.rows:
+        if row.id not in folded:
+            ids = " ".join(f"[{one}]" for one in follow.get(row.id, ()))
+            yield row, f"{row.advice} What follows: {ids}." if ids else row.advice
+
+
+def join_json(reports: Sequence[str], *, alone: bool) -> str:
+    """Give the object of a target that is checked alone, and else a list of them."""
+    return reports[0] if alone else f"[{', '.join(reports)}]"
+
+
+def _annotation(row: Row, advice: str, subject: str, place: SourcePlace | None) -> str:
     at = {} if place is None else {"file": place.file, "line": str(place.line)}
     properties = at | {"title": f"{subject}: {row.name} [{row.id}]"}
     shown = ",".join(f"{key}={_escape(one, ':,')}" for key, one in properties.items())
-    return f"::{_COMMANDS[row.verdict]} {shown}::{_escape(row.advice)}"
+    return f"::{_COMMANDS[row.verdict]} {shown}::{_escape(advice)}"
 
 
 def _escape(text: str, further: str = "") -> str:

@@ -44,7 +44,7 @@ class Request(NamedTuple):
 
     Attributes:
         target: The target, with its options and arguments.
-        format: How the report is to be written: `text`, `json` or `github`.
+        format: How the report is to be written, as `--format` names it.
         colour: Whether a text has colours.
         explain: Whether to list the arguments that it takes instead.
         limit: How many seconds one call may take.

@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from headway.checks.command.formats import SourcePlace
+from headway.checks.command.target_name import FILES, split
 from headway.checks.core.copies import uncompiled
 from headway.checks.core.signature import unwrapped
 
@@ -32,3 +33,13 @@ def place_of(target: Any) -> SourcePlace | None:
     if not file.is_relative_to(root):
         return None
     return SourcePlace(file.relative_to(root).as_posix(), max(line, 1))
+
+
+def named_place(target: str) -> SourcePlace:
+    """Give where a target is named, for code that is written in no file of its own.
+
+    Args:
+        target: As it was named: its file if it has one, and else `pyproject.toml`.
+    """
+    file = split(target)[0]
+    return SourcePlace(file if file.endswith(FILES) else "pyproject.toml", 1)

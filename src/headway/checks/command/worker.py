@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from headway.checks.attention_or_model import check_attention_or_model
+from headway.checks.command import junit, sarif
 from headway.checks.command.configuration import OF_CONSTRUCTORS
 from headway.checks.command.formats import to_github
 from headway.checks.command.load import explain_target, load_target
 from headway.checks.command.own_process import INTERRUPTED, Reply, Request
-from headway.checks.command.place import place_of
+from headway.checks.command.place import named_place, place_of
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.errors import describe, is_ours, place
 from headway.checks.core.limit import set_limit
@@ -108,6 +109,11 @@ def _checked(request: Request) -> Reply:
         status = 0 if report.ok else 1
         if request.format == "github":
             return Reply(status, to_github(report, place_of(code)))
+        if request.format == "sarif":
+            where = place_of(code) or named_place(name)
+            return Reply(status, sarif.to_part(report, name, where))
     if request.format == "json":
         return Reply(status, report.to_json())
+    if request.format == "junit":
+        return Reply(status, junit.to_suite(report, name))
     return Reply(status, report.table(colour=request.colour))

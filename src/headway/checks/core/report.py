@@ -65,6 +65,9 @@ class Row:
     @property
     def advice(self) -> str:
         """What was seen and, if the property failed, the section to read."""
+        if self.verdict == "expected" and self.explained_by:
+            cause = f"[{self.explained_by}], which is expected"
+            return f"{self.sentence} Explained by {cause}."
         if self.verdict == "expected":
             return f"{self.sentence} Expected: {self.reason.rstrip('.')}."
         if self.verdict != "failed" or self.reason:  # expected, and it did not come

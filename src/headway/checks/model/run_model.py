@@ -9,7 +9,7 @@ from headway.checks.core.declared_facts import OF_MODELS, declared
 from headway.checks.core.expected import expect, refuse
 from headway.checks.core.outcome import Outcome, not_applicable
 from headway.checks.core.property import Property, row_of
-from headway.checks.core.report import Fact, Origin, Report, name_causes
+from headway.checks.core.report import Fact, Origin, Report
 from headway.checks.core.settings import isolated_settings
 from headway.checks.core.signature import CallOption
 from headway.checks.model.discover_model import discover_model
@@ -63,7 +63,9 @@ def check_model(
             of `layout`, `masks` and `caches`, by name; a keyword of the same name goes
             before. The author of a class declares them once as its `attention_facts`.
         expected: The ids of properties that are known to fail, each with the reason.
-            One that is expected to fail and does not is a failure.
+            One that is expected to fail and does not is a failure. Where ids
+            of mistakes follow, as in `"equation:no-scale"`, it is to name these and no
+            others, and what it explains is expected with it.
         only: The ids of the properties to ask, all of them if it is not given.
         skip: The ids of properties to leave out.
 
@@ -99,7 +101,7 @@ def check_model(
             for property_ in asked
         ]
         known_facts = _facts(evidence)
-    rows = name_causes(expect(rows, expected))
+    rows = expect(rows, expected)
     return Report(evidence.subject.name, known_facts, rows)
 
 

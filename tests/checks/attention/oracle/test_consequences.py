@@ -2,10 +2,11 @@
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from torch import Tensor
 
 from headway.checks import Report, Row, check
 from headway.checks.attention.evidence.design import Design
@@ -57,6 +58,36 @@ def of_modules(change: tuple[str, object]) -> Iterator[set[str]]:
                 yield {row.id for row in check(masked, **causal(name)).failed}
 
 
+def scores(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.mT / key.shape[-1] ** 0.5
+
+
+# Of functions, which take keys and values of another text.
+FUNCTIONS: dict[tuple[str, object], Callable[..., Tensor]] = {
+    ("axis", "queries"): lambda q, k, v: scores(q, k).softmax(-2) @ v,
+    ("axis", "texts"): lambda q, k, v: scores(q, k).softmax(0) @ v,
+    ("axis", "none"): lambda q, k, v: scores(q, k) @ v,
+    ("projections", "qkk"): lambda q, k, v: scores(q, k).softmax(-1) @ k,
+    ("projections", "kqv"): lambda q, k, v: scores(k, q).softmax(-1) @ v,
+    ("projections", "qvk"): lambda q, k, v: scores(q, v).softmax(-1) @ k,
+}
+
+
+@pytest.mark.parametrize("change", FUNCTIONS, ids=str)
+def test_a_mistake_of_a_function_explains_all_that_fails(
+    change: tuple[str, object],
+) -> None:
+    rows = check(FUNCTIONS[change]).failed
+    assert {one.explained_by for one in rows} == {None, EQUATION}
+    assert [one.id for one in rows if one.explained_by is None] == [EQUATION]
+
+
+def of_functions(change: tuple[str, object]) -> Iterator[set[str]]:
+    """Give what fails of a function with this mistake."""
+    if change in FUNCTIONS:
+        yield {row.id for row in check(FUNCTIONS[change]).failed}
+
+
 def of_designs(change: tuple[str, object]) -> Iterator[set[str]]:
     """Give what fails of modules that have a mistake in what is inside on purpose."""
     for known in KINDS.values():
@@ -85,7 +116,9 @@ def failed(row: Row) -> bool:
 def test_nothing_is_explained_that_does_not_follow(change: tuple[str, object]) -> None:
     """Each property fails with that mistake alone, in one of the ways to make it."""
     missing = {*CONSEQUENCES[change]}
-    for seen in itertools.chain(of_modules(change), of_designs(change)):
+    for seen in itertools.chain(
+        of_functions(change), of_modules(change), of_designs(change)
+    ):
         missing -= seen
         if not missing:
             break

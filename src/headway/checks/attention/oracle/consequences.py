@@ -13,6 +13,7 @@ _TEXTS = "batch"
 _ALONE = "alone"
 _NUMBERS = "finite"
 _GRADIENTS = "gradients"
+_OTHER_KEYS = "other-keys"
 _LATER = ("earlier-rows", "context-length")
 _MIXED = (_LEAK, _PAST, _SUM, _ORDER, *_LATER, "masks")
 
@@ -21,11 +22,11 @@ _MIXED = (_LEAK, _PAST, _SUM, _ORDER, *_LATER, "masks")
 CONSEQUENCES: dict[tuple[str, Any], tuple[str, ...]] = {
     ("scale", "1/sqrt(T)"): (*_LATER, "padding"),
     ("scale_after_softmax", "1/T"): (_SUM, *_LATER),
-    ("axis", "queries"): (_LEAK, _SUM, _ORDER, *_LATER, "masks"),
+    ("axis", "queries"): (_LEAK, _SUM, _ORDER, _OTHER_KEYS, *_LATER, "masks"),
     ("axis", "heads"): (_SUM,),
-    ("axis", "texts"): (_SUM, _TEXTS, _ALONE),
+    ("axis", "texts"): (_SUM, _TEXTS, _ALONE, _OTHER_KEYS),
     ("axis", "texts and queries"): (_TEXTS, _ALONE),
-    ("axis", "none"): (_SUM,),
+    ("axis", "none"): (_SUM, _OTHER_KEYS),
     ("mask", "none"): (_LEAK, *_LATER),
     ("mask", "inverted"): (_NUMBERS, _LEAK, _PAST, _SUM, *_LATER),
     ("mask", "flipped"): (_LEAK, _PAST, *_LATER),
@@ -39,7 +40,9 @@ CONSEQUENCES: dict[tuple[str, Any], tuple[str, ...]] = {
     ("merge", "view"): _MIXED,
     ("projections", "kkv"): (_GRADIENTS,),
     ("projections", "qqv"): (_GRADIENTS,),
-    ("projections", "qkk"): (_GRADIENTS,),
+    ("projections", "qkk"): (_GRADIENTS, _OTHER_KEYS),
+    ("projections", "kqv"): (_OTHER_KEYS,),
+    ("projections", "qvk"): (_OTHER_KEYS,),
     ("projections", "qkq"): (_GRADIENTS,),
     ("attend_over", "heads"): (_PAST,),
     ("out", False): (_GRADIENTS,),
