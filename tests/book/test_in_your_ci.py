@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,7 +17,8 @@ from headway.checks import cli as checks
 from headway.checks.command.worker import answer
 from tests.support.processes import PATIENCE
 
-PAGE = Path(__file__).parents[2] / "docs" / "in_your_ci.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "in_your_ci.md"
 RIGHT = """
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
@@ -124,14 +126,130 @@ def test_the_workflow_checks_what_is_configured(
 def test_the_hook_runs_when_the_file_changes_and_fails_if_it_is_wrong(
     check_here: Check,
 ) -> None:
-    [repository] = recipe("repos:")["repos"]
-    assert repository["repo"] == "local"
+    recipes = [yaml.safe_load(text) for text in fences("yaml", "repos:")]
+    [[repository]] = [r["repos"] for r in recipes if r["repos"][0]["repo"] == "local"]
     [hook] = repository["hooks"]
     assert {"id", "name", "entry", "language", "files"} <= hook.keys()
     assert (hook["language"], hook["pass_filenames"]) == ("system", False)
     assert re.search(hook["files"], "my_attention.py")
     assert not re.search(hook["files"], "my_attention.pyc")
     assert check_here(hook["entry"])[0] == 1
+
+
+def git(*words: str, folder: Path) -> None:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+
+
+def commit(folder: Path) -> None:
+    """Make a repository of a folder."""
+    git("init", "-q", folder=folder)
+    git("add", "-A", folder=folder)
+    git("commit", "-qm", "first", folder=folder)
+
+
+@pytest.mark.slow
+def test_the_hook_of_this_repository_runs_in_a_project(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """pre-commit itself reads it, from a repository."""
+    ours = tmp_path_factory.mktemp("ours")
+    shutil.copy(ROOT / ".pre-commit-hooks.yaml", ours)
+    commit(ours)
+    recipes = [yaml.safe_load(text) for text in fences("yaml", "repos:")]
+    [[repository]] = [r["repos"] for r in recipes if r["repos"][0]["repo"] != "local"]
+    repository |= {"repo": str(ours), "rev": "HEAD"}
+    text = yaml.safe_dump({"repos": [repository]})
+    (project / ".pre-commit-config.yaml").write_text(text)
+    (project / "README.md").write_text("")
+    commit(project)
+
+    def hooked(*words: str) -> tuple[int, str]:
+        paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
+        done = subprocess.run(
+            [sys.executable, "-m", "pre_commit", "run", *words],
+            cwd=project,
+            env={
+                **os.environ,
+                "PATH": os.pathsep.join(paths),
+                "PRE_COMMIT_HOME": str(tmp_path_factory.mktemp("home")),
+            },
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    status, printed = hooked("--all-files")
+    assert (status, "Passed" in printed) == (0, True), printed
+    status, printed = hooked("--files", "README.md")
+    assert (status, "Skipped" in printed) == (0, True), printed
+    (project / "my_attention.py").write_text(WRONG)
+    git("add", "-A", folder=project)
+    status, printed = hooked()
+    assert status == 1
+    assert "heads are merged without the" in printed
+
+
+@pytest.mark.slow
+def test_the_action_of_this_repository_runs_in_a_project(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Its steps, one after the other, in an environment that has PyTorch."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    [(name, argument)] = action["inputs"].items()
+    environment = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    python = environment / "bin" / "python"
+    [folder] = environment.glob("lib/python*/site-packages")
+    # All that is installed here but headway, which the first step is to install.
+    theirs = [one for one in sys.path if one.endswith("site-packages")]
+    (folder / "theirs.pth").write_text("\n".join(theirs))
+
+    def steps(arguments: str) -> tuple[int, str]:
+        paths = [str(environment / "bin"), os.environ["PATH"]]
+        given = {
+            **os.environ,
+            "PATH": os.pathsep.join(paths),
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_WORKSPACE": str(project),
+            "PIP_NO_DEPS": "1",
+            "PIP_NO_BUILD_ISOLATION": "0",  # which pip reads as true
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        }
+        printed = ""
+        for step in action["runs"]["steps"]:
+            values = {
+                key: value.replace(f"${{{{ inputs.{name} }}}}", arguments)
+                for key, value in step.get("env", {}).items()
+            }
+            shell = {"bash": ["bash", "-eo", "pipefail"], "python": [str(python)]}
+            file = tmp_path_factory.mktemp("step") / "step"
+            file.write_text(step["run"])
+            done = subprocess.run(
+                [*shell[step["shell"]], file],
+                cwd=project,
+                env=given | values,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            printed += done.stdout + done.stderr
+            if done.returncode:
+                return done.returncode, printed
+        return 0, printed
+
+    status, printed = steps(argument["default"])
+    assert status == 0, printed
+    assert "Successfully installed headway" in printed
+    assert "MyAttention: " in printed
+    (project / "my_attention.py").write_text(WRONG)
+    status, printed = steps("my_attention.py:MyAttention --only 'equation,leak'")
+    assert status == 1
+    assert "::error file=my_attention.py,line=6,title=MyAttention%3A equals" in printed
+    assert "MyAttention: 0 passed, 2 failed, 0 not applicable" in printed
 
 
 def test_the_file_of_tests_has_a_test_for_each_property(tmp_path: Path) -> None:

@@ -777,6 +777,78 @@ def test_all_targets_stand_in_one_log_of_sarif(
     assert said["message"]["text"].startswith("mine.py:tells: d_in must be given")
 
 
+def test_a_baseline_excuses_what_failed_at_first_and_nothing_else(
+    configured: Path, capsys: Output
+) -> None:
+    known = configured / "known.json"
+    assert run("--baseline", "known.json") == 2
+    assert "which --update-baseline writes; got known.json." in capsys.readouterr().err
+    write = ("--baseline", "known.json", "--update-baseline")
+    assert run(*write) == 0
+    assert capsys.readouterr().out == "known.json holds 1 known failure\n"
+    assert json.loads(known.read_text("utf-8")) == {"mine.py:leaks": ["earlier-rows"]}
+    assert run("--baseline", "known.json") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Expected: it is in known.json, which --update-baseline renews." in out
+
+    # More fails: the file stays, and says nothing of it.
+    before = known.read_text("utf-8")
+    table = (configured / "pyproject.toml").read_text("utf-8")
+    less = table.replace(', "leak" = "so"', "")
+    (configured / "pyproject.toml").write_text(less)
+    assert run(*write) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "known.json holds 1 known failure",
+        "mine.py:leaks fails, and not as it is known to: leak",
+    ]
+    assert known.read_text("utf-8") == before
+
+    # Nothing fails any more: the file must shrink.
+    code = (configured / "mine.py").read_text("utf-8")
+    mended = code.replace(
+        "return scaled_dot_product_attention(q, k, v)\n\ndef tells",
+        "return scaled_dot_product_attention(q, k, v, is_causal=causal)\n\ndef tells",
+    )
+    assert mended != code
+    (configured / "mine.py").write_text(mended)
+    (configured / "pyproject.toml").write_text(table.partition("expected")[0])
+    assert run("--baseline", "known.json") == 1
+    assert "It was expected to fail" in capsys.readouterr().out
+    assert run(*write) == 0
+    assert capsys.readouterr().out == "known.json holds 0 known failures\n"
+    assert run("--baseline", "known.json") == 0
+
+
+def test_no_baseline_is_written_of_what_could_not_be_checked(
+    configured: Path, capsys: Output
+) -> None:
+    table = '[tool.headway.checks."mine.py:tells"]\n'
+    (configured / "pyproject.toml").write_text(TABLES + table)
+    assert run("--baseline", "known.json", "--update-baseline") == 2
+    assert not (configured / "known.json").exists()
+    assert run("--update-baseline") == 2
+    assert capsys.readouterr().err.endswith(
+        "headway check: baseline must be given with update_baseline; got none.\n"
+    )
+
+
+def test_only_what_a_change_concerns_is_checked(
+    configured: Path, capsys: Output
+) -> None:
+    identity = ["-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *identity, *words], check=True)
+    assert run("--changed-since", "HEAD") == 0
+    sentence = "No target reaches what has changed since HEAD.\n"
+    assert capsys.readouterr().out == sentence
+    assert run("mine.py:built", "--changed-since", "HEAD", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == []
+    with (configured / "mine.py").open("a", encoding="utf-8") as file:
+        file.write("# more\n")
+    assert run("--changed-since", "HEAD", "--expect", "earlier-rows=so") == 1
+    assert capsys.readouterr().out.startswith("Checked Attend")
+
+
 def test_arguments_of_a_constructor_need_a_target(
     configured: Path, capsys: Output
 ) -> None:

@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
 PROMISED = tomllib.loads((Path(__file__).parent / "promised.toml").read_text("utf-8"))
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
-NO_IDS = {"site-packages", "utf-8"}
+NO_IDS = {"ls-files", "rev-parse", "site-packages", "system-out", "utf-8"}
 
 
 @functools.cache

@@ -2,13 +2,16 @@
 
 import argparse
 import ast
+import json
 import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from headway.checks.command import junit, sarif
+from headway.checks.command import baseline, junit, sarif
+from headway.checks.command.changed import concerned
 from headway.checks.command.configuration import (
     OF_CONSTRUCTORS,
     ConfiguredTarget,
@@ -72,7 +75,10 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
     try:
         if known.help:
             return _help(parser, known.target, ask)
-        return _check_all(known, _requests(known, rest), ask)
+        requests = _requests(known, rest)
+        if known.update_baseline:
+            return _update_baseline(known, requests, ask)
+        return _check_all(known, requests, ask)
     except CannotCheckError as error:
         return _complain(known, 2, str(error))
     except KeyboardInterrupt:
@@ -135,14 +141,29 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[ConfiguredT
     expected = _pairs("expect", "ID=REASON", known.expect)
     found = [configured(known.target)] if known.target else all_configured()
     found = [target._replace(by_place=by_place) for target in found]
+    if known.changed_since is not None:
+        found = concerned(found, known.changed_since)
+    excused = _baseline(known)
     for target in found:
         _declare(target.options, facts)
         target.options.update(options)
         target.arguments.update(arguments)
-        if expected:
+        more = dict(expected)
+        if known.baseline is not None:
+            more |= baseline.expected(excused, known.baseline, target.name)
+        if more:
             before = target.options.get("expected", {})
-            target.options["expected"] = before | expected
+            target.options["expected"] = before | more
     return found
+
+
+def _baseline(known: argparse.Namespace) -> baseline.Failures:
+    """Read which failures are known, unless they are to be written."""
+    if known.update_baseline and known.baseline is None:
+        raise CannotCheckError("baseline must be given with update_baseline; got none.")
+    if known.baseline is None or known.update_baseline:
+        return {}
+    return baseline.read(known.baseline)
 
 
 def _declare(options: dict[str, Any], facts: Mapping[str, Any]) -> None:
@@ -172,6 +193,8 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
             apart = known.format == "text" and reports
             print(f"\n{reply.text}" if apart else reply.text, flush=True)
         reports.append(reply.text)
+    if not requests and not to_error:
+        print(f"No target reaches what has changed since {known.changed_since}.")
     if known.format == "json":
         print(join_json(reports, alone=known.target is not None))
     elif known.format == "junit":
@@ -179,6 +202,24 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
     elif known.format == "sarif":
         print(sarif.join(reports))
     return status
+
+
+def _update_baseline(
+    known: argparse.Namespace, requests: Sequence[Request], ask: Ask
+) -> int:
+    """Write what fails into a file, or take from it what fails no longer."""
+    found: baseline.Failures = {}
+    for request in requests:
+        reply = ask(request._replace(format="json"))
+        if reply.status > 1:  # nothing is written that is not known of all
+            return _complain(known, *reply)
+        found[request.target.name] = baseline.failing(json.loads(reply.text))
+    kept, rest = baseline.update(known.baseline, found)
+    count = sum(map(len, kept.values()))
+    print(f"{known.baseline} holds {count} known failure{'s' * (count != 1)}")
+    for target, keys in rest.items():
+        print(f"{target} fails, and not as it is known to: {' '.join(keys)}")
+    return 1 if rest else 0
 
 
 def _complain(known: argparse.Namespace | None, status: int, sentence: str) -> int:
@@ -265,6 +306,22 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
         default=None,
         help="fail where rows differ from the equation and nothing explains it, which "
         "is a note else, beside a design that may",
+    )
+    one.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="a file of failures that are known and may only become fewer",
+    )
+    one.add_argument(
+        "--update-baseline",
+        action="store_true",
+        help="write what fails into that file, or take from it what fails no longer",
+    )
+    one.add_argument(
+        "--changed-since",
+        metavar="REVISION",
+        help="check only what reaches a file that has changed since, as git knows",
     )
     one.add_argument(
         "--limit",

@@ -10,7 +10,7 @@ from headway.checks.command.target_name import FILES, split
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.choosing import nearest
 
-_FILE = "pyproject.toml"
+FILE = "pyproject.toml"
 # A constructor gets those that it takes, too.
 OF_CONSTRUCTORS = (
     "d_in", "context_length", "num_heads", "vocab_size", "causal", "scale",
@@ -74,7 +74,7 @@ def configured(name: str) -> ConfiguredTarget:
     if place.endswith(FILES):
         folders = [*Path(place).resolve().parents, *folders]
     for folder in folders:
-        checks = _checks(folder / _FILE)
+        checks = _checks(folder / FILE)
         if checks is not None:
             for target in _targets(folder, checks):
                 if _resolved(target.name) == _resolved(name):
@@ -90,12 +90,12 @@ def all_configured() -> list[ConfiguredTarget]:
         ValueError: If there is none.
     """
     for folder in (Path.cwd(), *Path.cwd().parents):
-        checks = _checks(folder / _FILE)
+        checks = _checks(folder / FILE)
         if checks:
             return [*_targets(folder, checks)]
     raise CannotCheckError(
         "target must be given, file.py:Name or package.module:Name, or configured in "
-        f"{_FILE} below [tool.headway.checks]; got none."
+        f"{FILE} below [tool.headway.checks]; got none."
     )
 
 
@@ -126,7 +126,7 @@ def _table(value: Any, name: str, file: Path) -> dict[str, Any]:
 def _targets(folder: Path, checks: Mapping[str, Any]) -> Iterator[ConfiguredTarget]:
     for name, options in checks.items():
         place, what = split(name)
-        options = dict(_table(options, f"tool.headway.checks.{name!r}", folder / _FILE))
+        options = dict(_table(options, f"tool.headway.checks.{name!r}", folder / FILE))
         _refuse(name, options)
         if place.endswith(FILES):
             place = shown(folder / place, Path.cwd())

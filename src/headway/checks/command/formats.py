@@ -67,7 +67,7 @@ def causes(report: Report) -> Iterator[tuple[Row, str]]:
 
 def join_json(reports: Sequence[str], *, alone: bool) -> str:
     """Give the object of a target that is checked alone, and else a list of them."""
-    return reports[0] if alone else f"[{', '.join(reports)}]"
+    return reports[0] if alone and reports else f"[{', '.join(reports)}]"
 
 
 def _annotation(row: Row, advice: str, subject: str, place: SourcePlace | None) -> str:

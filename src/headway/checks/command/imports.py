@@ -68,7 +68,7 @@ def import_place(where: str) -> ModuleType:
 def search_path(where: str) -> Iterator[None]:
     """Let what lies beside a file be imported for a while, and what lies here."""
     before = [*sys.path]
-    sys.path[:0] = [*dict.fromkeys([str(_root(where)), str(Path.cwd())])]
+    sys.path[:0] = [*dict.fromkeys([str(import_root(where)), str(Path.cwd())])]
     try:
         yield
     finally:
@@ -87,7 +87,7 @@ def _import_module(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-def _root(where: str) -> Path:
+def import_root(where: str) -> Path:
     """Give the folder that imports begin in: above all packages that a file is in."""
     if not where.endswith(FILES):
         return Path.cwd()
@@ -104,7 +104,7 @@ def _is_package(folder: Path) -> bool:
 def _import_file(path: Path) -> ModuleType:
     _refuse_missing(path)
     if _is_package(path.resolve().parent):
-        return _import_from_package(path.resolve(), _root(str(path)))
+        return _import_from_package(path.resolve(), import_root(str(path)))
     name = _free_name(path)
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     spec = importlib.machinery.ModuleSpec(name, loader, origin=str(path))
