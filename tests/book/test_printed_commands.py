@@ -110,6 +110,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "my_model.py").write_text("\n".join(models))
     for name in ("my_attention.py", "file.py"):
         (tmp_path / name).write_text(ATTENTION)
+    (tmp_path / "known.json").write_text("{}")
     small_set(tmp_path / "set", half=CORE)
     (tmp_path / "set/evening.txt").write_text("half\n")
     small_set(tmp_path / "src/headway/practice/exercises")
