@@ -208,13 +208,13 @@ def _update_baseline(
     known: argparse.Namespace, requests: Sequence[Request], ask: Ask
 ) -> int:
     """Write what fails into a file, or take from it what fails no longer."""
-    found: baseline.Failures = {}
+    reports = {}
     for request in requests:
         reply = ask(request._replace(format="json"))
         if reply.status > 1:  # nothing is written that is not known of all
             return _complain(known, *reply)
-        found[request.target.name] = baseline.failing(json.loads(reply.text))
-    kept, rest = baseline.update(known.baseline, found)
+        reports[request.target.name] = json.loads(reply.text)
+    kept, rest = baseline.update(known.baseline, reports)
     count = sum(map(len, kept.values()))
     print(f"{known.baseline} holds {count} known failure{'s' * (count != 1)}")
     for target, keys in rest.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 from headway.checks.command.target_name import FILES, split
 from headway.checks.core.cannot_check import CannotCheckError
+from headway.checks.core.expected import property_of
 
 Failures = dict[str, list[str]]
 
@@ -81,32 +82,49 @@ def _key(row: Mapping[str, Any]) -> str:
     return ":".join([row["id"], *filter(None, [",".join(sorted(row["mistakes"]))])])
 
 
-def update(file: Path, found: Failures) -> tuple[Failures, Failures]:
+def update(
+    file: Path, reports: Mapping[str, Mapping[str, Any]]
+) -> tuple[Failures, Failures]:
     """Write what fails into a new baseline; from an old one take what does not.
+
+    What was not asked now stays as it was, be it a target or a property.
 
     Args:
         file: The baseline.
-        found: What fails now, by target, of all targets that were checked.
+        reports: The reports of the targets that were checked, by the name of each.
 
     Returns:
         What the baseline holds now, and what fails and is not in it.
+
+    Raises:
+        ValueError: If the file is no baseline, or cannot be written.
     """
     old = read(file) if file.exists() else None
-    found = {name_in(file, target): keys for target, keys in found.items()}
+    named = {name_in(file, target): report for target, report in reports.items()}
+    found = {target: failing(report) for target, report in named.items()}
     known = {
-        target: keys if old is None else _both(old.get(target, []), keys)
-        for target, keys in found.items()
+        target: found[target]
+        if old is None
+        else _left(old.get(target, []), found[target], report)
+        for target, report in named.items()
     }
-    # What was not asked now stays as it was.
     others = {t: keys for t, keys in (old or {}).items() if t not in found}
     new = {target: keys for target, keys in {**others, **known}.items() if keys}
     text = json.dumps(dict(sorted(new.items())), indent=2)
     half = file.with_name(f"{file.name}.half")
-    half.write_text(f"{text}\n", encoding="utf-8")
-    half.replace(file)
+    try:
+        half.write_text(f"{text}\n", encoding="utf-8")
+        half.replace(file)
+    except OSError as error:
+        raise CannotCheckError(
+            f"baseline must be a file that can be written; {file}: {error.strerror}."
+        ) from error
     rest = {t: [k for k in keys if k not in known[t]] for t, keys in found.items()}
     return new, {target: keys for target, keys in rest.items() if keys}
 
 
-def _both(old: Iterable[str], keys: Sequence[str]) -> list[str]:
-    return [key for key in old if key in keys]
+def _left(
+    old: Iterable[str], keys: Sequence[str], report: Mapping[str, Any]
+) -> list[str]:
+    asked = {row["id"] for row in report["rows"]}
+    return [key for key in old if key in keys or property_of(key) not in asked]
