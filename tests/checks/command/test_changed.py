@@ -116,7 +116,7 @@ def test_what_git_does_not_know_yet_is_a_change_and_so_is_what_is_gone(
 def test_it_does_not_matter_where_one_stands(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (repository / "shared" / "masks.py").write_text("# more\n")
+    (repository / "shared" / "sizes.py").write_text("width = 19\n")
     monkeypatch.chdir(repository / "src")
     targets = [ConfiguredTarget(one, {}, {}) for one in ("layer.py:A", "../uses.py:A")]
     assert [one.name for one in concerned(targets, "HEAD")] == ["../uses.py:A"]
