@@ -819,6 +819,18 @@ def test_a_baseline_excuses_what_failed_at_first_and_nothing_else(
     assert run("--baseline", "known.json") == 0
 
 
+def test_a_reason_goes_before_that_of_a_baseline(
+    configured: Path, capsys: Output
+) -> None:
+    known = '{"mine.py:leaks": ["earlier-rows", "leak"]}'
+    (configured / "known.json").write_text(known)
+    words = ("mine.py:leaks", "--baseline", "known.json", "--json")
+    assert run(*words, "--expect", "earlier-rows=of mine") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    reasons = {row["id"]: row["reason"] for row in rows if row["verdict"] == "expected"}
+    assert reasons == {"equation": "so", "leak": "so", "earlier-rows": "of mine"}
+
+
 def test_no_baseline_is_written_of_what_could_not_be_checked(
     configured: Path, capsys: Output
 ) -> None:

@@ -148,12 +148,12 @@ def _targets(known: argparse.Namespace, rest: Sequence[str]) -> list[ConfiguredT
         _declare(target.options, facts)
         target.options.update(options)
         target.arguments.update(arguments)
-        more = dict(expected)
-        if known.baseline is not None:
-            more |= baseline.expected(excused, known.baseline, target.name)
-        if more:
-            before = target.options.get("expected", {})
-            target.options["expected"] = before | more
+        # What somebody has given a reason for goes before what the file lists.
+        given = target.options.get("expected", {}) | expected
+        if excused:
+            given = baseline.expected(excused, known.baseline, target.name) | given
+        if given:
+            target.options["expected"] = given
     return found
 
 

@@ -82,8 +82,8 @@ def check(
             author of a class declares them once as its `attention_facts`, a dictionary
             or a method that gives one, before which all that is said here goes.
         expected: The ids of properties that are known to fail, each with the reason.
-            One that is expected to fail and does not is a failure. Where ids
-            of mistakes follow, as in `"equation:no-scale"`, it is to name these and no
+            One that is expected to fail and does not is a failure. Where ids of
+            mistakes follow, as in `"equation:no-scale"`, it is to name these and no
             others, and what it explains is expected with it.
         only: The ids of the properties to ask, all of them if it is not given.
         skip: The ids of properties to leave out.

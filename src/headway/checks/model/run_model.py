@@ -63,8 +63,8 @@ def check_model(
             of `layout`, `masks` and `caches`, by name; a keyword of the same name goes
             before. The author of a class declares them once as its `attention_facts`.
         expected: The ids of properties that are known to fail, each with the reason.
-            One that is expected to fail and does not is a failure. Where ids
-            of mistakes follow, as in `"equation:no-scale"`, it is to name these and no
+            One that is expected to fail and does not is a failure. Where ids of
+            mistakes follow, as in `"equation:no-scale"`, it is to name these and no
             others, and what it explains is expected with it.
         only: The ids of the properties to ask, all of them if it is not given.
         skip: The ids of properties to leave out.
