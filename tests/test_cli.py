@@ -19,7 +19,15 @@ assert not {"torch", "numpy"} & {*sys.modules}
 
 
 @pytest.mark.parametrize(
-    ("words", "status"), [([], 2), (["--help"], 0), (["practce"], 2)]
+    ("words", "status"),
+    [
+        ([], 2),
+        (["--help"], 0),
+        (["practce"], 2),
+        (["explain"], 0),
+        (["explain", "leek"], 2),
+        (["explain", "leak"], 0),
+    ],
 )
 def test_pytorch_is_not_imported_to_say_so(words: list[str], status: int) -> None:
     command = [sys.executable, "-P", "-c", WITHOUT_PYTORCH, *words]
@@ -34,6 +42,7 @@ def test_without_a_command_all_are_listed(capsys: pytest.CaptureFixture[str]) ->
         main(["--help"])
     assert told == " ".join(capsys.readouterr().out.split())
     assert "check check what must hold of attention code" in told
+    assert "explain show what the book says of a property or a mistake" in told
     assert "practice (practise) write each stage of attention" in told
 
 
@@ -43,6 +52,7 @@ def test_without_a_command_all_are_listed(capsys: pytest.CaptureFixture[str]) ->
         ("practce", " Did you mean practice?"),
         ("practises", " Did you mean practise?"),
         ("chek", " Did you mean check?"),
+        ("explane", " Did you mean explain?"),
         ("teach", ""),
         ("", ""),
     ],

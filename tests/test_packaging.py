@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,6 +16,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from headway.checks.command.explanations import from_json, read_book
 
 ROOT = Path(__file__).parents[1]
 OLDEST = "constraints-lowest.txt"
@@ -107,7 +110,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(unpacked: Path) -> None:
         for file in (source / "headway").rglob("*.*")
         if "__pycache__" not in file.parts and file.is_file()
     }
-    package.add("headway/_runner.py")  # see below
+    package |= {"headway/_runner.py", "headway/checks/explanations.json"}  # see below
     assert "headway/py.typed" in inside
     assert {name for name in inside if ".dist-info" not in name} == package
     assert sorted(path.name for path in unpacked.iterdir()) == [
@@ -129,6 +132,40 @@ def test_both_wheels_hold_the_same_runner(unpacked: Path) -> None:
     first, second = map(json.loads, done.stdout.splitlines())
     assert first["output"] == "2\n"
     assert second["error"] == "ZeroDivisionError: division by zero"
+
+
+def test_the_wheel_explains_ids_without_the_book(unpacked: Path) -> None:
+    packed = unpacked / "headway/checks/explanations.json"
+    assert from_json(packed.read_text("utf-8")) == read_book(ROOT / "docs")
+    program = (
+        "import sys; from headway.cli import main; main(['explain', *sys.argv[1:]])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program, "no-scale"],
+        capture_output=True,
+        text=True,
+        cwd=unpacked,
+    )
+    assert done.stdout.startswith("no-scale, a mistake: scores are not scaled\n"), (
+        done.stderr
+    )
+
+
+def test_an_sdist_has_what_its_wheel_explains(tmp_path: Path, unpacked: Path) -> None:
+    def build_in(source: Path, target: str) -> Path:
+        command = [sys.executable, "-m", "hatchling", "build", "-t", target]
+        subprocess.run(
+            [*command, "-d", tmp_path], cwd=source, check=True, capture_output=True
+        )
+        [built] = tmp_path.glob({"sdist": "*.tar.gz", "wheel": "*.whl"}[target])
+        return built
+
+    shutil.unpack_archive(build_in(ROOT, "sdist"), tmp_path)
+    [source] = tmp_path.glob("headway-*/")
+    assert not (source / "docs").exists()
+    with zipfile.ZipFile(build_in(source, "wheel")) as archive:
+        packed = archive.read("headway/checks/explanations.json")
+    assert packed == (unpacked / "headway/checks/explanations.json").read_bytes()
 
 
 def test_a_reader_s_project_needs_torch_and_jaxtyping_only(

@@ -1,4 +1,4 @@
-"""The command `headway`: `check` and `practice`."""
+"""The command `headway`: `check`, `explain` and `practice`."""
 
 import argparse
 import sys
@@ -9,8 +9,9 @@ from headway import __version__
 from headway._pipes import quiet_if_closed
 
 _CHECK = "check what must hold of attention code, or of a whole model"
+_EXPLAIN = "show what the book says of a property or a mistake, by its id"
 _PRACTICE = "write each stage of attention, and learn which mistake you made"
-_COMMANDS = ("check", "practice", "practise")
+_COMMANDS = ("check", "explain", "practice", "practise")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,10 +34,15 @@ def _main(words: Sequence[str]) -> int:
         near = get_close_matches(words[0], _COMMANDS, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         parser.error(f"there is no command {words[0]!r}.{hint}")
-    if parser.parse_args(words[:1]).command == "check":
+    command = parser.parse_args(words[:1]).command
+    if command == "check":
         from headway.checks import cli as checks
 
         return checks.main(words[1:])
+    if command == "explain":
+        from headway.checks import explain
+
+        return explain.main(words[1:])
     from headway.practice import cli as practice
 
     return practice.main(words[1:])
@@ -53,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("check", help=_CHECK)
+    commands.add_parser("explain", help=_EXPLAIN)
     commands.add_parser("practice", aliases=["practise"], help=_PRACTICE)
     return parser
 

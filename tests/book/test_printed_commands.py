@@ -28,11 +28,13 @@ PLACES = (
     *sorted((ROOT / ".github").rglob("*.*")),
     *sorted((ROOT / "src/headway").rglob("cli.py")),
 )
-COMMAND = r"(?:python -m headway\.cli|headway) (?:check|practi[sc]e)"
-# In a terminal, in a workflow or a hook, in a sentence of a page, and of a help.
+COMMAND = r"(?:python -m headway\.cli|headway) (?:check|explain|practi[sc]e)"
+# In a terminal, a workflow or a hook, below a report, in a sentence of a page, and of a
+# help.
 FORMS = (
     rf"^ *\$ (?P<terminal>{COMMAND}\b(?:.*\\\n)*.*)\n(?P<printed>(?:(?! *[$`]).*\n)*)",
     rf"^[- ]*(?:run|entry): (?P<yaml>{COMMAND}\b.*)$",
+    rf"^Read on: (?P<report>{COMMAND}\b.*)$",
     rf"`(?P<page>{COMMAND}\b[^`\n]*)`",
     rf'(?<=")(?P<help>{COMMAND} [^"\n:]*:[^"\n]*--help)(?=")',
 )

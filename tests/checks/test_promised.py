@@ -19,6 +19,7 @@ from headway.checks.attention.oracle.mistakes import KNOWN_MISTAKES
 from headway.checks.attention.properties import PROPERTIES
 from headway.checks.command.configuration import _KEYS
 from headway.checks.command.own_process import INTERRUPTED
+from headway.checks.core import book_sections as book
 from headway.checks.core.book_sections import EQUATION, Section
 from headway.checks.core.declared_facts import (
     LAYOUTS,
@@ -151,10 +152,16 @@ def test_the_page_has_all_mistakes() -> None:
     others = [row.split("`")[1] for row in table("Other mistakes")]
     assert len({*others}) == len(others)
     assert {*others} == mistakes() - {one.id for one in KNOWN_MISTAKES}
+    sections = {link(one) for one in vars(book).values() if isinstance(one, Section)}
     for row, one in zip(table("Other mistakes"), others, strict=True):
         assert row.startswith(f"| `{one}`{{ #mistake-{one} }} | ")
-        assert ("[the museum]" in row) == (one in shown)
-        assert row.endswith(f" ({shown[one]}) |" if one in shown else " |")
+        links = (
+            row.removesuffix(" |")
+            .rsplit(" | ", 1)[1]
+            .replace(f", {shown.get(one)}", "")
+        )
+        assert links in sections
+        assert (shown.get(one, "[the museum]") in row) == (one in shown)
 
 
 def test_the_page_of_promises_names_them() -> None:

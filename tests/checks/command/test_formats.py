@@ -11,7 +11,12 @@ import pytest
 import torch
 
 from headway.checks import Report, Row
-from headway.checks.command.formats import SourcePlace, to_github, to_github_error
+from headway.checks.command.formats import (
+    SourcePlace,
+    to_github,
+    to_github_error,
+    to_text,
+)
 from headway.checks.command.place import named_place, place_of
 from headway.checks.core.book_sections import Section
 from tests.support.load_module import load_module
@@ -32,6 +37,28 @@ ROWS = [
     ),
 ]
 COUNT = "1 passed, 1 failed, 1 expected to fail, 1 note, 1 not applicable"
+
+
+def read_on(*rows: Row) -> list[str]:
+    report = Report("Attend", {}, rows)
+    text = to_text(report, colour=False)
+    assert text.startswith(str(report))
+    return text.removeprefix(str(report)).splitlines()[1:]
+
+
+def test_a_terminal_is_told_which_command_explains_what_failed() -> None:
+    failed = Row("equation", "equals", "failed", "It differs.", HERE)
+    named = replace(failed, mistakes=("no-scale", "mask-flipped"))
+    follows = replace(
+        failed, id="leak", explained_by="equation", mistakes=("other-id",)
+    )
+    assert read_on(ROWS[0], *ROWS[2:]) == []
+    assert read_on(*ROWS) == ["Read on: headway explain large-scores"]
+    assert read_on(named, follows) == ["Read on: headway explain no-scale mask-flipped"]
+    many = [named, replace(named, id="leak"), *ROWS, replace(failed, id="past")]
+    assert read_on(*many) == [
+        "Read on: headway explain no-scale mask-flipped large-scores"
+    ]
 
 
 def test_a_failure_is_an_error_and_a_note_is_a_notice() -> None:

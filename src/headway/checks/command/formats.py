@@ -1,4 +1,4 @@
-"""A report as JSON, or as what GitHub shows in a pull request."""
+"""A report for a terminal, as JSON, or as what GitHub shows in a pull request."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from typing import NamedTuple
 from headway.checks.core.report import Report, Row
 
 _COMMANDS = {"failed": "error", "note": "notice"}
+_IDS = 3  # so many fit into a line
 
 
 class SourcePlace(NamedTuple):
@@ -19,6 +20,21 @@ class SourcePlace(NamedTuple):
 
     file: str
     line: int
+
+
+def to_text(report: Report, *, colour: bool) -> str:
+    """Write the table of a report, and how to read on if something failed.
+
+    Args:
+        report: What was found.
+        colour: Whether to mark the verdicts by ANSI colours.
+    """
+    table = report.table(colour=colour)
+    failed = [row for row, _ in causes(report) if row.verdict == "failed"]
+    ids = dict.fromkeys(one for row in failed for one in row.mistakes or (row.id,))
+    if not ids:
+        return table
+    return f"{table}\nRead on: headway explain {' '.join([*ids][:_IDS])}"
 
 
 def to_github(report: Report, place: SourcePlace | None) -> str:

@@ -15,7 +15,7 @@ from typing import IO, NoReturn
 from headway.checks.attention_or_model import check_attention_or_model
 from headway.checks.command import junit, sarif
 from headway.checks.command.configuration import OF_CONSTRUCTORS
-from headway.checks.command.formats import to_github
+from headway.checks.command.formats import to_github, to_text
 from headway.checks.command.load import explain_target, load_target
 from headway.checks.command.own_process import INTERRUPTED, Reply, Request
 from headway.checks.command.place import named_place, place_of
@@ -116,4 +116,4 @@ def _checked(request: Request) -> Reply:
         return Reply(status, report.to_json())
     if request.format == "junit":
         return Reply(status, junit.to_suite(report, name))
-    return Reply(status, report.table(colour=request.colour))
+    return Reply(status, to_text(report, colour=request.colour))
