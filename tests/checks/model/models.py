@@ -136,8 +136,7 @@ class Cached(Plain):
     def forward(
         self, ids: Tensor, past: Past | None = None, use_cache: bool = False
     ) -> Any:
-        start = self.start(past)
-        x = self.tokens(ids) + self.places.weight[start : start + ids.shape[-1]]
+        x = self.tokens(ids) + self.places(self.positions(ids, past))
         kept: Past = []
         for n, block in enumerate(self.blocks):
             rows, pair = block.attention(
@@ -148,6 +147,10 @@ class Cached(Plain):
             kept.append(pair)
         logits = self.head(self.norm(x))
         return (logits, kept) if use_cache else logits
+
+    def positions(self, ids: Tensor, past: Past | None) -> Tensor:
+        start = self.start(past)
+        return torch.arange(start, start + ids.shape[-1])
 
     def start(self, past: Past | None) -> int:
         return 0 if past is None else past[0][0].shape[-2]

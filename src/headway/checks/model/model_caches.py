@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from headway.checks.core.errors import at_the_border, describe, theirs
+from headway.checks.core.errors import (
+    at_the_border,
+    describe,
+    suppress_theirs,
+    theirs,
+)
 from headway.checks.core.layer_cache import LayerCache
 from headway.checks.core.limit import limited
 from headway.checks.core.signature import CallOption
@@ -46,24 +51,61 @@ class CacheProtocol:
         return torch.cat(rows, dim=1)
 
 
-def find_protocol(subject: ModelSubject) -> tuple[CacheProtocol | None, str]:
-    """Find out how a model takes a text in pieces.
+class ProtocolSearch(NamedTuple):
+    """What a search for a way to use a cache found.
 
-    Returns:
-        The way, and why there is none.
+    Attributes:
+        protocol: The way, or `None`.
+        reason: Why there is none.
+        breaks: Whether a call gives a cache, and one that gets it raises.
     """
+
+    protocol: CacheProtocol | None
+    reason: str = ""
+    breaks: bool = False
+
+
+def find_protocol(subject: ModelSubject) -> ProtocolSearch:
+    """Find out how a model takes a text in pieces."""
     option = subject.options.cached
     protocols = [*_by_names(subject)] if option is None else [_of_option(option)]
     reason = "No argument for a cache was found; cached= says how to use one."
+    breaks = False
     for tried, protocol in enumerate(protocols):
         try:
             protocol.read(subject, subject.ids(T=3), (2, 1))
         except theirs() as raised:
             if not tried:
-                reason = f"{protocol.text} raised {describe(raised)}; cached= says how."
+                error = describe(raised)
+                reason = f"{protocol.text} raised {error}; cached= says how."
+                if breaks := option is None and _gives_a_cache(protocol, subject):
+                    reason = (
+                        f"{protocol.text} gives a cache, and a call that gets it "
+                        f"raised {error}. If it is used differently, cached= says how."
+                    )
         else:
-            return protocol, ""
-    return None, reason
+            return ProtocolSearch(protocol)
+    return ProtocolSearch(None, reason, breaks)
+
+
+def _gives_a_cache(protocol: CacheProtocol, subject: ModelSubject) -> bool:
+    """Say whether a first call gives what is surely a cache: pairs of tensors."""
+    with suppress_theirs(), torch.no_grad(), limited():
+        kept = protocol.step(subject.copy(), subject.ids(T=2), None, 0)[1]
+        if isinstance(kept, Sequence):
+            layers = kept if isinstance(kept[0], Sequence) else [kept]
+            return all(_is_pair(layer) for layer in layers)
+    return False
+
+
+def _is_pair(layer: Any) -> bool:
+    """Say whether these are keys and values, rather than weights of two layers."""
+    if not isinstance(layer, Sequence) or len(layer) != 2:
+        return False
+    return all(
+        isinstance(part, Tensor) and part.ndim > 2 and part.shape[-1] != part.shape[-2]
+        for part in layer
+    )
 
 
 def _by_names(subject: ModelSubject) -> Iterator[CacheProtocol]:

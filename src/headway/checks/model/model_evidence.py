@@ -10,7 +10,7 @@ from torch import Tensor
 from headway.checks.core.errors import at_the_border
 from headway.checks.core.tolerance import same_order_tolerance
 from headway.checks.model.logits_tolerance import logits_tolerance
-from headway.checks.model.model_caches import CacheProtocol, find_protocol
+from headway.checks.model.model_caches import ProtocolSearch, find_protocol
 from headway.checks.model.model_subject import ModelSubject
 from headway.checks.model.padding_masks import Masking, find_mask
 
@@ -90,7 +90,7 @@ class ModelEvidence:
         return find_mask(self.subject)
 
     @cached_property
-    def protocol(self) -> tuple[CacheProtocol | None, str]:
+    def protocol(self) -> ProtocolSearch:
         """How a cache is used, and why that is not known."""
         return find_protocol(self.subject)
 

@@ -1,5 +1,6 @@
 """Texts in several calls, with a cache."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headway import MultiHeadAttention
 from headway.checks.attention.properties.cache_causes import cause
-from tests.checks.support.asking import expect, said
+from tests.checks.support.asking import expect, rows_of, said
 from tests.checks.support.callers import WIDTH, Attend, OfTokens
 from tests.support.attention_in_steps import SMALL, Attention
 from tests.support.mistakes import OTHER_CALLS, build
@@ -340,21 +341,165 @@ def test_what_takes_no_known_cache_is_not_judged() -> None:
     assert said(short, CACHED)[1] == "Its texts are too short to be cut."
 
 
-def test_positions_that_are_not_handed_over_may_begin_anew() -> None:
-    class Told(Growing):
+class Counting(Growing):
+    """Positions may be told; if they are not, it counts them in a way of its own."""
+
+    def __init__(self, count: Callable[[int], int]) -> None:
+        super().__init__()
+        self.count = count
+
+    def forward(self, x: Tensor, past: Any = None, cache_position: Any = None) -> Any:
+        start = 0 if past is None else self.count(past[0].shape[1])
+        if cache_position is not None:
+            start = int(cache_position.flatten()[0])
+        q, k, v = self.three(x)
+        k, v = joined(past, rotate(k, start), v)
+        return self.mix(rotate(q, start), k, v), (k, v)
+
+
+UNTOLD = "With past=past, and with no positions passed, new tokens "
+
+
+@pytest.mark.parametrize(
+    ("count", "verdict", "words", "mistakes"),
+    [
+        (lambda n: n, "passed", None, ()),
+        (
+            lambda n: 0,
+            "note",
+            "start again from position zero, whatever the cache holds.",
+            (),
+        ),
+        (
+            lambda n: n + 1,
+            "failed",
+            "stand 1 position further on than where the cache ends.",
+            ("cache-positions-shifted",),
+        ),
+        (
+            lambda n: n - 2,
+            "failed",
+            "stand 2 positions before where the cache ends.",
+            ("cache-positions-shifted",),
+        ),
+        (
+            lambda n: 3 * n,
+            "note",
+            "get different rows than with positions that go on from the cache, and no "
+            "other position explains it.",
+            (),
+        ),
+    ],
+)
+def test_code_that_counts_positions_itself_is_asked_where_it_begins(
+    count: Callable[[int], int], verdict: str, words: str | None, mistakes: tuple
+) -> None:
+    [row] = rows_of(Counting(count), CACHED, d_in=WIDTH)
+    assert (row.verdict, row.mistakes) == (verdict, mistakes)
+    assert words is None or row.sentence == UNTOLD + words
+    assert row.unexplained == (words is not None and "no other" in words)
+
+
+def test_a_position_beyond_a_table_is_none_of_those_that_are_tried() -> None:
+    class Small(Counting):
         def forward(
             self, x: Tensor, past: Any = None, cache_position: Any = None
         ) -> Any:
-            start = 0 if cache_position is None else int(cache_position.flatten()[0])
-            q, k, v = self.three(x)
-            k, v = joined(past, rotate(k, start), v)
-            return self.mix(rotate(q, start), k, v), (k, v)
+            if cache_position is not None and past is not None:
+                expected = past[0].shape[1]
+                assert int(cache_position.flatten()[0]) == expected, "no such row"
+            return super().forward(x, past, cache_position)
 
-    assert said(Told(), CACHED, d_in=WIDTH) == (
-        "note",
-        "With past=past, and with no positions passed, new tokens start "
-        "again from position zero, whatever the cache holds.",
+    [row] = rows_of(Small(lambda n: 0), CACHED, d_in=WIDTH)
+    assert row.unexplained
+
+
+class Masked(Growing):
+    """Takes a mask of keys, or of pairs, besides the cache."""
+
+    def __init__(self, behind: str = "obeyed", pairs: bool = False) -> None:
+        super().__init__()
+        self.behind, self.pairs = behind, pairs
+
+    def forward(self, x: Tensor, past: Any = None, mask: Tensor | None = None) -> Any:
+        q, k, v = self.three(x)
+        k, v = joined(past, k, v)
+        T, S = q.shape[1], k.shape[1]
+        keep = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+        if mask is not None and self.behind == "other" and past is not None:
+            mask = mask.roll(1, -1)
+        if mask is not None and (past is None or self.behind != "ignored"):
+            if mask.shape[-1] != S or mask.ndim != 2 + self.pairs:
+                raise ValueError("no such mask")
+            keep = keep & (mask if self.pairs else mask[:, None])
+        rows = scaled_dot_product_attention(q, k, v, attn_mask=keep)
+        return rows.nan_to_num(), (k, v)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_a_mask_acts_behind_a_cache_too(pairs: bool) -> None:
+    def ask(behind: str) -> tuple[str, tuple[str, ...]]:
+        [row] = rows_of(Masked(behind, pairs), CACHED, d_in=WIDTH)
+        return row.verdict, row.mistakes
+
+    assert ask("obeyed") == ("passed", ())
+    assert ask("ignored") == ("failed", ("mask-ignored-behind-cache",))
+    assert ask("other") == ("passed", ())  # it may be meant for what is new
+
+
+def test_a_way_that_is_told_is_given_no_mask() -> None:
+    told = "m(x, past)"
+    row = said(Masked("ignored"), CACHED, d_in=WIDTH, cached=told)
+    assert row[0] == "passed"
+
+
+def test_a_mask_that_stands_in_for_the_future_hides_it_behind_a_cache_too() -> None:
+    class Instead(Growing):
+        obeys = True
+
+        def forward(
+            self, x: Tensor, past: Any = None, attn_mask: Tensor | None = None
+        ) -> Any:
+            q, k, v = self.three(x)
+            k, v = joined(past, k, v)
+            T, S = q.shape[1], k.shape[1]
+            keep = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+            if attn_mask is not None and (past is None or self.obeys):
+                if attn_mask.shape != keep.shape:
+                    raise ValueError("no such mask")
+                keep = attn_mask
+            rows = scaled_dot_product_attention(q, k, v, attn_mask=keep)
+            return rows.nan_to_num(), (k, v)
+
+    target = Instead()
+    assert said(target, CACHED, d_in=WIDTH)[0] == "passed"
+    target.obeys = False
+    words = (
+        "With past=past, attn_mask hides nothing behind a cache, and is obeyed without "
+        "one."
     )
+    assert said(target, CACHED, d_in=WIDTH) == ("failed", words)
+
+
+class TakesNothingBack(HandsBack):
+    """What a call gives cannot be handed to the next."""
+
+    def forward(self, x: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+        if past is not None:
+            past = past[0].cat(past[1])
+        return super().forward(x, past, use_cache)
+
+
+def test_a_cache_that_is_given_must_be_taken_back() -> None:
+    target = TakesNothingBack()
+    [row] = rows_of(target, CACHED, d_in=WIDTH)
+    assert row.verdict == "failed"
+    assert row.mistakes == ("cache-not-taken-back",)
+    assert row.sentence.startswith(
+        "With past=past a call returns its keys and values, and a later call that gets "
+        "them raised AttributeError: "
+    )
+    assert said(target, CACHED, d_in=WIDTH, caches=False)[0] == "not applicable"
 
 
 def test_one_text_has_no_other_to_take_the_past_of() -> None:

@@ -319,6 +319,16 @@ def test_a_mask_that_may_be_left_out_is_not_guessed() -> None:
         discovered(Forgetful())
 
 
+def test_a_mask_that_hides_everything_is_not_filled_in() -> None:
+    class Hidden(OfTokens):
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            q, k, v = self.q(x), self.k(x), self.v(x)
+            scores = (q @ k.mT).masked_fill(mask.bool(), -1e9)
+            return scores.softmax(dim=-1) @ v
+
+    assert discovered(Hidden()).call.shown == "m(x, mask); mask: zeros (T, S)"
+
+
 def test_what_the_reader_calls_is_not_guessed() -> None:
     with pytest.raises(ValueError, match=r"got call='m\(x\)'"):
         discovered(Guessed(), call="m(x)")

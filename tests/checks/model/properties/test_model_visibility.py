@@ -78,6 +78,12 @@ def test_training_may_leave_the_mask_out() -> None:
     assert ask("leak-long", Trains, causal=False).verdict == "not applicable"
 
 
+def test_dropout_may_leave_the_mask_out() -> None:
+    outcome = ask("leak-training", models.DroppedWithDropout)
+    assert outcome.verdict == "failed"
+    assert "in training with dropout, and not without" in outcome.sentence
+
+
 def test_a_long_text_may_be_refused() -> None:
     model = refuse("too long", lambda ids: ids.shape[1] > 40)
     outcome = ask("leak-long", model)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from torch import Tensor, nn
 
 from tests.checks.model import models
@@ -88,6 +89,65 @@ class OtherSingle(models.Cached):
         return (2 * result[0], result[1]) if single else result
 
 
+class Breaks(models.Cached):
+    """A call with a cache raises."""
+
+    def forward(self, ids: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+        if past is not None:
+            raise RuntimeError("no such key")
+        return super().forward(ids, past, use_cache)
+
+
+class BreaksInPairs(Breaks):
+    """So does one whose cache has keys and values of all layers."""
+
+    def forward(self, ids: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+        logits, kept = super().forward(ids, past, True)
+        return logits, tuple(torch.stack([pair[n] for pair in kept]) for n in (0, 1))
+
+
+class GivesWeights(models.Cached):
+    """What a call gives is no cache, but the weights of two layers."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> Any:
+        if past is not None:
+            raise RuntimeError("no such key")
+        B, T = ids.shape
+        return super().forward(ids), (torch.zeros(B, 2, T, T),) * 2
+
+
+class GivesThree(GivesWeights):
+    """Nor are three tensors one."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> Any:
+        logits, (first, _) = super().forward(ids, past)
+        return logits, (first, first, first)
+
+
+class GivesNumbers(GivesWeights):
+    """Nor is a list of numbers."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> Any:
+        return super().forward(ids, past)[0], [1, 2]
+
+
+class GivesItself(GivesWeights):
+    """Nor is a tensor."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> Any:
+        logits, _ = super().forward(ids, past)
+        return logits, logits
+
+
+class GivesAndRaises(GivesWeights):
+    """Nothing is given where a call raises at once."""
+
+    def forward(self, ids: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+        if use_cache:
+            raise RuntimeError("no such key")
+        return super().forward(ids, past)
+
+
 @pytest.mark.parametrize(
     ("kind", "verdict", "says"),
     [
@@ -97,6 +157,24 @@ class OtherSingle(models.Cached):
         (ReturnsNothing, "not applicable", "it returned no cache; cached= says how."),
         (TakesNoCaches, "not applicable", "m(ids, caches=...) raised TypeError"),
         (ReturnsLogitsAlone, "not applicable", "it returned no cache"),
+        *(
+            (kind, "failed", "m(ids, past=...) gives a cache, and a call that gets it")
+            for kind in (Breaks, BreaksInPairs)
+        ),
+        *(
+            (
+                kind,
+                "not applicable",
+                "m(ids, past=...) raised RuntimeError: no such key",
+            )
+            for kind in (
+                GivesWeights,
+                GivesThree,
+                GivesNumbers,
+                GivesItself,
+                GivesAndRaises,
+            )
+        ),
         (OneByOne, "note", "raised RuntimeError: one by one"),
         (OtherFirst, "failed", "With an empty cache"),
         (OtherSingle, "failed", "Single tokens behind a cache get other logits"),
@@ -111,9 +189,96 @@ def test_a_cache(kind: type[nn.Module], verdict: str, says: str) -> None:
 
 
 def test_layers_may_append_to_a_list_of_caches() -> None:
-    protocol, reason = evidence(build(Appending)).protocol
+    protocol, reason, _ = evidence(build(Appending)).protocol
     assert protocol is not None, reason
     assert protocol.text == "m(ids, caches=caches)"
+
+
+def test_a_cache_that_cannot_be_read_is_none_where_none_is_declared() -> None:
+    assert ask("cache", Breaks).mistakes == ("cache-not-taken-back",)
+    assert ask("cache", Breaks, caches=False).verdict == "not applicable"
+
+
+class Positioned(models.Cached):
+    """Positions may be told; if they are not, it counts them in a way of its own."""
+
+    def forward(
+        self,
+        ids: Tensor,
+        past: Any = None,
+        position_ids: Tensor | None = None,
+        use_cache: bool = False,
+    ) -> Any:
+        self.told = position_ids
+        return super().forward(ids, past, use_cache)
+
+    def positions(self, ids: Tensor, past: Any) -> Tensor:
+        return super().positions(ids, past) if self.told is None else self.told
+
+    def start(self, past: Any) -> int:
+        return 0 if past is None else self.count(super().start(past))
+
+    def count(self, kept: int) -> int:
+        return kept
+
+
+class OneFurther(Positioned):
+    def count(self, kept: int) -> int:
+        return kept + 1
+
+
+class FromZero(Positioned):
+    def count(self, kept: int) -> int:
+        return 0
+
+
+class Doubled(Positioned):
+    def count(self, kept: int) -> int:
+        return 2 * kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "mistakes"),
+    [
+        (
+            OneFurther,
+            "they stand 1 position further on than where the cache ends.",
+            ("cache-positions-shifted",),
+        ),
+        (
+            FromZero,
+            "their positions begin again from zero, whatever the cache holds.",
+            ("cache-positions-from-zero",),
+        ),
+        (
+            Doubled,
+            "they see the same tokens, so positions may begin anew with each piece.",
+            (),
+        ),
+    ],
+)
+def test_a_model_that_counts_positions_itself_is_asked_where_pieces_begin(
+    kind: type[nn.Module], words: str, mistakes: tuple[str, ...]
+) -> None:
+    outcome = ask("cache", kind)
+    assert (outcome.verdict, outcome.mistakes) == ("failed", mistakes)
+    assert outcome.sentence.endswith(f": {words}")
+
+
+def test_positions_that_cannot_be_told_explain_nothing() -> None:
+    class Strict(FromZero):
+        def positions(self, ids: Tensor, past: Any) -> Tensor:
+            if self.told is not None and bool((self.told.diff() != 1).any()):
+                raise IndexError("no such position")
+            return super().positions(ids, past)
+
+    outcome = ask("cache", Strict)
+    assert outcome.sentence.endswith("so positions may begin anew with each piece.")
+    assert outcome.mistakes == ()
+
+
+def test_positions_that_are_told_and_counted_alike_are_right() -> None:
+    assert ask("cache", Positioned).verdict == "passed"
 
 
 def test_a_cache_that_is_told() -> None:

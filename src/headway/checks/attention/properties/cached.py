@@ -1,7 +1,7 @@
 """The property of a cache: any calls make one text."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +9,27 @@ import torch
 from torch import Tensor
 
 from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.masks import example_table
 from headway.checks.attention.properties.cache_causes import Run, cause
 from headway.checks.attention.subject.caches import Way, ways_to_cache
+from headway.checks.core.cache_positions import SHIFTS, shifted
 from headway.checks.core.errors import at_the_border, describe, suppress_theirs, theirs
 from headway.checks.core.limit import limited
-from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.outcome import (
+    Outcome,
+    failed,
+    not_applicable,
+    note,
+    passed,
+    unexplained,
+)
 from headway.checks.core.signature import Target
-from headway.checks.core.tolerance import max_difference
+from headway.checks.core.tolerance import max_difference, same_order_tolerance
 
 Cut = tuple[int, ...]
+Places = Callable[[int], int]  # of a first new token, behind so many others
+Given = Callable[[int, int], Mapping[str, Any]]  # for the tokens between two places
+_HELD = (tuple, list, dict)  # what a call gives back, and is surely a cache
 
 
 def cached(evidence: Evidence) -> Outcome:
@@ -25,7 +37,7 @@ def cached(evidence: Evidence) -> Outcome:
     T = evidence.subject.T
     if T < 3:
         return not_applicable("Its texts are too short to be cut.")
-    error, ignored = "", ""
+    error, ignored, broken = "", "", ""
     with torch.no_grad(), evidence.fresh.dropping_as_told():
         for way in ways_to_cache(evidence.fresh):
             try:
@@ -33,9 +45,14 @@ def cached(evidence: Evidence) -> Outcome:
                 rows, past = _continue(target, evidence, way, (T - 2, 1, 1))
             except theirs() as raised:  # it takes no such cache
                 error = error or f"With {way.shown} it raised {describe(raised)}."
+                if not broken and _gives_a_cache(evidence, way):
+                    broken = (
+                        f"With {way.shown} a call returns its keys and values, and a "
+                        f"later call that gets them raised {describe(raised)}."
+                    )
                 continue
             if not _sees_the_past(evidence, rows):
-                if way.handed_on and isinstance(past, (tuple, list, dict)):
+                if way.handed_on and isinstance(past, _HELD):
                     ignored = way.shown
                 error = error or (
                     f"With {way.shown} a later call does not see the past: only the "
@@ -54,6 +71,8 @@ def cached(evidence: Evidence) -> Outcome:
             "that gets them does not see the past.",
             mistakes=["cache-not-read"],
         )
+    if broken and evidence.subject.options.caches is not False:
+        return failed(broken, mistakes=["cache-not-taken-back"])
     return _without_a_cache(evidence, error)
 
 
@@ -77,15 +96,36 @@ def _in_calls(evidence: Evidence, way: Way, cut: Cut) -> Tensor:
     return _continue(evidence.fresh.copy().target, evidence, way, cut)[0]
 
 
+def _gives_a_cache(evidence: Evidence, way: Way) -> bool:
+    """Say whether a first call, without a past, gives one for the next."""
+    if not way.handed_on:
+        return False
+    target, cut = evidence.fresh.copy().target, (evidence.subject.T - 2,)
+    with suppress_theirs():
+        return isinstance(_continue(target, evidence, way, cut)[1], _HELD)
+    return False
+
+
+def _nothing(start: int, end: int) -> Mapping[str, Any]:
+    return {}
+
+
 @at_the_border
 def _continue(
-    target: Target, evidence: Evidence, way: Way, cut: Cut
+    target: Target,
+    evidence: Evidence,
+    way: Way,
+    cut: Cut,
+    *,
+    places: Places = int,
+    given: Given = _nothing,
 ) -> tuple[Tensor, Any]:
     past, start, rows = way.begin(), 0, []
     for count in cut:
         tokens = evidence.x[:, start : start + count].clone()
         with limited():
-            part, past = way.step(target, tokens, past, start)
+            extra = given(start, start + count)
+            part, past = way.step(target, tokens, past, places(start), **extra)
         if part.shape[:2] != tokens.shape[:2]:
             raise TypeError(f"it returned shape {tuple(part.shape)}")
         rows.append(part)
@@ -140,21 +180,82 @@ def _of_all_cuts(evidence: Evidence, way: Way) -> Outcome:
             difference,
             mistakes=["cache-shared-by-calls"],
         )
+    with suppress_theirs():  # it may want another mask behind a cache
+        if name := _mask_ignored(evidence, way):
+            return failed(
+                f"With {way.shown}, {name} hides nothing behind a cache, and is obeyed "
+                "without one.",
+                mistakes=["mask-ignored-behind-cache"],
+            )
     if way.without_positions is not None:
         with suppress_theirs():  # they must be given
             cut = (T - 2, 1, 1)
             rows = _in_calls(evidence, way.without_positions, cut)
             worst = max_difference(rows, _expected(whole, cut))
             if worst > evidence.tolerance:
-                return note(
-                    f"With {way.shown}, and with no positions passed, new tokens "
-                    "start again from position zero, whatever the cache holds."
-                )
+                return _counted_otherwise(evidence, way, cut, rows)
     but = f", but refuses {_shown(refused[0])}" if refused else ""
     counted = len(cuts) - len(refused)
     return passed(
         f"With {way.shown}, {counted} ways to cut a text give the same{but}.", worst
     )
+
+
+def _mask_ignored(evidence: Evidence, way: Way) -> str:
+    """Name an argument whose mask acts without a cache, and does nothing behind one."""
+    masks, T = evidence.masks, evidence.subject.T
+    mask = masks.of_keys or masks.of_texts or masks.of_pairs
+    if way.told or mask is None or mask.of_lengths or mask.dtype != evidence.x.dtype:
+        return ""
+    cut, subject = (T - 2, 1, 1), evidence.subject
+    table = example_table(mask, subject.B, T).to(evidence.x.device)
+    if mask.instead:  # it has to hide the future of a whole text
+        table, mask = table.tril(), replace(mask, instead=False)
+
+    def given(start: int, end: int) -> Mapping[str, Any]:
+        return mask(table[:, start:end, :end].clone(), evidence.x.dtype)
+
+    target = evidence.fresh.copy().target
+    hidden = _continue(target, evidence, way, cut, given=given)[0][:, -2:]
+    shown = _in_calls(evidence, way, cut)[:, -2:]
+    at_once = _expected(lambda end: subject(evidence.x[:, :end], **given(0, end)), cut)[
+        :, -2:
+    ]
+    alike = same_order_tolerance(shown)
+    ignored = max_difference(hidden, shown) <= alike < max_difference(at_once, shown)
+    return mask.argument if ignored else ""
+
+
+def _counted_otherwise(evidence: Evidence, way: Way, cut: Cut, rows: Tensor) -> Outcome:
+    """Say where code that counts positions itself puts new tokens."""
+
+    def are(places: Places) -> bool:
+        with suppress_theirs():  # such as one beyond a table
+            target = evidence.fresh.copy().target
+            told = _continue(target, evidence, way, cut, places=places)[0]
+            return max_difference(told, rows) <= evidence.tolerance
+        return False
+
+    without = f"With {way.shown}, and with no positions passed, new tokens"
+    if are(lambda start: 0):
+        return note(
+            f"{without} start again from position zero, whatever the cache holds."
+        )
+    for shift in SHIFTS:
+        if are(functools.partial(_moved, shift)):
+            cause_of_it = shifted(shift)
+            return failed(
+                f"{without} {cause_of_it.sentence}.", mistakes=cause_of_it.mistakes
+            )
+    return unexplained(
+        f"{without} get different rows than with positions that go on from the cache, "
+        "and no other position explains it."
+    )
+
+
+def _moved(shift: int, start: int) -> int:
+    """Give a place that is wrong behind a cache, and right before there is one."""
+    return start + shift if start else 0
 
 
 def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:

@@ -34,7 +34,7 @@ _STARTS = ["start_pos", "start_position", "position_offset", "offset", "cache_po
 _POSITIONS = ["cache_position", "input_pos", "position_ids", "positions"]
 _FLAGS = ["use_cache", "return_cache", "return_kv", "return_past", "store_cache"]
 
-Step = Callable[[Target, Tensor, Any, int], tuple[Tensor, Any]]
+Step = Callable[..., tuple[Tensor, Any]]
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,11 @@ class Way:
         shown: How, in the words of a call.
         begin: Makes the cache that the first call gets.
         step: Gives the rows of some tokens and the next cache, from the code, the
-            tokens, the cache and how many tokens were before.
+            tokens, the cache, how many tokens were before and, by name, what else is
+            given, such as a mask.
         handed_on: Whether a call returns the cache for the next.
         without_positions: The same way where the code has to count positions itself.
+        told: Whether somebody has said so, with nothing else to give.
     """
 
     shown: str
@@ -55,6 +57,7 @@ class Way:
     step: Step
     handed_on: bool = False
     without_positions: "Way | None" = None
+    told: bool = False
 
 
 class LibraryCache:
@@ -136,8 +139,10 @@ def _calling(
     first = subject.call.time_first
 
     @at_the_border
-    def step(target: Target, x: Tensor, past: Any, start: int) -> tuple[Tensor, Any]:
-        extras = {**subject.extra, **extra}
+    def step(
+        target: Target, x: Tensor, past: Any, start: int, **given: Any
+    ) -> tuple[Tensor, Any]:
+        extras = {**subject.extra, **extra, **given}
         for argument, axes in places.items():
             here = torch.arange(start, start + x.shape[1], device=x.device)
             extras[argument] = (start, here, here.repeat(len(x), 1))[axes]
@@ -169,7 +174,7 @@ def _as_told(option: CallOption) -> Way:
     """Call as the reader wrote."""
     if not isinstance(option, str):
         name = getattr(option, "__name__", "cached")
-        return Way(name, lambda: None, option, handed_on=True)
+        return Way(name, lambda: None, option, handed_on=True, told=True)
     words = option.strip()
 
     @at_the_border
@@ -180,4 +185,4 @@ def _as_told(option: CallOption) -> Way:
             raise TypeError("cached must give the rows and the cache")
         return first_tensor(result[0]), result[-1]
 
-    return Way(words, lambda: None, step, handed_on=True)
+    return Way(words, lambda: None, step, handed_on=True, told=True)

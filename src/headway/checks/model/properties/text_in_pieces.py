@@ -1,8 +1,13 @@
 """A text in pieces."""
 
+import itertools
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 
-from headway.checks.core.errors import describe, theirs
+from headway.checks.core.cache_positions import SHIFTS, shifted
+from headway.checks.core.errors import describe, suppress_theirs, theirs
 from headway.checks.core.outcome import (
     Cause,
     Outcome,
@@ -15,15 +20,18 @@ from headway.checks.core.tolerance import max_difference
 from headway.checks.model.model_evidence import ModelEvidence, influence
 
 Sizes = tuple[int, ...]
+_ANEW = "they see the same tokens, so positions may begin anew with each piece"
 
 
 def every_cut(evidence: ModelEvidence) -> Outcome:
     """Ask that a text in pieces gets what it gets at once, however it is cut."""
-    protocol, reason = evidence.protocol
+    protocol, reason, breaks = evidence.protocol
     options = evidence.subject.options
     if protocol is None:
         if options.caches:
             return failed(f"{reason} Declared: caches=True.")
+        if breaks and options.caches is not False:
+            return failed(reason, mistakes=["cache-not-taken-back"])
         told = options.cached is not None
         return failed(reason) if told else not_applicable(reason)
     if options.caches is False:
@@ -122,9 +130,44 @@ def _cause(evidence: ModelEvidence, sizes: Sizes, same: str) -> Cause:
     if same:
         reason = "they see the same tokens, so a branch computes something else"
         return Cause(reason)
-    return Cause(
-        "they see the same tokens, so positions may begin anew with each piece"
-    )
+    if "positions" in evidence.subject.call.names:
+        return _of_positions(evidence, sizes)
+    return Cause(_ANEW)
+
+
+def _of_positions(evidence: ModelEvidence, sizes: Sizes) -> Cause:
+    """Say at which positions pieces stand, if these give the same at once."""
+    protocol = evidence.protocol.protocol
+    assert protocol is not None  # noqa: S101  # it was asked before
+    rows = protocol.read(evidence.subject, evidence.ids, sizes)
+    if _are_at(evidence, rows, sizes, [0] * len(sizes)):
+        return Cause(
+            "their positions begin again from zero, whatever the cache holds",
+            "cache-positions-from-zero",
+        )
+    right = [0, *itertools.accumulate(sizes)][:-1]
+    for shift in SHIFTS:
+        starts = [start + shift if start else 0 for start in right]
+        if _are_at(evidence, rows, sizes, starts):
+            cause = shifted(shift)
+            return Cause(f"they {cause.sentence}", cause.mistake)
+    return Cause(_ANEW)
+
+
+def _are_at(
+    evidence: ModelEvidence, rows: Tensor, sizes: Sizes, starts: Sequence[int]
+) -> bool:
+    """Ask whether these are the logits of pieces that begin at some positions."""
+    places = [
+        torch.arange(start, start + size)
+        for start, size in zip(starts, sizes, strict=True)
+    ]
+    ids = evidence.ids
+    positions = torch.cat(places).to(ids.device).expand(len(ids), -1)
+    with suppress_theirs():  # such as one beyond a table
+        told = evidence.subject(ids, positions=positions)
+        return max_difference(told, rows) <= evidence.tolerance
+    return False
 
 
 def _shown(sizes: Sizes) -> str:
