@@ -169,7 +169,7 @@ lighthouse: $(BUILT)  ## score the site with Lighthouse, and check its HTML; ALL
 mutate: generated  ## break the book and the package on purpose: each fault must be found
 	@echo '== Mutants of the book'
 	@$(RUN) workshop mutate-pages docs README.md -n 2
-	@echo '== Mutants of the package; this takes half an hour'
+	@echo '== Mutants of the package; this takes an hour'
 	@$(RUN) workshop mutate-package tests/package_mutants.toml
 
 versus: .cache/versus/installed  ## measure this and four other tools on the chapters
