@@ -43,11 +43,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("ids", nargs="*", metavar="ID", help="such as leak or no-scale")
     ids = parser.parse_args(arguments).ids
     known = explanations()
-    for one in ids:
-        if one not in known:
-            return _refuse(one, known)
+    for name in ids:
+        if name not in known:
+            return _refuse(name, known)
     if ids:
-        print("\n\n\n".join(explain(one, known[one]) for one in dict.fromkeys(ids)))
+        print("\n\n\n".join(explain(name, known[name]) for name in dict.fromkeys(ids)))
     else:
         print("\n".join(_list(known)))
     return 0
@@ -61,15 +61,16 @@ def explanations() -> Mapping[str, Explanation]:
     return read_book(_BOOK)
 
 
-def explain(one: str, found: Explanation) -> str:
+def explain(name: str, explanation: Explanation) -> str:
     """Write an explanation for a terminal.
 
     Args:
-        one: The id.
-        found: What the book says of it.
+        name: The id.
+        explanation: What the book says of it.
     """
-    texts = [_text(at, text) for at, text in found.texts.items()]
-    return "\n\n".join([f"{one}, a {found.kind}: {found.sentence}", *texts])
+    texts = [_text(at, text) for at, text in explanation.texts.items()]
+    head = f"{name}, a {explanation.kind}: {explanation.sentence}"
+    return "\n\n".join([head, *texts])
 
 
 def _text(address: str, text: Text) -> str:
@@ -129,16 +130,16 @@ def _list(known: Mapping[str, Explanation]) -> Iterator[str]:
     width = max(map(len, known))
     for kind, title in (("property", "Properties"), ("mistake", "\nMistakes")):
         yield title
-        for one, found in known.items():
-            if found.kind == kind:
-                yield f"  {one:{width}}  {found.sentence}"
+        for name, explanation in known.items():
+            if explanation.kind == kind:
+                yield f"  {name:{width}}  {explanation.sentence}"
 
 
-def _refuse(one: str, known: Mapping[str, Explanation]) -> int:
-    near = get_close_matches(one, known, 1)
+def _refuse(name: str, known: Mapping[str, Explanation]) -> int:
+    near = get_close_matches(name, known, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     print(
-        f"headway explain: ID must be that of a property or a mistake; got {one!r}."
+        f"headway explain: ID must be that of a property or a mistake; got {name!r}."
         f"{hint}",
         file=sys.stderr,
     )

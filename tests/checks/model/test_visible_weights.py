@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from headway.checks.model.visible_weights import copy_as, make_visible
+from headway.checks.model.visible_weights import copy_as, make_visible, untie
 
 
 def test_angles_stay_complex() -> None:
@@ -40,3 +40,22 @@ def test_what_cannot_be_seen_is_drawn() -> None:
     assert torch.equal(model.right.weight, before["right.weight"])
     assert torch.equal(model.right.bias, before["right.bias"])
     assert torch.equal(model.whole, before["whole"])
+
+
+def test_a_last_layer_that_is_tied_is_drawn_and_nothing_else() -> None:
+    model = nn.Module()
+    model.table, model.other = nn.Embedding(31, 12), nn.Embedding(31, 12)
+    model.same = nn.Embedding(31, 12)
+    model.head, model.free = nn.Linear(12, 31), nn.Linear(12, 31)
+    model.head.weight = model.same.weight = model.table.weight
+    before = {name: one.clone() for name, one in model.named_parameters()}
+    untie(model)
+    assert model.head.weight is not model.table.weight
+    assert model.same.weight is model.table.weight
+    assert 0.25 < model.head.weight.std() < 0.33  # one over the root of 12
+    assert model.head.weight.dtype == model.table.weight.dtype
+    after = dict(model.named_parameters())
+    assert all(torch.equal(after[name], one) for name, one in before.items())
+    drawn = model.head.weight
+    untie(model)
+    assert model.head.weight is drawn

@@ -89,8 +89,11 @@ def read_book(docs: Path) -> dict[str, Explanation]:
 
 def to_json(found: Mapping[str, Explanation]) -> str:
     """Write explanations, with each text once."""
-    texts = {at: text for one in found.values() for at, text in one.texts.items()}
-    ids = {name: (one.kind, one.sentence, [*one.texts]) for name, one in found.items()}
+    texts = {at: text for each in found.values() for at, text in each.texts.items()}
+    ids = {
+        name: (kind, sentence, [*places])
+        for name, (kind, sentence, places) in found.items()
+    }
     return json.dumps({"ids": ids, "texts": texts}, ensure_ascii=False)
 
 
@@ -120,9 +123,9 @@ def _text(docs: Path, page: str, title: str, anchor: str) -> Text:
     content = (docs / f"{page}.md").read_text("utf-8")
     [(_, heading, _), *_] = headings = [*_headings(content)]
     named = [
-        (place, one)
-        for place, one, given in headings
-        if anchor == given or (title == one and title != _MUSEUM)
+        (place, words)
+        for place, words, given in headings
+        if anchor == given or (title == words and title != _MUSEUM)
     ]
     if not named:
         raise ValueError(f"{page}.md must have the section {title!r}; it has none.")
@@ -140,10 +143,10 @@ def _text(docs: Path, page: str, title: str, anchor: str) -> Text:
 
 def _headings(content: str) -> Iterator[tuple[re.Match[str], str, str | None]]:
     """Yield each heading of a page, its title without dollars, and a given anchor."""
-    code = [range(*one.span()) for one in _FENCE.finditer(content)]
-    for one in _HEADING.finditer(content):
-        if not any(one.start() in each for each in code):
-            yield one, one[2].replace("$", ""), one[3]
+    programs = [range(*fence.span()) for fence in _FENCE.finditer(content)]
+    for heading in _HEADING.finditer(content):
+        if not any(heading.start() in program for program in programs):
+            yield heading, heading[2].replace("$", ""), heading[3]
 
 
 def _with_fix(section: str, records: Path, anchor: str) -> str:

@@ -31,7 +31,7 @@ def to_text(report: Report, *, colour: bool) -> str:
     """
     table = report.table(colour=colour)
     failed = [row for row, _ in causes(report) if row.verdict == "failed"]
-    ids = dict.fromkeys(one for row in failed for one in row.mistakes or (row.id,))
+    ids = dict.fromkeys(name for row in failed for name in row.mistakes or (row.id,))
     if not ids:
         return table
     return f"{table}\nRead on: headway explain {' '.join([*ids][:_IDS])}"

@@ -43,6 +43,22 @@ def make_visible(module: nn.Module) -> None:
                 _enlarge(weight, id(weight) in embeddings, generator)
 
 
+def untie(module: nn.Module) -> None:
+    """Draw the last layer anew where it has the weights of the embedding.
+
+    With these a new model repeats its last token, whatever stands before that.
+    """
+    generator = torch.Generator().manual_seed(4)
+    tables = [table for table in module.modules() if isinstance(table, nn.Embedding)]
+    tied = {id(table.weight) for table in tables}
+    for layer in module.modules():
+        weight = layer._parameters.get("weight")
+        if weight is not None and id(weight) in tied and layer not in tables:
+            drawn = torch.randn(weight.shape, generator=generator, dtype=torch.float64)
+            drawn = (drawn / math.sqrt(weight[0].numel())).to(weight)
+            layer.register_parameter("weight", nn.Parameter(drawn))
+
+
 def _enlarge(weight: Tensor, embeds: bool, generator: torch.Generator) -> None:
     drawn = torch.randn(weight.shape, generator=generator, dtype=torch.float64)
     drawn = drawn.to(weight.device, weight.dtype)

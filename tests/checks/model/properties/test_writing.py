@@ -36,6 +36,21 @@ class WritesSecond(Writes):
         return likely.argmin(-1) if ids.shape[1] > 6 else likely.argmax(-1)
 
 
+class Tied(Writes):
+    """The last layer has the weights of the embedding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head.weight = self.tokens.weight
+
+
+class TiedAndForgetful(Tied):
+    """The same, and only the newest token is read."""
+
+    def next(self, ids: Tensor) -> Tensor:
+        return super().next(ids[:, -1:])
+
+
 class WritesOne(Writes):
     """One token is written, whatever is asked for."""
 
@@ -135,6 +150,8 @@ class CannotHide(Transformers):
         (models.Nano, "passed", ""),
         (WritesChosen, "passed", ""),
         (WritesSecond, "failed", "from new token 3 on"),
+        (Tied, "passed", ""),
+        (TiedAndForgetful, "failed", "from new token 1 on"),
         (WritesOne, "not applicable", "it wrote shape (2, 1)"),
         (Samples, "not applicable", "generate(ids, length=5) leaves it to chance"),
         (SamplesAnyway, "failed", "do_sample=False) does not write the likeliest"),

@@ -17,6 +17,7 @@ from headway.checks.model.logits_tolerance import logits_tolerance
 from headway.checks.model.model_evidence import ModelEvidence
 from headway.checks.model.model_subject import ModelSubject, config_value
 from headway.checks.model.padding_masks import PaddingMask
+from headway.checks.model.visible_weights import untie
 
 _NEW = 5  # tokens to write
 _SEEDS = range(3)
@@ -26,7 +27,7 @@ _COUNTS = ("max_new_tokens", "length", "max_tokens", "n", "num_tokens", "steps")
 
 def greedy(evidence: ModelEvidence) -> Outcome:
     """Ask that greedy writing takes the likeliest token, with a cache and without."""
-    subject = evidence.masking.subject.copy()
+    subject = evidence.masking.subject.changed(untie)
     if not subject.causal:
         return not_applicable("It is meant to see both sides.")
     ways = [*_writers(subject, evidence.masking.form)]
