@@ -92,7 +92,7 @@ def _gives_a_cache(protocol: CacheProtocol, subject: ModelSubject) -> bool:
     """Say whether a first call gives what is surely a cache: pairs of tensors."""
     with suppress_theirs(), torch.no_grad(), limited():
         kept = protocol.step(subject.copy(), subject.ids(T=2), None, 0)[1]
-        if isinstance(kept, Sequence):
+        if isinstance(kept, Sequence) and kept:
             layers = kept if isinstance(kept[0], Sequence) else [kept]
             return all(_is_pair(layer) for layer in layers)
     return False

@@ -131,6 +131,13 @@ class GivesNumbers(GivesWeights):
         return super().forward(ids, past)[0], [1, 2]
 
 
+class GivesNoPairs(GivesWeights):
+    """Nor is an empty list."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> Any:
+        return super().forward(ids, past)[0], []
+
+
 class GivesItself(GivesWeights):
     """Nor is a tensor."""
 
@@ -171,6 +178,7 @@ class GivesAndRaises(GivesWeights):
                 GivesWeights,
                 GivesThree,
                 GivesNumbers,
+                GivesNoPairs,
                 GivesItself,
                 GivesAndRaises,
             )
