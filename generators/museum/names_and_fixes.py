@@ -1,11 +1,11 @@
 """The names of a mistake and its fix, as the last fold of an exhibit includes them."""
 
-import textwrap
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from generators import ROOT
 from generators.museum.exhibits import Exhibit, exhibits
+from headway.checks.command.explanations import diff
 from headway.practice.task.library import book
 
 
@@ -17,7 +17,8 @@ def make() -> dict[str, str]:
     for one in exhibits():
         names = names_of(one, ids, links[f"{one.room}/#{one.id}"])
         files[f"{one.room}/{one.id}-name.md"] = names
-        files[f"{one.room}/{one.id}-fix.md"] = diff(one)
+        edits = ((edit.old, edit.new) for edit in one.fix)
+        files[f"{one.room}/{one.id}-fix.md"] = diff(edits)
     return files
 
 
@@ -41,15 +42,3 @@ def names_of(one: Exhibit, ids: str, exercises: Sequence[str]) -> str:
         what = f"exercise{'s' * (len(exercises) > 1)} {', '.join(exercises)}"
         lines += ["", f"It is a known wrong answer to the {what}."]
     return "".join(f"{line}\n" for line in lines)
-
-
-def diff(one: Exhibit) -> str:
-    """Make the block that shows a fix."""
-    shown = ""
-    for edit in one.fix:
-        if edit.old == edit.new:
-            shown += textwrap.indent(edit.old, " ")
-        else:
-            shown += textwrap.indent(edit.old, "-", lambda line: True)
-            shown += textwrap.indent(edit.new, "+", lambda line: True)
-    return f"```diff\n{shown}```\n"

@@ -90,9 +90,9 @@ def _code(fence: re.Match[str]) -> str:
 def _blocks(markdown: str) -> Iterator[str]:
     """Yield paragraphs in lines of one width; what has lines of its own keeps them."""
     for block in re.split(r"\n{2,}", markdown.strip("\n")):
-        if not block or _AS_IT_IS.match(block):
-            yield from [block] * bool(block)
-        else:
+        if _AS_IT_IS.match(block):
+            yield block
+        elif block:
             yield "\n".join(_paragraphs(block))
 
 

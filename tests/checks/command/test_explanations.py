@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from generators.museum.exhibits import exhibits
-from generators.museum.names_and_fixes import diff
 from headway.checks.command.explanations import (
     Explanation,
     Text,
@@ -245,13 +243,3 @@ def test_every_text_of_the_book_reads_without_its_site() -> None:
 def test_every_id_has_something_to_read() -> None:
     assert [one for one, found in BOOK.items() if not found.texts] == []
     assert all(found.sentence for found in BOOK.values())
-
-
-def test_fixes_are_those_that_the_museum_shows() -> None:
-    shown = {f"museum/{one.room}/#{one.id}": diff(one) for one in exhibits()}
-    for at in {*shown} & {*TEXTS}:
-        fix = "\n".join(
-            f"    {line}".rstrip() if line else "" for line in shown[at].splitlines()
-        )
-        text = "\n".join(line.rstrip() for line in TEXTS[at].markdown.splitlines())
-        assert fix in text, at

@@ -7,7 +7,7 @@ import json
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -149,17 +149,27 @@ def _headings(content: str) -> Iterator[tuple[re.Match[str], str, str | None]]:
             yield heading, heading[2].replace("$", ""), heading[3]
 
 
+def diff(edits: Iterable[tuple[str, str]]) -> str:
+    """Make the block that shows a fix.
+
+    Args:
+        edits: Lines before and after; what stays shows where the rest stands.
+    """
+    shown = ""
+    for old, new in edits:
+        if old == new:
+            shown += textwrap.indent(old, " ")
+        else:
+            shown += textwrap.indent(old, "-", lambda line: True)
+            shown += textwrap.indent(new, "+", lambda line: True)
+    return f"```diff\n{shown}```\n"
+
+
 def _with_fix(section: str, records: Path, anchor: str) -> str:
     """Put the lines that mend a program where its page shows them."""
-    shown = ""
-    for edit in tomllib.loads(records.read_text("utf-8"))[anchor]["fix"]:
-        if edit["old"] == edit["new"]:  # it stays, and shows where the rest stands
-            shown += textwrap.indent(edit["old"], " ")
-        else:
-            shown += textwrap.indent(edit["old"], "-", lambda line: True)
-            shown += textwrap.indent(edit["new"], "+", lambda line: True)
-    diff = f"```diff\n{shown}```"
-    return _FIX.sub(lambda found: textwrap.indent(diff, found[1]), section)
+    edits = tomllib.loads(records.read_text("utf-8"))[anchor]["fix"]
+    shown = diff((edit["old"], edit["new"]) for edit in edits).rstrip("\n")
+    return _FIX.sub(lambda found: textwrap.indent(shown, found[1]), section)
 
 
 def _plain(markdown: str) -> str:
