@@ -201,6 +201,16 @@ def test_a_preview_computes_nothing_and_is_built_where_one_asks(
     assert not [p for p in (book / "other").rglob("*.html") if MARK in p.read_text()]
 
 
+def test_a_preview_has_neither_search_nor_downloads(book: Path) -> None:
+    config = CONFIG.replace("plugins: []", "plugins: [search]")
+    (book / "mkdocs.yml").write_text(config + TAKEAWAY)
+    assert build.main(["--preview", "--site-dir", "other"]) == 0
+    assert build.main([]) == 0
+    for name in ("search/search_index.json", "walk/a/a.ipynb"):
+        assert (book / "site" / name).is_file()
+        assert not (book / "other" / name).exists()
+
+
 def test_only_the_whole_site_is_held_against_its_pages(
     book: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,6 +50,7 @@ from workshop.website.takeaway.downloads import (
 
 LABS = "workshop.markdown_ext.labs"
 SHAPES = "workshop.markdown_ext.shapes"
+SEARCHES = ("search", "material/search")  # the plugins that make a search index
 
 
 # ---- What MkDocs makes -------------------------------------------------------------
@@ -95,6 +96,9 @@ def set_up(config: MkDocsConfig, settings: SiteSettings, *, preview: bool) -> No
     if SHAPES in config.markdown_extensions:
         config.mdx_configs[SHAPES]["reached"] = from_here()
     pending = set_up_notebooks(config, preview=preview)
+    for name in SEARCHES if preview else ():
+        if plugin := config.plugins.get(name):
+            plugin.config["enabled"] = False
     docs = Path(config.docs_dir)
     chapters = settings.chapter_folders(docs)
     config.extra[KEY] = asdict(settings) | {
@@ -161,7 +165,7 @@ def make_takeaways(config: MkDocsConfig, settings: SiteSettings) -> None:
 
 def search_languages(config: MkDocsConfig) -> list[str]:
     """Return the languages that the search of a site knows."""
-    plugins = (config.plugins.get(name) for name in ("search", "material/search"))
+    plugins = (config.plugins.get(name) for name in SEARCHES)
     found = [plugin.config.get("lang") or "en" for plugin in plugins if plugin]
     return [
         language
@@ -175,7 +179,8 @@ def complete(
 ) -> list[str]:
     """Add to a site what MkDocs does not make, and hold it against its pages.
 
-    A preview is not held against them: it is for a moment, until the whole site is.
+    A preview gets what pages need to be read: it is for a moment, until the whole site
+    is there.
 
     Returns:
         What is wrong with the site, a sentence each.
@@ -187,6 +192,8 @@ def complete(
     docs, site = Path(config.docs_dir), Path(config.site_dir)
     join_style_sheets(site)
     slim_site(site, search_languages(config))
+    if preview:
+        return []
     shorten(site, settings.search_exclude, settings.search_last)
     make_takeaways(config, settings)
     write_tables(site)
@@ -197,9 +204,7 @@ def complete(
         explain(docs, site, config.nav or [], settings.reference, chapters)
     if settings.policy:
         write_policy(site, settings.policy)
-    if not preview and (
-        problems := [*site_problems(docs, site, included_from(config))]
-    ):
+    if problems := [*site_problems(docs, site, included_from(config))]:
         return problems
     if settings.archive:
         pack(site, settings.archive)
@@ -241,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--preview",
         action="store_true",
-        help="leave out labs and shapes that would have to be computed first",
+        help="leave out all that takes long and that pages can be read without",
     )
     options = parser.parse_args(arguments)
     problems = build(options.config_file, options.site_dir, preview=options.preview)

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from workshop.markdown_ext.pending import PENDING
 from workshop.website import serve
 
 PATIENCE = 600.0  # seconds, for what would else hang
@@ -223,12 +222,6 @@ def test_who_leaves_does_not_wait_for_the_whole_site(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_site_is_whole_if_no_page_waits(site: Path) -> None:
-    assert serve.is_whole(site)
-    (site / "walk/index.html").write_text(PENDING)
-    assert not serve.is_whole(site)
-
-
 # ---- The command ----
 
 
@@ -278,14 +271,16 @@ def test_check_builds_nothing_and_gives_the_port_back(
 def test_the_address_is_printed_after_the_build_and_ctrl_c_is_quiet(
     built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    printed = []
+    printed, started = [], []
 
     def interrupted(server: ThreadingHTTPServer) -> None:
         printed.append((server.server_port, built.read_text(), capfd.readouterr().out))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", interrupted)
-    serve.main(["--port", "0"])
+    monkeypatch.setattr(serve.Preview, "start", lambda _, *given: started.append(given))
+    serve.main(["--port", "0", "--site", "whole"])
+    assert started == [(Path("whole"), [*serve.BUILD, "--site-dir", "whole"])]
     [(port, seen, out)] = printed
     assert seen == "built"
     assert out == f"http://127.0.0.1:{port}\n"

@@ -1,8 +1,9 @@
 """Build the site and show it on this computer: `workshop serve`.
 
 A book whose labs have not run yet takes minutes to build. So first it is built without
-what takes long, and shown. Then a second process builds all of it into the folder of
-the site. When that is done the server turns to this folder, and open pages reload.
+what takes long and without search and downloads, and shown. Then a second process
+builds all of it into the folder of the site. When that is done the server turns to this
+folder, and open pages reload.
 """
 
 import argparse
@@ -153,7 +154,7 @@ class Preview:
     def _wait(self, process: subprocess.Popen[bytes], site: Path) -> None:
         if process.wait() == 0:
             self.folder = site
-            print("Labs and shapes are there now, too.", flush=True)
+            print("The whole site is there now, with search.", flush=True)
         elif self.building:
             self.failed = True
             print("The site lacks what could not be computed.", file=sys.stderr)
@@ -195,12 +196,6 @@ class PreviewHandler(SiteHandler):
         return self.send_body(html.encode(), "text/html; charset=utf-8")
 
 
-def is_whole(site: Path) -> bool:
-    """Say whether no page of a site waits for something to be computed."""
-    pages = site.rglob("*.html")
-    return not any(MARK in page.read_text(encoding="utf-8") for page in pages)
-
-
 # ---- The command -------------------------------------------------------------------
 
 
@@ -235,8 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             subprocess.run(  # noqa: S603
                 [*BUILD, "--preview", "--site-dir", str(PREVIEW)], check=True
             )
-            if not is_whole(PREVIEW):
-                preview.start(options.site, [*BUILD, "--site-dir", str(options.site)])
+            preview.start(options.site, [*BUILD, "--site-dir", str(options.site)])
             # The socket has listened since bind: from here on it answers.
             print(f"http://{HOST}:{server.server_port}", flush=True)
             server.serve_forever()
