@@ -1,5 +1,6 @@
 """What attention does besides the equation is found, the likeliest first."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,14 +21,18 @@ from headway import (
 from headway.checks.attention.evidence.design import Design
 from headway.checks.attention.evidence.find_designs import norms_inside
 from tests.checks.support import attention_designs
-from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.asking import evidence_of, expect, rows_of, said
 from tests.checks.support.attention_designs import (
     HEADS,
     STYLES,
+    WIDTH,
     Base,
     Halves,
     Windowed,
     angles,
+    merge,
+    rotate_half,
+    split,
 )
 from tests.support.mistakes.mistake import EQUATION, ORDER, SUM
 
@@ -299,3 +304,62 @@ def test_one_position_tells_nothing_of_a_rotation() -> None:
     module = OfOne()
     module.rotary_dim = 1
     assert said(module, EQUATION)[0] == "failed"
+
+
+class Concentrated(Halves):
+    """The factor is in the table, and the names say so."""
+
+    def turn(self, x: Tensor) -> Tensor:
+        concentration = 0.1 * math.log(32) + 1
+        places = torch.arange(x.shape[2], dtype=x.dtype)
+        half = torch.outer(places, self.rotary_emb.inv_freq.to(x.dtype))
+        both = torch.cat([half, half], dim=-1)
+        cos, sin = concentration * both.cos(), concentration * both.sin()
+        return x * cos + rotate_half(x) * sin
+
+
+class Unnamed(Halves):
+    """The same without a name for it."""
+
+    def turn(self, x: Tensor) -> Tensor:
+        c = 0.1 * math.log(32) + 1
+        places = torch.arange(x.shape[2], dtype=x.dtype)
+        half = torch.outer(places, self.rotary_emb.inv_freq.to(x.dtype))
+        both = torch.cat([half, half], dim=-1)
+        return x * (c * both.cos()) + rotate_half(x) * (c * both.sin())
+
+
+def test_a_rotation_may_lengthen_vectors_if_a_name_says_so() -> None:
+    words = "It is what the equation gives in 64 bits, with rotary positions, halves, "
+    expect(Concentrated(), EQUATION, "passed", words + "1.347 times as long.")
+    scaled = "*scores are multiplied by 0.641, and not by 0.354*"
+    expect(Unnamed(), EQUATION, "failed", scaled)
+
+
+def test_mistakes_beside_a_longer_rotation_are_named() -> None:
+    class Wrong(Concentrated):
+        def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+            return self.turn(q), self.turn(k), self.turn(v)
+
+    expect(Wrong(), EQUATION, "failed", "*values are rotated too*")
+
+
+def test_the_bias_of_a_key_projection_is_no_key() -> None:
+    class OfParameters(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.num_heads = HEADS
+            for letter in "qkv":
+                weight = nn.Parameter(torch.randn(WIDTH, WIDTH) / WIDTH**0.5)
+                setattr(self, f"W_{letter}", weight)
+                setattr(self, f"bias_{letter}", nn.Parameter(torch.randn(WIDTH)))
+
+        def forward(self, x: Tensor) -> Tensor:
+            q, k, v = (
+                split(x @ getattr(self, f"W_{one}").T + getattr(self, f"bias_{one}"))
+                for one in "qkv"
+            )
+            return merge(scaled_dot_product_attention(q, k, v))
+
+    words = "It is what the equation gives in 64 bits*"
+    expect(OfParameters(), EQUATION, "passed", words)

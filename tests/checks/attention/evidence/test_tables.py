@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.checks.attention.evidence.tables import tables_in_use
+from headway.checks.attention.evidence.tables import tables_in_use, without_lengths
 from headway.checks.attention.subject import Options, Subject, discover
 from tests.checks.support.attention_designs import (
     CONTEXT,
@@ -110,3 +110,18 @@ def test_of_very_many_tensors_some_are_kept() -> None:
         return using(x, turned.cos(), turned.sin())
 
     assert called(many) == []
+
+
+def test_a_table_tells_how_much_longer_vectors_become() -> None:
+    def longer(x: Tensor) -> Tensor:
+        turned = rows(x)
+        return using(x, 1.25 * turned.cos(), 1.25 * turned.sin())
+
+    def complex_numbers(x: Tensor) -> Tensor:
+        return using(x, torch.polar(torch.full((1,), 1.25).double(), rows(x))) * 1
+
+    for function in (longer, complex_numbers):
+        found = tables_in_use(subject(function))
+        assert 1.25 in [round(one.length, 6) for one in found]
+    assert {one.length for one in tables_in_use(subject(Halves()))} == {1.0}
+    assert [one.length for one in without_lengths(found)] == [1.0]

@@ -93,7 +93,7 @@ def test_what_takes_none_is_not_asked(target: Any, options: dict[str, Any]) -> N
 
 
 def test_what_hides_the_future_is_not_asked() -> None:
-    assert said(OfTwo(), OTHERS, d_in=WIDTH, causal=True) == (
+    assert said(OfThree(), OTHERS, d_in=WIDTH, causal=True) == (
         "not applicable",
         "It hides the future, so queries and keys are of the same text.",
     )

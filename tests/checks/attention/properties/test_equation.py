@@ -21,7 +21,13 @@ from tests.checks.support.asking import (
     said,
     verdicts,
 )
-from tests.checks.support.attention_designs import CONTEXT, Complex, angles
+from tests.checks.support.attention_designs import (
+    CONTEXT,
+    HEADS,
+    Complex,
+    Halves,
+    angles,
+)
 from tests.support.attention_in_steps import SMALL, Attention, split
 from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
 
@@ -130,6 +136,7 @@ def test_a_module_may_have_no_weights() -> None:
 
 
 PLAIN = Design()
+SLANTED = Design(bias=torch.zeros(1, 7, 7), source="ALiBi")
 SINKS = Design(sinks=torch.tensor([0.3, 0.7], dtype=torch.float64), source="sinks")
 
 
@@ -161,7 +168,8 @@ def odd(m: Any, run: Any, x: Tensor) -> Tensor:
 @pytest.mark.parametrize(
     ("changes", "verdict", "words"),
     [
-        ({"designs": (SINKS, PLAIN)}, "note", "with sinks, and no mistake known here"),
+        ({"designs": (SINKS, PLAIN)}, "failed", "with sinks, and no mistake known"),
+        ({"designs": (SLANTED, PLAIN)}, "note", "with ALiBi, and no mistake known"),
         ({"window": 3}, "not applicable", "A window is inside"),
         ({"positions": True}, "not applicable", "Positions are inside"),
     ],
@@ -422,3 +430,40 @@ def test_mistakes_are_named_where_heads_give_their_mean(
     options: dict[str, Any], words: str
 ) -> None:
     expect(OneValue(**options), EQUATION, "failed", words)
+
+
+@pytest.mark.parametrize(("base", "meant"), [(1e4, "10000"), (5e5, "500000")])
+def test_speeds_of_all_heads_are_named(base: float, meant: str) -> None:
+    expect(
+        Halves(base=base ** (1 / HEADS)),
+        EQUATION,
+        "failed",
+        "The speeds of its rotation are those of 24 numbers, as wide as all heads are, "
+        f"and not of the 8 of a head: as if the base were *, and not {meant}.",
+    )
+
+
+@pytest.mark.parametrize("base", [20.0, 100.0, 1e4])
+def test_speeds_of_other_bases_are_their_own(base: float) -> None:
+    assert said(Halves(base=base), EQUATION)[0] == "passed"
+
+
+class Rolled(Halves):
+    """Numbers of queries are moved by one place behind the rotation."""
+
+    def inside(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        q, k, v = super().inside(q, k, v)
+        return q.roll(1, -1), k, v
+
+
+def test_what_nothing_explains_beside_a_rotation_that_is_seen_is_a_failure() -> None:
+    words = (
+        "It is not what the equation gives, with rotary positions, *, and no mistake "
+        "known here explains it."
+    )
+    expect(Rolled(), EQUATION, "failed", words)
+    more = Rolled()
+    more.loudness = nn.Parameter(torch.ones(3))
+    expect(more, EQUATION, "note", words)
+    by_base = {"rotary_base": 1e4}
+    expect(Rolled(), EQUATION, "note", f"{words}*", **by_base)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from headway.checks import check
 from tests.checks.support.asking import calling, expect, row, said
+from tests.checks.support.attention_designs import Halves, rotate_half
 from tests.support.attention_in_steps import (
     SMALL,
     Attention,
@@ -446,3 +447,44 @@ def test_random_code_must_work_in_16_bits_too() -> None:
     module.fill = -1e4
     passed = ("passed", "Types are kept, and 16 bits are accepted.")
     assert said(module, HALF, **MEANT) == passed
+
+
+class InTokensType(Halves):
+    """The angles of a rotation are computed in some type, which may be the tokens'."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def turn(self, x: Tensor) -> Tensor:
+        of = torch.float64 if self.how == "exactly" else x.dtype
+        count = x.shape[2]
+        places = torch.arange(count).to(of if self.how == "positions" else x.double())
+        if self.how == "of an image":
+            places = places % 4
+        speeds = self.rotary_emb.inv_freq.double()
+        half = torch.outer(places.double(), speeds)
+        half = half.to(of).double() if self.how == "angles" else half
+        both = torch.cat([half, half], dim=-1)
+        return x * both.cos().to(x) + rotate_half(x) * both.sin().to(x)
+
+
+@pytest.mark.parametrize("how", ["positions", "angles"])
+def test_positions_are_not_counted_in_16_bits(how: str) -> None:
+    words = (
+        "In bfloat16, from position * on, its rotation does not turn by as much from "
+        "each token to the next: positions or angles are rounded. Compute them in "
+        "float32."
+    )
+    expect(InTokensType(how), HALF, "note", words + DECLARE)
+    expect(InTokensType(how), HALF, "failed", words, **MEANT)
+
+
+@pytest.mark.parametrize("how", ["exactly", "of an image"])
+def test_positions_that_are_counted_exactly_are_right(how: str) -> None:
+    assert said(InTokensType(how), HALF, **MEANT)[0] == "passed"
+
+
+def test_texts_that_16_bits_can_count_show_nothing() -> None:
+    module = InTokensType("positions")
+    assert said(module, HALF, context_length=256, **MEANT)[0] == "passed"

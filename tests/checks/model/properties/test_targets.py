@@ -1,5 +1,6 @@
 """Targets change no logits, and the loss is of the next token."""
 
+from fnmatch import fnmatch
 from typing import Any
 
 import pytest
@@ -207,3 +208,67 @@ def test_ids_may_have_time_first() -> None:
 
 def test_a_model_may_take_no_targets() -> None:
     assert ask("targets", models.Plain).verdict == "not applicable"
+
+
+def model_with_ignored(name: str, loss: Any) -> type[nn.Module]:
+    """Make a model whose loss is of the next token, and may leave out some."""
+
+    class Labels(models.Plain):
+        def forward(self, ids: Tensor, labels: Any = None) -> Any:
+            logits = super().forward(ids)
+            if labels is None:
+                return logits
+            rows, expected = logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten()
+            return loss(rows, expected), logits
+
+    class Targets(models.Plain):
+        def forward(self, ids: Tensor, targets: Any = None) -> Any:
+            logits = super().forward(ids)
+            if targets is None:
+                return logits
+            return loss(logits.flatten(0, 1), targets.flatten()), logits
+
+    return Labels if name == "labels" else Targets
+
+
+def ignoring(number: int) -> Any:
+    return lambda rows, ids: F.cross_entropy(rows, ids, ignore_index=number)
+
+
+def of_all(rows: Tensor, ids: Tensor) -> Tensor:
+    return F.cross_entropy(rows, ids, reduction="none").mean()
+
+
+def gathered(rows: Tensor, ids: Tensor) -> Tensor:
+    return -rows.log_softmax(-1).gather(1, ids[:, None]).mean()
+
+
+def clamped(rows: Tensor, ids: Tensor) -> Tensor:
+    return F.cross_entropy(rows, ids.clamp(min=0))
+
+
+COUNTS = "{} of -100, which are to be left out of the loss, count {}."
+RAISED = "labels of -100, which say in most code that a token does not count, raised *"
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "verdict", "words"),
+    [
+        ("labels", ignoring(-100), "passed", "*"),
+        ("targets", ignoring(-100), "passed", "*"),
+        ("targets", ignoring(-1), "passed", "*"),
+        ("targets", gathered, "passed", "*"),
+        ("labels", gathered, "note", RAISED),
+        ("labels", of_all, "failed", COUNTS.format("labels", "in the mean")),
+        ("targets", of_all, "failed", COUNTS.format("targets", "in the mean")),
+        ("labels", clamped, "failed", COUNTS.format("labels", "as tokens")),
+    ],
+)
+def test_targets_that_do_not_count_leave_the_loss(
+    name: str, loss: Any, verdict: str, words: str
+) -> None:
+    outcome = ask("targets", model_with_ignored(name, loss))
+    assert outcome.verdict == verdict
+    assert fnmatch(outcome.sentence, words)
+    wrong = ("loss-counts-ignored",) if verdict == "failed" else ()
+    assert outcome.mistakes == wrong

@@ -15,11 +15,13 @@ class Rotation:
         angles: The angle of each pair at each position, (positions, pairs).
         pairing: Whether the two numbers of a pair are neighbours, or half a head apart.
         source: Where the angles were found, for the report.
+        length: How many times as long rotated vectors are, as with YaRN.
     """
 
     angles: Tensor
     pairing: Literal["pairs", "halves"]
     source: str
+    length: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,11 @@ from torch import Tensor, nn
 from headway.checks.attention.evidence.design import Buckets, Design, Rotation
 from headway.checks.attention.evidence.held_values import held_values
 from headway.checks.attention.evidence.influence import window_size
-from headway.checks.attention.evidence.tables import Angles, tables_in_use
+from headway.checks.attention.evidence.tables import (
+    Angles,
+    tables_in_use,
+    without_lengths,
+)
 from headway.checks.attention.evidence.weights import Projections, Weights
 from headway.checks.attention.subject import Subject
 from headway.checks.core import intent
@@ -41,7 +45,11 @@ _OF = {
 }
 _WINDOW = re.compile(r"(sliding_?|local_?|attention_?|attn_?)?window(_?size)?")
 _SCALED = re.compile(r"scaling|yarn|ntk|interpolat|rope_factor|partial", re.IGNORECASE)
+_LENGTHENS = re.compile(
+    r"scaling|yarn|concentration|mscale|(rope|attention|attn)_factor", re.IGNORECASE
+)
 _USUAL = "the usual base"
+ANGLES_IN_USE = "angles that a call uses"
 _MOST = 16
 Features = dict[str, Any]
 
@@ -118,13 +126,13 @@ def _rotations(known: _Known) -> Iterator[Features]:
     if kind not in (None, "rotary"):
         return
     T = max(known.subject.T, 2)  # one position tells nothing
-    used = tables_in_use(known.subject)
+    used = _as_long_as_named(known, tables_in_use(known.subject))
     tables = [way for one in used for way in _spread(one, known.width)]
     kept = kind == "rotary" or bool(
         _KEPT.search(intent.kept_positions(known.subject.target) or "")
     )
     named = kept or _is_named(known, _ROTARY)
-    found = [(one, "angles that a call uses") for one in tables]
+    found = [(one, ANGLES_IN_USE) for one in tables]
     if told is None and not kept and not (tables and named):
         yield {}  # a name may be that of an option, and a table that of sines added
     if told is not None or (named and not tables):
@@ -143,8 +151,17 @@ def _rotations(known: _Known) -> Iterator[Features]:
         ]
     for angles, source in found:
         for pairing in _pairings(known, angles):
-            rotation = Rotation(angles.angles, pairing, source)
-            yield {"rotation": rotation, "source": f"rotary positions, {pairing}"}
+            rotation = Rotation(angles.angles, pairing, source, angles.length)
+            longer = f", {angles.length:.4g} times as long" * (angles.length != 1)
+            said = f"rotary positions, {pairing}{longer}"
+            yield {"rotation": rotation, "source": said}
+
+
+def _as_long_as_named(known: _Known, tables: list[Angles]) -> list[Angles]:
+    """Give tables that lengthen vectors first, where a name tells that it is meant."""
+    if any(one.length != 1 for one in tables) and _is_named(known, _LENGTHENS):
+        return sorted(tables, key=lambda one: one.length == 1)
+    return without_lengths(tables)
 
 
 def _spread(angles: Angles, width: int | None) -> list[Angles]:
@@ -340,7 +357,7 @@ def _sinks(known: _Known) -> Iterator[Features]:
         name
         for name, value in held_values(known.subject.target)
         if (name == "add_zero_attn" and value is True)
-        or (name == "bias_k" and value is not None)
+        or (name == "bias_k" and isinstance(value, Tensor) and value.ndim > 2)
     ]
     if added:  # keys of zero, as the learned ones are where weights are taken off
         scores = torch.full((heads,), math.log(len(added)), dtype=torch.float64)

@@ -41,6 +41,15 @@ _NAMES = (
     "attn_bias",
     "attention_bias",
 )
+# Masks of the tokens of the text itself, by other names.
+_OF_TOKENS = re.compile(
+    r"((x|tokens?|valid|inputs?|seq(uence)?|self|slf|texts?|src|tgt|attn|attention"
+    r"|pad(ding)?|non_?pad(ding)?|key)_)*masks?",
+    re.IGNORECASE,
+)
+# What else may be one: of other tokens, or a switch. It counts only if it is obeyed.
+_MAY_BE = re.compile(r"(?<!un)mask(?!ed)", re.IGNORECASE)
+_OF_HEADS = re.compile(r"(^|_)heads?(_|$)", re.IGNORECASE)
 # How many tokens of each text are real, and not some size of all texts at once.
 _LENGTHS = re.compile(r"^(?!cu_|max_)(\w+_)?(lens|lengths)$")
 # How masks are made of a table of shape (B, T, S) that is true where a query may look.
@@ -189,14 +198,17 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
         visible: Which row sees which token without a mask, of shape (T, T).
         together: Whether texts can be put into one call.
     """
-    names = _arguments(subject)
-    if not names:
+    names, others = _arguments(subject)
+    if not names and not others:
         return Masks((), None, None, None, {})
     subject = subject.copy()  # a mask may be kept, and is to disturb no other call
     plain = _Plain(subject, subject(subject.tokens()), visible, together)
     tried = _Tried(plain)
     for argument in names:
         tried.try_forms_of(argument)
+    for argument in others:
+        tried.try_if_obeyed(argument)
+    names += tuple(one for one in others if one in tried.meanings)
     if tried.refused and subject.dtype == torch.float64:
         with suppress_theirs():  # it may know 64 bits alone
             narrow = subject.copy(torch.float32)
@@ -245,7 +257,7 @@ class _Tried:
         effects: list[str] = []
         without: list[Mask] = []
         errors: list[str] = []
-        for form in _forms(argument, self.plain.subject.options.masks):
+        for form in forms_of(argument, self.plain.subject.options.masks):
             form = replace(form, dtype=self.plain.subject.dtype)
             try:
                 mask, effect = _try(self.plain, form)
@@ -268,6 +280,13 @@ class _Tried:
             self._keep_effect(argument, min(effects, key=_doubt), without)
         elif errors:
             self.refused.setdefault(argument, errors[0])
+
+    def try_if_obeyed(self, argument: str) -> None:
+        """Try what may be no mask of the tokens: if it is not obeyed, it is none."""
+        self.try_forms_of(argument)
+        if argument not in self.meanings:
+            for told in (self.disobeyed, self.refused, self.words):
+                told.pop(argument, None)
 
     def _keep_effect(self, argument: str, effect: str, without: Sequence[Mask]) -> None:
         """Keep what an argument does of which no form is obeyed."""
@@ -312,28 +331,47 @@ def _doubt(effect: str) -> int:
     return {"near zero": 1, "counts": 1, "numbers": 3, "nothing": 4}.get(effect, 0)
 
 
-def _arguments(subject: Subject) -> tuple[str, ...]:
-    """List the names of arguments that are masks, as declared, or that may be."""
+def _arguments(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """List the arguments that are masks of the tokens, and others that may be.
+
+    They are as declared, or as their names tell.
+    """
     declared = subject.options.masks
     if declared is not None:
-        return () if isinstance(declared, str) else tuple(declared)
+        return () if isinstance(declared, str) else tuple(declared), ()
     option = subject.options.call
     if isinstance(option, str) and re.search(r"\bmask\b", option):
-        return ("mask",)
+        return ("mask",), ()
     told = option is None or isinstance(option, str)
     code = subject.target if told else option
     assert callable(code)  # noqa: S101  # for the types alone
     known = arguments(code)
     if isinstance(option, str):
         taken = known if subject.call.packing is None else {}
-        return tuple(n for n in _NAMES if n in taken and n not in option)
+        return tuple(n for n in _NAMES if n in taken and n not in option), ()
     if not known and subject.module is None:
-        return ("attn_mask", "mask")
-    masks = tuple(name for name in _NAMES if name in known)
-    return masks or tuple(name for name in known if _LENGTHS.search(name))
+        return ("attn_mask", "mask"), ()
+    named = tuple(name for name in _NAMES if name in known)
+    every = may_be_masks(known)
+    of_tokens = [name for name in every if _OF_TOKENS.fullmatch(name)]
+    masks = (*named, *(name for name in of_tokens if name not in named))
+    lengths = () if masks else tuple(name for name in known if _LENGTHS.search(name))
+    return masks or lengths, tuple(name for name in every if name not in masks)
 
 
-def _forms(argument: str, declared: Mapping[str, str] | str | None) -> Sequence[Mask]:
+def may_be_masks(known: Mapping[str, inspect.Parameter]) -> list[str]:
+    """List the arguments that are masks by their names, of whatever tokens."""
+    return [
+        name
+        for name, one in known.items()
+        if _MAY_BE.search(name)
+        and not _OF_HEADS.search(name)
+        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        and not isinstance(one.default, bool | str | int | float)
+    ]
+
+
+def forms_of(argument: str, declared: Mapping[str, str] | str | None) -> Sequence[Mask]:
     """List the forms that a mask may have, those of what is declared first."""
     lengths = [
         Mask(argument, shape, "int", "tokens of each text") for shape in _OF_LENGTHS

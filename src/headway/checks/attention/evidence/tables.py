@@ -24,10 +24,12 @@ class Angles(NamedTuple):
         angles: The angle of each pair at each position, (positions, pairs).
         layout: How the table holds them: each once, all of them twice, each twice
             beside itself, or as complex numbers.
+        length: How long a rotated vector is, if it was of length one.
     """
 
     angles: Tensor
     layout: Layout
+    length: float = 1.0
 
 
 def tables_in_use(subject: Subject) -> list[Angles]:
@@ -36,13 +38,23 @@ def tables_in_use(subject: Subject) -> list[Angles]:
     Buffers, attributes, arguments of the call, or numbers made on the way: all of them
     are handed to some function of torch, and that is where they are seen.
     """
+    exact = max(_EXACT, 2 * torch.finfo(subject.dtype).eps)
     with _Watch(subject.T) as watch, torch.no_grad():
         subject(subject.tokens())
     found: list[Angles] = []
-    for one in _angles(watch.kept):
-        if not any(_same(one.angles, other.angles) for other in found):
+    for one in _angles(watch.kept, exact):
+        if not any(_alike(one, other) for other in found):
             found.append(one)
     return found
+
+
+def without_lengths(tables: list[Angles]) -> list[Angles]:
+    """Give each rotation once, as if it lengthened nothing."""
+    return [
+        one._replace(length=1.0)
+        for n, one in enumerate(tables)
+        if not any(_same(one.angles, other.angles) for other in tables[:n])
+    ]
 
 
 def lengths_differ(subject: Subject) -> bool:
@@ -137,18 +149,19 @@ def _as_table(tensor: Tensor, T: int) -> Tensor | None:
     return table.to(wide).clone()
 
 
-def _angles(kept: list[Tensor]) -> Iterator[Angles]:
+def _angles(kept: list[Tensor], exact: float) -> Iterator[Angles]:
     """Find cosines and sines: two tables whose squares sum to the same everywhere."""
     for table in kept:
         if table.is_complex() and _is_constant(table.abs()):
-            yield from _turning(table.angle(), "complex")
+            yield from _turning(table.angle(), "complex", float(table[0, 0].abs()))
     real = [_Squared(one) for one in kept if not one.is_complex()]
     for one, other in itertools.combinations(real, 2):
-        if not one.completes(other):
+        if not one.completes(other, exact):
             continue
         first = one.table[0].mean() > other.table[0].mean()  # angles begin near zero
         cos, sin = (one.table, other.table) if first else (other.table, one.table)
-        yield from _turning(torch.atan2(sin, cos), "one of each")
+        length = float(torch.hypot(cos[0, 0], sin[0, 0]))
+        yield from _turning(torch.atan2(sin, cos), "one of each", length)
 
 
 class _Squared:
@@ -165,7 +178,7 @@ class _Squared:
         self.squares = table**2
         self.corners = self.squares.flatten()[[0, -1]].tolist() if table.numel() else []
 
-    def completes(self, other: "_Squared") -> bool:
+    def completes(self, other: "_Squared", exact: float) -> bool:
         """Ask whether the sums of both squares are one number, and not zero."""
         if self.table.shape != other.table.shape or not self.corners:
             return False
@@ -173,12 +186,12 @@ class _Squared:
             math.sqrt(one + another)
             for one, another in zip(self.corners, other.corners, strict=True)
         )
-        if abs(last - first) > 2 * _EXACT * first:
+        if abs(last - first) > 2 * exact * first:
             return False
-        return _is_constant((self.squares + other.squares).sqrt())
+        return _is_constant((self.squares + other.squares).sqrt(), exact)
 
 
-def _turning(angles: Tensor, layout: Layout) -> Iterator[Angles]:
+def _turning(angles: Tensor, layout: Layout, length: float) -> Iterator[Angles]:
     """Give angles that differ from position to position, each once."""
     if _same(angles[:1].expand_as(angles), angles):
         return
@@ -188,14 +201,20 @@ def _turning(angles: Tensor, layout: Layout) -> Iterator[Angles]:
             angles, layout = angles[:, :n], "twice"
         elif _same(angles[:, ::2], angles[:, 1::2]):
             angles, layout = angles[:, ::2], "neighbours"
-    yield Angles(angles, layout)
+    yield Angles(angles, layout, 1.0 if abs(length - 1) <= _EXACT else length)
 
 
-def _is_constant(x: Tensor) -> bool:
+def _alike(one: Angles, other: Angles) -> bool:
+    """Ask whether two tables turn by the same angles, and lengthen as much."""
+    near = abs(one.length - other.length) <= _EXACT
+    return near and _same(one.angles, other.angles)
+
+
+def _is_constant(x: Tensor, exact: float = _EXACT) -> bool:
     """Ask whether a tensor is one number throughout, and not zero."""
     first = x.flatten()[:1]
     return bool((first > _EXACT).any()) and bool(
-        ((x - first).abs() <= _EXACT * first).all()
+        ((x - first).abs() <= exact * first).all()
     )
 
 

@@ -30,7 +30,7 @@ def rotate(part: Tensor, rotation: Rotation, recipe: Recipe, letter: str) -> Ten
         _other(rotation.pairing) if recipe.pairing == "other" else rotation.pairing
     )
     layout = _other(pairing) if recipe.layout == "other" else pairing
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = rotation.length * angles.cos(), rotation.length * angles.sin()
     if letter in recipe.swapped:
         cos, sin = sin, cos
     if not of_each:

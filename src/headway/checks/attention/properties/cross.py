@@ -12,13 +12,17 @@ from headway.checks.attention.evidence.influence import row_differences
 from headway.checks.attention.oracle import match
 from headway.checks.attention.oracle.computing import compute
 from headway.checks.attention.oracle.recipe import Recipe
+from headway.checks.attention.properties.cross_masks import masks_of_others
 from headway.checks.attention.subject.cross_calls import (
     as_cross_attention,
     hands_over_values,
+    names_another_text,
 )
 from headway.checks.core.errors import suppress_theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.core.tolerance import max_difference, tolerance
+
+_OF_ONE_TEXT = "It hides the future, so queries and keys are of the same text."
 
 
 def others(evidence: Evidence) -> Outcome:
@@ -26,13 +30,13 @@ def others(evidence: Evidence) -> Outcome:
     cross = evidence.cross_queries
     if cross is None:
         return not_applicable("It takes no other tokens for keys and values.")
-    if evidence.causal:
-        return not_applicable(
-            "It hides the future, so queries and keys are of the same text."
-        )
+    if evidence.causal and (cross.error or not names_another_text(evidence.subject)):
+        return not_applicable(_OF_ONE_TEXT)
     if cross.error:
         return _raised(evidence)
     with torch.no_grad():
+        if evidence.causal and (settled := _behind_a_mask(evidence)):
+            return settled
         for ask in (
             _looks,
             _of_its_own,
@@ -40,6 +44,7 @@ def others(evidence: Evidence) -> Outcome:
             _of_values,
             _in_any_order,
             _equation,
+            _masks,
         ):
             if wrong := ask(evidence):
                 return wrong
@@ -109,6 +114,34 @@ def _tokens(evidence: Evidence) -> tuple[Tensor, Tensor]:
     cross = evidence.cross_queries
     assert cross is not None  # noqa: S101  # for the types alone
     return cross.y, cross.output
+
+
+def _behind_a_mask(evidence: Evidence) -> Outcome | None:
+    """Look whether the mask of the future acts between two texts as well.
+
+    Where other tokens stand before those of the queries, these count too: then it is
+    one text.
+    """
+    y, output = _tokens(evidence)
+    if _other_queries_move(evidence, evidence.x, y):
+        return not_applicable(_OF_ONE_TEXT)
+    versions = each_token_changed(y)
+    moved = _moved(evidence, [evidence.x] * len(versions), versions)
+    seen = (moved.amax(dim=1) > evidence.same_order_tolerance).mT.cpu()
+    if bool(seen.all()):
+        return None
+    if not torch.equal(seen, torch.ones_like(seen).tril()):
+        return not_applicable(_OF_ONE_TEXT)
+    return note(
+        f"Query {len(output[0])} sees {len(output[0])} of {y.shape[1]} other tokens, "
+        "and the first query one: the mask of the future acts between two texts as "
+        "well. Where the others are a text of their own, no query should miss any."
+    )
+
+
+def _masks(evidence: Evidence) -> Outcome | None:
+    """Ask what masks hide of the other tokens."""
+    return masks_of_others(evidence, _tokens(evidence)[0])
 
 
 def _looks(evidence: Evidence) -> Outcome | None:

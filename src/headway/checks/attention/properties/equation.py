@@ -8,8 +8,11 @@ import torch
 from torch import nn
 
 from headway.checks.attention.evidence import Evidence
-from headway.checks.attention.evidence.design import Design
-from headway.checks.attention.evidence.find_designs import standard_slopes
+from headway.checks.attention.evidence.design import Design, Rotation
+from headway.checks.attention.evidence.find_designs import (
+    ANGLES_IN_USE,
+    standard_slopes,
+)
 from headway.checks.attention.evidence.norms import fault_of_norms
 from headway.checks.attention.evidence.tables import lengths_differ
 from headway.checks.attention.evidence.weights import Projections
@@ -22,6 +25,7 @@ from headway.checks.attention.oracle import (
 )
 from headway.checks.attention.oracle.long_texts import in_long_texts
 from headway.checks.attention.oracle.mistakes import left_out, other_speeds
+from headway.checks.attention.oracle.rotation import base_of
 from headway.checks.attention.properties.kept_mask import with_kept_mask
 from headway.checks.core import book_sections as book
 from headway.checks.core.names import read_names
@@ -38,6 +42,9 @@ _DECLARED = (
     "scale", "normalize", "rotary_base", "window", "positions", "softcap", "sinks",
     "norms", "groups",
 )  # fmt: skip
+_BASES = (10_000, 500_000, 1_000_000)
+_NEAR = 1e-3
+_NORMS_AND_SINKS = re.compile("norm|sink", re.IGNORECASE)
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
@@ -156,6 +163,13 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
                 section=mistake.section,
                 mistakes=[mistake.id],
             )
+    if found is not None and (other := _of_all_heads(found, near.weights)):
+        return failed(
+            other,
+            near.difference,
+            section=book.ROTARY_SPEEDS,
+            mistakes=["rotary-speeds-of-all-heads"],
+        )
     steps = torch.zeros(0) if found is None else found.angles[-1] - found.angles[0]
     if len(steps) > 1 and torch.allclose(steps, steps[:1].expand_as(steps)):
         return failed(
@@ -174,6 +188,28 @@ def _not_as_promised(evidence: Evidence, near: Match) -> Outcome | None:
             mistakes=[fault],
         )
     return None
+
+
+def _of_all_heads(rotation: Rotation, weights: Projections | None) -> str:
+    """Say that speeds are those of all heads side by side, if their base tells it.
+
+    Speeds of a head with a base b are those of all heads with the base b to the power
+    of their number. Only bases that everybody uses tell that.
+    """
+    base = base_of(rotation)
+    if weights is None or weights.heads == 1 or base is None:
+        return ""
+    wide, narrow = weights.query.shape[0], 2 * rotation.angles.shape[1]
+    meant = base ** (wide / narrow)
+    if math.isclose(base, 100, rel_tol=_NEAR):  # of images
+        return ""
+    if not any(math.isclose(meant, usual, rel_tol=_NEAR) for usual in _BASES):
+        return ""
+    return (
+        f"The speeds of its rotation are those of {wide} numbers, as wide as all heads "
+        f"are, and not of the {narrow} of a head: as if the base were {base:.3g}, and "
+        f"not {meant:.6g}."
+    )
 
 
 def _harmless(evidence: Evidence, near: Match, weights: Projections) -> str:
@@ -272,7 +308,8 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
             difference,
         )
     if source := evidence.designs[0].source:
-        return unexplained(
+        judge = failed if _is_seen_whole(evidence) else unexplained
+        return judge(
             f"It is not what the equation gives, with {source}, and no mistake known "
             "here explains it.",
             difference,
@@ -283,6 +320,20 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
         "It is not what the equation gives, and no mistake known here explains it.",
         difference,
     )
+
+
+def _is_seen_whole(evidence: Evidence) -> bool:
+    """Ask whether all that is inside was read off the code, and nothing only guessed.
+
+    Then a difference is no design that is not known here.
+    """
+    weights, design = evidence.weights, evidence.designs[0]
+    rotation = design.rotation
+    if rotation is not None and rotation.source != ANGLES_IN_USE:
+        return False
+    if design.bias is not None or evidence.bare:
+        return False
+    return all(_NORMS_AND_SINKS.search(one) for one in weights.without_role)
 
 
 def _beyond_the_equation(evidence: Evidence) -> str:

@@ -1,6 +1,6 @@
 """Properties of numbers: gradients, precision, and size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.masks import example_table
+from headway.checks.attention.evidence.tables import tables_in_use
 from headway.checks.attention.oracle import match
 from headway.checks.attention.oracle.computing import compute
 from headway.checks.attention.oracle.recipe import Recipe
@@ -18,6 +19,8 @@ from headway.checks.core.tolerance import largest, max_difference
 
 _FACTORS = (100, 10_000)
 _ROUNDINGS = 32
+_FAR, _EXACT = 300, 256  # positions; bfloat16 has each of the first ones
+_UNEVEN = 0.25  # of a radian; cosines of 16 bits move an angle by a hundredth
 _TIMES = 3  # as far off as the plain formula, and some luck
 
 
@@ -106,7 +109,7 @@ def half(evidence: Evidence) -> Outcome:
             if outcome.verdict == "failed":
                 return outcome
             noted = noted or outcome
-    if noted is not None:
+    if noted := noted or _of_angles(evidence):
         return noted
     if evidence.repeats.random:
         return passed("Types are kept, and 16 bits are accepted.")
@@ -143,10 +146,55 @@ def _wrong_in(evidence: Evidence, dtype: torch.dtype) -> Iterator[Outcome]:
         yield from _with_masks(evidence, subject)
 
 
-def _judged(evidence: Evidence, dtype: torch.dtype, said: str) -> Outcome:
+def _of_angles(evidence: Evidence) -> Outcome | None:
+    """Ask that a rotation turns from each token to the next by the same, in 16 bits.
+
+    Where positions or angles are computed in the type of the tokens, far positions
+    share one.
+    """
+    rotation, subject = evidence.designs[0].rotation, evidence.subject
+    long = min(subject.context_length or _FAR, _FAR)
+    if rotation is None or evidence.wide or evidence.one_length or long <= _EXACT:
+        return None
+    try:
+        exact, rounded = (
+            _first_uneven(replace(subject.copy(dtype), B=1, T=long))
+            for dtype in (subject.dtype, torch.bfloat16)
+        )
+    except theirs():
+        return None
+    if exact is not None or rounded is None:
+        return None
+    return _judged(
+        evidence,
+        torch.bfloat16,
+        f"In bfloat16, from position {rounded} on, its rotation does not turn by as "
+        "much from each token to the next: positions or angles are rounded. Compute "
+        "them in float32.",
+        ["positions-in-16-bits"],
+    )
+
+
+def _first_uneven(subject: Subject) -> int | None:
+    """Give the first position from which on a step is not as wide as most are."""
+    first: list[int] = []
+    for table in tables_in_use(subject):
+        steps = table.angles.diff(dim=0)
+        usual = steps.median(dim=0).values
+        off = (steps - usual + torch.pi) % (2 * torch.pi) - torch.pi
+        first += (off.abs().amax(dim=1) > _UNEVEN).nonzero().flatten().tolist()[:1]
+    return min(first, default=None)
+
+
+def _judged(
+    evidence: Evidence,
+    dtype: torch.dtype,
+    said: str,
+    mistakes: Sequence[str] = (),
+) -> Outcome:
     """Judge an error in a type; much code is never meant to run in 16 bits."""
     if dtype.itemsize > 2 or evidence.subject.meant_for_half:
-        return failed(said)
+        return failed(said, mistakes=mistakes)
     return note(f"{said} Say half_precision=True if it is meant to run in 16 bits.")
 
 

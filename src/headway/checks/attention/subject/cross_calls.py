@@ -77,6 +77,14 @@ def hands_over_values(subject: Subject) -> bool:
     return False
 
 
+def names_another_text(subject: Subject) -> bool:
+    """Ask whether an argument is for another text by its name, and not for keys."""
+    if subject.call.packing is not None or _written(subject) is not None:
+        return False
+    known = arguments(subject.target)
+    return not three_of(known, guess=False) and any(map(_CONTEXT.search, known))
+
+
 def _called(
     subject: Subject, invoke: Callable[..., Any], others: Sequence[Tensor]
 ) -> Subject:

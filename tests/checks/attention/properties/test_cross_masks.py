@@ -1,0 +1,189 @@
+"""Masks of other tokens than those of the queries."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headway import CrossAttention
+from tests.checks.support.asking import expect, said
+from tests.checks.support.callers import WIDTH, Attend
+from tests.support.mistakes.mistake import OTHERS
+
+SEES = ("passed", "7 queries see all of 11 other tokens, and nothing else.")
+IGNORED = "With other tokens for keys and values, {} changes nothing."
+HIDDEN = -torch.inf
+
+
+class Asks(Attend):
+    """Queries of a text ask those of another, of which a mask shows some."""
+
+    def attend(self, x: Tensor, y: Tensor, seen: Tensor | None) -> Tensor:
+        scores = self.q(x) @ self.k(y).mT / WIDTH**0.5
+        return self.hide(scores, seen).softmax(-1) @ self.v(y)
+
+    def hide(self, scores: Tensor, seen: Tensor | None) -> Tensor:
+        return scores if seen is None else scores.masked_fill(~seen.bool(), HIDDEN)
+
+
+class OfKeys(Asks):
+    """A mask hides tokens of the context, or of the text itself without one."""
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        context_mask: Tensor | None = None,
+    ) -> Tensor:
+        seen = None if context_mask is None else context_mask[:, None]
+        return self.attend(x, x if context is None else context, seen)
+
+
+class OfMemory(Asks):
+    """A context must be given; the mask has a place for each query and key."""
+
+    def forward(
+        self, x: Tensor, memory: Tensor, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        return self.attend(x, memory, memory_mask)
+
+
+class OfBoth(Asks):
+    """One mask is for the text itself, another for the context alone."""
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        mask: Tensor | None = None,
+        encoder_attention_mask: Tensor | None = None,
+    ) -> Tensor:
+        given = mask if context is None else encoder_attention_mask
+        seen = None if given is None else given.reshape(len(x), 1, -1)
+        return self.attend(x, x if context is None else context, seen)
+
+
+class Added(OfKeys):
+    def hide(self, scores: Tensor, seen: Tensor | None) -> Tensor:
+        return scores if seen is None else scores + seen
+
+
+class Reversed(OfKeys):
+    def hide(self, scores: Tensor, seen: Tensor | None) -> Tensor:
+        return scores if seen is None else scores.masked_fill(seen.bool(), HIDDEN)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [OfKeys, OfMemory, OfBoth, Added, Reversed],
+)
+def test_a_mask_of_other_tokens_is_obeyed(kind: Callable[[], nn.Module]) -> None:
+    assert said(kind(), OTHERS, d_in=WIDTH) == SEES
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        nn.MultiheadAttention(15, 3, batch_first=True),
+        CrossAttention(WIDTH, WIDTH, 20, 0.0, 4),
+    ],
+)
+def test_those_of_known_modules_are_obeyed(target: nn.Module) -> None:
+    assert said(target, OTHERS, d_in=WIDTH) == SEES
+
+
+def ignoring(base: type[nn.Module]) -> nn.Module:
+    """Make one that takes its mask and drops it."""
+
+    class Ignores(base):  # type: ignore[misc, valid-type]
+        def hide(self, scores: Tensor, seen: Tensor | None) -> Tensor:
+            return scores
+
+    return Ignores()
+
+
+@pytest.mark.parametrize(
+    ("base", "name"),
+    [
+        (OfKeys, "context_mask"),
+        (OfMemory, "memory_mask"),
+        (OfBoth, "encoder_attention_mask"),
+    ],
+)
+def test_one_that_is_ignored_is_named(base: type[nn.Module], name: str) -> None:
+    words = IGNORED.format(name)
+    expect(ignoring(base), OTHERS, "failed", words, d_in=WIDTH)
+
+
+class OfQueries(OfKeys):
+    """The mask of the context hides queries: each sees all, or nothing but a mean."""
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        context_mask: Tensor | None = None,
+    ) -> Tensor:
+        rows = self.attend(x, x if context is None else context, None)
+        return rows if context_mask is None else rows * context_mask.sum()
+
+
+def test_one_that_hides_nothing_is_unexplained() -> None:
+    words = (
+        "With other tokens for keys and values, context_mask acts, and queries see "
+        "what no meaning of True explains."
+    )
+    expect(OfQueries(), OTHERS, "note", words, d_in=WIDTH)
+
+
+def test_declared_masks_are_not_guessed() -> None:
+    assert said(ignoring(OfKeys), OTHERS, d_in=WIDTH, masks="none") == SEES
+
+
+class HidesTheFuture(Asks):
+    """Tokens see the past, of a context as well."""
+
+    def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        y = x if context is None else context
+        return self.attend(x, y, self.seen(x, y, context is None))
+
+    def seen(self, x: Tensor, y: Tensor, alone: bool) -> Tensor | None:
+        return torch.ones(x.shape[1], y.shape[1]).tril()
+
+
+def test_a_mask_of_the_future_between_two_texts_is_remarked_on() -> None:
+    words = (
+        "Query 7 sees 7 of 11 other tokens, and the first query one: the mask of the "
+        "future acts between two texts as well. Where the others are a text of their "
+        "own, no query should miss any."
+    )
+    expect(HidesTheFuture(), OTHERS, "note", words, d_in=WIDTH)
+
+
+def test_a_context_is_asked_where_only_the_text_itself_has_a_future() -> None:
+    class Right(HidesTheFuture):
+        def seen(self, x: Tensor, y: Tensor, alone: bool) -> Tensor | None:
+            return super().seen(x, y, alone) if alone else None
+
+    class Wrong(Right):
+        def attend(self, x: Tensor, y: Tensor, seen: Tensor | None) -> Tensor:
+            return super().attend(x, y if y is x else y.roll(1, 0), seen)
+
+    assert said(Right(), OTHERS, d_in=WIDTH) == SEES
+    words = "Keys of one text are seen from another."
+    expect(Wrong(), OTHERS, "failed", words, d_in=WIDTH)
+
+
+def test_a_context_that_stands_before_the_text_is_one_text() -> None:
+    class Joined(HidesTheFuture):
+        def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+            y = x if context is None else torch.cat([context, x], dim=1)
+            before = y.shape[1] - x.shape[1]
+            seen = torch.ones(x.shape[1], y.shape[1]).tril(before)
+            return self.attend(x, y, seen)
+
+    assert said(Joined(), OTHERS, d_in=WIDTH) == (
+        "not applicable",
+        "It hides the future, so queries and keys are of the same text.",
+    )
