@@ -147,3 +147,28 @@ def test_a_context_that_is_short() -> None:
     assert found(model, context_length=3).T == 3
     report = check_model(model)
     assert sentence(report, "leak-long") == "Its context of 7 tokens is short."
+
+
+class Misread(models.Plain):
+    """Beside numbers of 64 bits something inside is misread."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        logits = super().forward(ids)
+        return logits.flip(1) if logits.dtype == torch.float64 else logits
+
+
+class Narrow(Misread):
+    """In 32 bits it raises."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        logits = super().forward(ids)
+        if logits.dtype == torch.float32:
+            raise RuntimeError("not in 32 bits")
+        return logits
+
+
+def test_what_64_bits_change_is_asked_in_32() -> None:
+    found = discover_model(build(Misread), ModelOptions())
+    assert found.dtype == torch.float32
+    assert discover_model(build(Narrow), ModelOptions()).dtype == torch.float64
+    assert discover_model(build(models.Plain), ModelOptions()).dtype == torch.float64

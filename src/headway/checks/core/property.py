@@ -6,9 +6,10 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from headway.checks.core.book_sections import Section
 from headway.checks.core.errors import describe, theirs
-from headway.checks.core.outcome import Outcome, failed
+from headway.checks.core.outcome import Outcome, failed, not_applicable
 from headway.checks.core.report import Row
 
+_NO_KERNEL = "No available kernel"  # of PyTorch, where a caller has named one
 E = TypeVar("E")  # the evidence of attention, or of a model
 Trouble = Literal["random", "not finite", "leaking"]
 
@@ -43,6 +44,8 @@ def row_of(asked: Property[E], ask: Callable[[], Outcome]) -> Row:
         outcome = ask()
     except theirs() as raised:
         outcome = failed(f"It raised {describe(raised)}.")
+        if _NO_KERNEL in str(raised):
+            outcome = not_applicable("PyTorch has no kernel for it on this device.")
     figure = outcome.figure
     if figure is not None and not math.isfinite(figure):
         figure = None

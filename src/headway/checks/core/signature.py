@@ -52,14 +52,29 @@ def _parameter(argument: Any) -> inspect.Parameter:
     return inspect.Parameter(argument.name, kind, default=default)
 
 
-def unpacked(target: Target) -> list[str]:
+def unpacked(target: Target, *, called: bool = False) -> list[str]:
     """List the names that the first sizes get, as in `B, T, C = x.shape`.
 
     Without source, these are the first variables, sizes or not, and none where a
     function in it uses some: their order is lost.
+
+    Args:
+        target: The code.
+        called: Whether to look into the functions beside it that it uses, too.
     """
     function = target.forward if isinstance(target, nn.Module) else target
     function = unwrapped(function)
+    found = _unpacked(function)
+    space = getattr(function, "__globals__", {})
+    code = getattr(function, "__code__", None)
+    for name in code.co_names if called and not found and code else ():
+        other = unwrapped(space.get(name))
+        if getattr(other, "__globals__", None) is space and not found:
+            found = _unpacked(other)
+    return found
+
+
+def _unpacked(function: Any) -> list[str]:
     if (body := body_of(function)) is None:
         if (code := getattr(function, "__code__", None)) is None:
             return []

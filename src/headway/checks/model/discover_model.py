@@ -11,6 +11,7 @@ from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.copies import refuse_empty, uncompiled
 from headway.checks.core.errors import describe, theirs
 from headway.checks.core.signature import Target
+from headway.checks.core.tolerance import largest, max_difference
 from headway.checks.model.model_calls import LastOnlyError, ModelCall, possible_calls
 from headway.checks.model.model_subject import ModelOptions, ModelSubject, config_value
 from headway.checks.model.visible_weights import copy_as, make_visible
@@ -21,6 +22,7 @@ _CONTEXT = (
 )
 _LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
+_APART = 0.05  # of the largest logit; rounding in 32 bits is a thousandth of that
 
 
 def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
@@ -46,8 +48,11 @@ def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
             make_visible(copied)
         for subject in _candidate_subjects(copied, name, vocab_size, dtype, options):
             working = _with_working_length(subject)
-            if isinstance(working, ModelSubject):
+            if isinstance(working, ModelSubject) and _as_in_32_bits(working):
                 return working
+            if isinstance(working, ModelSubject):
+                errors.append(f"{subject.call.text} gave other logits in 64 bits")
+                continue
             errors.append(f"{subject.call.text} raised {working}")
     raise CannotCheckError(
         f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
@@ -155,6 +160,25 @@ def _with_working_length(subject: ModelSubject) -> ModelSubject | str:
             continue
         return _with_axes_in_order(replace(subject, T=T))
     return errors[0]
+
+
+def _as_in_32_bits(subject: ModelSubject) -> bool:
+    """Ask whether a model computes in 64 bits what it computes in 32, up to rounding.
+
+    Where a mask is made in 32 bits, a kernel may misread it beside numbers of 64.
+    """
+    if subject.dtype != torch.float64:
+        return True
+    ids = subject.ids()
+    logits = subject.copy()(ids)
+    try:
+        narrow = subject.copy(torch.float32)
+        rows, again = narrow(ids), narrow.copy()(ids)
+    except theirs():
+        return True
+    random = max_difference(rows, again, equal_nan=True) > 0
+    off = max_difference(rows, logits, equal_nan=True)
+    return random or not off > _APART * largest(rows)
 
 
 def _with_axes_in_order(subject: ModelSubject) -> ModelSubject:

@@ -113,7 +113,8 @@ def _by_names(subject: ModelSubject) -> Iterator[CacheProtocol]:
     names = subject.call.names
     if "past" in names:
         past = names["past"]
-        yield CacheProtocol(f"m(ids, {past}=...)", _with_past)
+        start = f", {names['start']}=..." if "start" in names else ""
+        yield CacheProtocol(f"m(ids, {past}=...{start})", _with_past)
         if past.endswith("caches") and "start" not in names and _layers(subject):
             yield CacheProtocol(f"m(ids, {past}={past})", _with_caches, _new_caches)
     elif "start" in names:
@@ -149,8 +150,10 @@ def _of_expression(text: str) -> CacheProtocol:
 
 @at_the_border
 def _with_past(s: ModelSubject, ids: Tensor, past: Any, start: int) -> tuple[Any, Any]:
-    keep = {"keep": True} if "keep" in s.call.names else {}
-    result = s.call(s.target, ids, {"past": past, **keep})
+    told: dict[str, Any] = {"keep": True} if "keep" in s.call.names else {}
+    if "start" in s.call.names:
+        told["start"] = start
+    result = s.call(s.target, ids, {"past": past, **told})
     kept = _kept(result, s.call.names["past"])
     if kept is None:
         raise TypeError("it returned no cache")

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from headway.checks.attention.evidence.masks import Mask, example_table
-from tests.checks.support.asking import evidence_of, rows_of, said
+from tests.checks.support.asking import evidence_of, expect, rows_of, said
+from tests.checks.support.callers import WIDTH, Attend
 from tests.checks.support.right import MASKED, Both
 from tests.support.attention_in_steps import (
     SIZES,
@@ -268,3 +269,19 @@ def test_padding_may_see_whatever_it_likes() -> None:
 
 def lowest(m: Any, scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(~allowed(m, scores, mask), torch.finfo(scores.dtype).min)
+
+
+class MaskOfRows(Attend):
+    """Masks of pairs are right, and one of keys is laid along the queries."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT
+        if mask is not None:
+            seen = mask[:, :, None] if mask.ndim == 2 else mask
+            scores = scores.masked_fill(~seen.bool(), -1e9)
+        return scores.softmax(-1) @ self.v(x)
+
+
+def test_a_form_of_keys_that_hides_queries_is_told_beside_one_of_pairs() -> None:
+    words = "mask hides queries and not keys*"
+    expect(MaskOfRows(), OBEYED, "failed", words, d_in=WIDTH)

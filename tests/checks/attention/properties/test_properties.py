@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from headway.checks import check
 from headway.checks.attention.evidence import Evidence
@@ -13,10 +13,11 @@ from headway.checks.attention.properties import PROPERTIES
 from headway.checks.attention.run import ask
 from headway.checks.core.report import name_causes
 from headway.checks.core.settings import isolated_settings
-from tests.checks.support.asking import evidence_of, rows_of
+from tests.checks.support.asking import calling, evidence_of, rows_of, said
 from tests.checks.support.right import MASKED
 from tests.support.attention_in_steps import SIZES, Attention, function
 from tests.support.mistakes import MISTAKES, build
+from tests.support.mistakes.mistake import TRAINING
 
 NAMES = [one.id for one in PROPERTIES]
 SUBJECTS: dict[str, Any] = {
@@ -84,3 +85,13 @@ def test_a_property_alone_says_what_it_says_among_others(name: str) -> None:
 
 def test_each_property_has_a_name_of_its_own() -> None:
     assert len({*NAMES}) == len(NAMES) == 26
+
+
+def test_a_kernel_that_this_device_lacks_is_no_mistake() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if m.training:
+            raise RuntimeError("No available kernel. Aborting execution.")
+        return run(x)
+
+    words = "PyTorch has no kernel for it on this device."
+    assert said(calling(call), TRAINING) == ("not applicable", words)

@@ -214,3 +214,28 @@ def test_a_wide_module_is_asked_about_its_context_in_32_bits() -> None:
     assert said(wide, CONTEXT)[0] == "passed"
     assert types == [torch.float32]
     assert said(wide, LONGER)[1].endswith("to 300 tokens.")
+
+
+def at_most(count: int) -> Attention:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if len(x) > count:
+            raise RuntimeError("The expanded size of the tensor does not match")
+        return run(x)
+
+    return calling(call)
+
+
+def test_a_limit_of_texts_is_no_mistake() -> None:
+    words = "It takes 4 texts at once: with 5 it raised RuntimeError: The expanded*"
+    expect(at_most(4), SIZE, "note", words)
+    assert said(at_most(4), ALONE)[0] == "passed"
+
+
+def test_some_numbers_of_texts_that_are_refused_are_one() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if len(x) in (5, 6):
+            raise RuntimeError("shape is invalid")
+        return run(x)
+
+    expect(calling(call), SIZE, "failed", "With tokens of shape (5, 3, *")
+    assert said(calling(call), ALONE)[0] == "failed"

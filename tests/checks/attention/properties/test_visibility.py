@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.checks.support.asking import expect, rows_of
+from tests.checks.support.callers import WIDTH, OfTokens
 from tests.checks.support.right import Windowed
 from tests.support.attention_in_steps import SMALL, Attention, hide, past
 from tests.support.mistakes.mistake import LEAK, PAST
@@ -137,3 +138,43 @@ def test_what_chooses_keys_by_their_scores_need_not_see_all() -> None:
     expect(OfTheLargest(), PAST, "note", words)
     words = "*A row sees only itself: tokens never meet."
     expect(OfTheLargest(alone=True), PAST, "failed", words)
+
+
+class Flagged(OfTokens):
+    """The future is hidden if one asks for it."""
+
+    diagonal = 1
+
+    def forward(self, x: Tensor, causal_mask: bool = False) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT
+        future = torch.ones_like(scores).triu(self.diagonal).bool()
+        hidden = future if causal_mask else torch.zeros_like(future)
+        return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ self.v(x)
+
+
+class Late(Flagged):
+    diagonal = 2
+
+
+class Never(Flagged):
+    def forward(self, x: Tensor, causal_mask: bool = False) -> Tensor:
+        return super().forward(x)
+
+
+class Odd(Flagged):
+    def forward(self, x: Tensor, causal_mask: bool = False) -> Tensor:
+        rows = super().forward(x, causal_mask)
+        return rows + causal_mask * rows[:, 2:3]
+
+
+def test_a_flag_that_hides_the_future_is_asked() -> None:
+    right = "With causal_mask=True, no row moves when a later token is changed."
+    expect(Flagged(), LEAK, "passed", right, d_in=WIDTH)
+    words = "With causal_mask=True, a row sees {}"
+    late = words.format("the past, itself and the next token: the triangle is shifted*")
+    expect(Late(), LEAK, "failed", late, d_in=WIDTH)
+    expect(Never(), LEAK, "failed", words.format("every token: *"), d_in=WIDTH)
+    odd = words.format("what no triangle shows.")
+    expect(Odd(), LEAK, "failed", odd, d_in=WIDTH)
+    told = "It is not meant to hide the future."
+    expect(Never(), LEAK, "not applicable", told, d_in=WIDTH, causal=False)

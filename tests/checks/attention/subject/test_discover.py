@@ -15,7 +15,7 @@ from headway.checks.attention.subject import Options, discover
 from headway.checks.attention.subject.discover import draw_weights
 from headway.checks.core.cannot_check import CannotCheckError
 from tests.checks.support.asking import refused
-from tests.checks.support.callers import WIDTH, OfTokens, discovered
+from tests.checks.support.callers import WIDTH, OfThree, OfTokens, discovered
 from tests.support.sizes import H
 
 
@@ -357,3 +357,51 @@ def test_nothing_is_guessed_where_a_call_works(
     assert discovered(OfTokens()).call.text == "m(x)"
     with pytest.raises(AssertionError, match="no guess is needed"):
         discovered(Guessed())
+
+
+class BatchFirstIsFalse(OfThree):
+    """It says that tokens come first, and takes texts first all the same."""
+
+    batch_first = False
+
+
+def test_where_tokens_meet_counts_more_than_a_name() -> None:
+    assert not discovered(BatchFirstIsFalse()).call.time_first
+    assert discovered(nn.MultiheadAttention(15, 3)).call.time_first
+
+
+def relative(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    tgt_len, bsz, _ = query.size()
+    three = (one.transpose(0, 1) for one in (query, key, value))
+    rows = scaled_dot_product_attention(*three)
+    assert rows.shape[:2] == (bsz, tgt_len)
+    return rows.transpose(0, 1)
+
+
+class InAFunction(OfThree):
+    """The names of sizes stand in a function beside it."""
+
+    def forward(self, first: Tensor, second: Tensor, third: Tensor) -> Tensor:
+        return relative(self.q(first), self.k(second), self.v(third))
+
+
+def test_names_of_sizes_may_stand_in_a_function_beside_it() -> None:
+    assert discovered(InAFunction()).call.time_first
+
+
+class OfTwoWidths(nn.Module):
+    """Latents ask features of another width; the names tell nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_q = nn.Linear(WIDTH, WIDTH)
+        self.to_k, self.to_v = nn.Linear(20, WIDTH), nn.Linear(20, WIDTH)
+
+    def forward(self, latents: Tensor, x: Tensor) -> Tensor:
+        three = self.to_q(latents), self.to_k(x), self.to_v(x)
+        return scaled_dot_product_attention(*three)
+
+
+def test_two_kinds_of_tokens_may_have_two_widths() -> None:
+    found = discover(OfTwoWidths(), Options())
+    assert found.call.text == "m(x, torch.cat([x] * 20, -1)[..., :20])"

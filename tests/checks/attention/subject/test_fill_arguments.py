@@ -1,5 +1,6 @@
 """What code needs besides tokens is filled in by name, and rightly."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,12 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks.attention.subject import Options, discover
-from headway.checks.attention.subject.fill_arguments import Room, fillings, is_known
+from headway.checks.attention.subject.fill_arguments import (
+    Room,
+    _likeliest_first,
+    fillings,
+    is_known,
+)
 from tests.checks.support.asking import said, verdicts
 from tests.support.mistakes.mistake import EQUATION
 
@@ -445,3 +451,11 @@ def test_a_bias_that_is_left_out_may_be_needed_where_tokens_come_first() -> None
     assert call.text == "m(x, 0)"
     assert call.time_first
     assert said(Nodes(), "batch")[0] == "passed"
+
+
+def test_of_billions_of_ways_the_likeliest_come_first() -> None:
+    sizes = [3, 2, 4]
+    every = itertools.product(*map(range, sizes))
+    assert [*_likeliest_first(sizes)] == sorted(every, key=sum)
+    few = [*itertools.islice(_likeliest_first([30] * 9), 5)]
+    assert [sum(one) for one in few] == [0, 1, 1, 1, 1]

@@ -267,10 +267,7 @@ class _Tried:
             if mask is not None and form.type == "float" and _LOW & {*effects}:
                 continue  # where (1 - mask) * -10 is, it hides by accident
             if mask is not None:
-                self.found.setdefault(mask.hides_keys, mask)
-                self.of_texts = self.of_texts or _for_texts(self.plain, mask)
-                self.refused.pop(argument, None)
-                self.meanings[argument] = mask.meaning
+                self._keep(mask)
                 return
             if form.of_lengths and (effect == "numbers" or effect.startswith("shows")):
                 continue  # they may be for something else, such as positions
@@ -280,6 +277,19 @@ class _Tried:
             self._keep_effect(argument, min(effects, key=_doubt), without)
         elif errors:
             self.refused.setdefault(argument, errors[0])
+
+    def _keep(self, mask: Mask) -> None:
+        """Keep a mask that is obeyed, unless its form for keys hides queries."""
+        self.refused.pop(mask.argument, None)
+        if not mask.hides_keys:
+            with suppress_theirs():  # it takes no such form
+                keys = replace(mask, shape="(B, S)")
+                if _try(self.plain, keys) == (None, "rows"):
+                    self.disobeyed[mask.argument] = "rows"
+                    return
+        self.found.setdefault(mask.hides_keys, mask)
+        self.of_texts = self.of_texts or _for_texts(self.plain, mask)
+        self.meanings[mask.argument] = mask.meaning
 
     def try_if_obeyed(self, argument: str) -> None:
         """Try what may be no mask of the tokens: if it is not obeyed, it is none."""

@@ -124,7 +124,7 @@ def _taken_off(
     if not removed or largest(output - rest) <= tolerance(output):
         return []
     found = [Bare(copied, output, tuple(removed))]
-    if any(_GATE.search(name) for name in removed):
+    if neutral is _zeros or any(_GATE.search(name) for name in removed):
         # The sigmoid of zero is a half, before the last layer or after it.
         known = [one.biases["out"] for one in weights.candidates if "out" in one.biases]
         opened = 2 * (output - rest) + (known[0] if known else 0)

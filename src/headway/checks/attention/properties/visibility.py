@@ -1,10 +1,15 @@
 """Properties of which row sees which token."""
 
+import re
+
 import torch
 from torch import Tensor
 
 from headway.checks.attention.evidence import Evidence
-from headway.checks.attention.evidence.batched_changes import moved_rows
+from headway.checks.attention.evidence.batched_changes import (
+    each_token_changed,
+    moved_rows,
+)
 from headway.checks.attention.evidence.influence import (
     faint_future,
     pattern_name,
@@ -21,8 +26,10 @@ from headway.checks.core.outcome import (
     note,
     passed,
 )
+from headway.checks.core.signature import arguments
 from headway.checks.core.tolerance import max_difference, same_order_tolerance
 
+_CAUSAL = re.compile(r"(is_|use_)?causal(_mask)?|mask_future|future_mask")
 _LARGE = 1e3
 _LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
 _REASONS = {
@@ -49,7 +56,7 @@ _REASONS = {
 def leak(evidence: Evidence) -> Outcome:
     """Change later tokens, softly and wildly, in eval and in training."""
     if not evidence.causal:
-        return not_applicable("It is not meant to hide the future.")
+        return _behind_a_flag(evidence)
     if evidence.subject.T == 1:
         return not_applicable("A text of one token has no future.")
     subject = evidence.subject
@@ -77,6 +84,42 @@ def leak(evidence: Evidence) -> Outcome:
         + _declared(evidence),
         None if random else modes[worst],
         mistakes=found.mistakes,
+    )
+
+
+@torch.no_grad()
+def _behind_a_flag(evidence: Evidence) -> Outcome:
+    """Ask it with the argument that says that the future is hidden, if it has one."""
+    subject, x = evidence.subject, evidence.x
+    told = subject.options.causal is not None or subject.options.call is not None
+    known = {} if told or subject.T == 1 else arguments(subject.target)
+    flags = [
+        name
+        for name, one in known.items()
+        if one.default is False and _CAUSAL.fullmatch(name)
+    ]
+    if not flags:
+        return not_applicable("It is not meant to hide the future.")
+    given = {flags[0]: True}
+
+    def call(y: Tensor) -> Tensor:
+        return subject(y, **given)
+
+    try:
+        limit = same_order_tolerance(call(x))
+    except theirs():  # it is a hint beside a mask, as PyTorch's module has it
+        return not_applicable("It is not meant to hide the future.")
+    moved = moved_rows(call, x, each_token_changed(x), together=evidence.together)
+    seen = (moved > limit).any(dim=1).mT.cpu()
+    if torch.equal(seen, torch.ones_like(seen).tril()):
+        said = f"With {flags[0]}=True, no row moves when a later token is changed."
+        return passed(said, 0)
+    name = pattern_name(seen)
+    cause = Cause(*_REASONS[name]) if name in _REASONS else Cause("")
+    why = f": {cause.sentence}" if cause.sentence else ""
+    return failed(
+        f"With {flags[0]}=True, a row sees {name or 'what no triangle shows'}{why}.",
+        mistakes=cause.mistakes,
     )
 
 

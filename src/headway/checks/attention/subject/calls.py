@@ -311,6 +311,7 @@ def _guessed(
                 yield from given(
                     inputs=inputs, time_first=first, further=further, fill=fill
                 )
+    yield from _of_two_widths(target, known)
     if layout is None:
         for one, inputs in itertools.product(_axes(target), _guessed_inputs(known)):
             yield from given(inputs=inputs, layout=one)
@@ -357,7 +358,7 @@ def _names_texts_first(target: Target) -> bool:
 
     `T, B, C = x.shape` says that they do not.
     """
-    first, second, *_ = [*unpacked(target), "", ""]
+    first, second, *_ = [*unpacked(target, called=True), "", ""]
     return not (_TOKENS.search(first) and _TEXTS.search(second))
 
 
@@ -564,6 +565,15 @@ def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator
         if isinstance(part, nn.MultiheadAttention)
     ]
     for width in dict.fromkeys(found):
+        yield _laid_out(f"m(x, {_as_wide(width)})")
+
+
+def _of_two_widths(target: nn.Module, known: Mapping[str, Parameter]) -> Iterator[Call]:
+    """Give calls of code that takes two kinds of tokens, whatever they are called."""
+    if needed_arguments(target) != [*known][:2]:
+        return
+    layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
+    for width in dict.fromkeys(layer.in_features for layer in layers):
         yield _laid_out(f"m(x, {_as_wide(width)})")
 
 

@@ -389,6 +389,8 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     """Put tokens before heads, or before texts, if that is where the code has them."""
     packing = subject.call.packing
     told = subject.options.call or subject.options.layout
+    if packing is None and told is None and subject.call.time_first:
+        return _with_texts_first(subject)
     if packing is None or told is not None or packing.axes == 2:
         return subject
     first = 1 if packing.axes == 4 else 0
@@ -402,6 +404,30 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     other = replace(subject, call=subject.call.with_tokens_first())
     settled = _try(other, subject.B, subject.T)
     return settled if isinstance(settled, Subject) else subject
+
+
+def _with_texts_first(subject: Subject) -> Subject:
+    """Put texts before tokens, if a name says otherwise and what comes out does not."""
+    other = replace(subject, call=subject.call.turned())
+    try:
+        with torch.no_grad():
+            mixed, apart = (_first_token_moves(one) for one in (subject, other))
+    except theirs():
+        return subject
+    settled = _try(other, subject.B, subject.T)
+    known = isinstance(settled, Subject) and mixed == "texts" and apart == "tokens"
+    return settled if known and isinstance(settled, Subject) else subject
+
+
+def _first_token_moves(subject: Subject) -> str:
+    """Say what the first token of the first text moves: other tokens, or texts."""
+    x = subject.tokens()
+    changed = x.clone()
+    changed[0, 0] = x[0, 0].flip(-1) + 0.5
+    rows = subject.copy()(x)
+    moved = (subject.copy()(changed) - rows).abs().amax(-1) > tolerance(rows)
+    tokens, texts = bool(moved[0, 1:].any()), bool(moved[1:].any())
+    return {(True, False): "tokens", (False, True): "texts"}.get((tokens, texts), "")
 
 
 @at_the_border

@@ -362,11 +362,30 @@ def together(names: Sequence[str]) -> list[list[str]]:
 
 def _of_families(family: Mapping[str, Family]) -> Iterator[Filling]:
     families = [*dict.fromkeys(family.values())]
-    places = itertools.product(*(range(len(one.forms)) for one in families))
-    for chosen in sorted(places, key=sum)[:_MOST]:
+    sizes = [len(one.forms) for one in families]
+    for chosen in itertools.islice(_likeliest_first(sizes), _MOST):
         form = dict(zip(families, chosen, strict=True))
         forms = {name: one.forms[form[one]] for name, one in family.items()}
         yield _fill(forms, family)
+
+
+def _likeliest_first(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Give places in lists of these sizes, those near the front first.
+
+    There may be billions, of which a few are asked for.
+    """
+    for total in range(sum(sizes) - len(sizes) + 1):
+        yield from _of_sum(sizes, total)
+
+
+def _of_sum(sizes: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    if not sizes:
+        yield from [()] if total == 0 else []
+        return
+    rest = sum(sizes[1:]) - len(sizes[1:])
+    for first in range(max(0, total - rest), min(sizes[0] - 1, total) + 1):
+        for others in _of_sum(sizes[1:], total - first):
+            yield (first, *others)
 
 
 def _family(name: str) -> Family:

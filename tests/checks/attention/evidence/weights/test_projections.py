@@ -15,7 +15,8 @@ from headway.checks.attention.evidence.weights import Projections, Weights, find
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.subject import Options, Subject
 from headway.checks.attention.subject.calls import Call
-from tests.checks.support.asking import evidence_of, rows_from, said
+from tests.checks.support.asking import evidence_of, expect, rows_from, said
+from tests.checks.support.attention_designs import merge
 from tests.support.sizes import D_IN, B, D, E, H, T, V, draw
 
 GROUPED = 6  # heads of queries, where two share the keys of one
@@ -641,3 +642,23 @@ def test_queries_are_read_in_the_layout_of_the_keys_beside_values() -> None:
     [certain] = [one for one in found if one.certain]
     assert found[0] is certain
     assert torch.equal(certain.query, module["q"].detach().T)
+
+
+@pytest.mark.parametrize("name", ["kqv", "to_vkq", "qkv"])
+def test_a_name_tells_the_order_of_packed_weights(name: str) -> None:
+    class Packed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.num_heads = 3
+            setattr(self, name, nn.Linear(15, 45))
+
+        def forward(self, x: Tensor) -> Tensor:
+            parts = getattr(self, name)(x).chunk(3, dim=-1)
+            named = dict(zip(name[-3:], parts, strict=True))
+            q, k, v = (
+                named[one].unflatten(-1, (3, 5)).transpose(1, 2) for one in "qkv"
+            )
+            return merge(scaled_dot_product_attention(q, k, v))
+
+    words = "It is what the equation gives in 64 bits."
+    expect(Packed(), EQUATION, "passed", words)

@@ -33,7 +33,7 @@ VALUE = """v V value values W_value w_v wv w_vs W_V v_proj to_v tovalues fc_v li
 OUT = """o out output W_out out_proj o_proj wo W_o Wo W_O to_out c_proj proj projection
     fc_out fc_o fc linear_out out_linear output_linear output_layer dense dense_layer
     final unifyheads unify_heads proj_out out_projection attn_proj attn_out"""
-NONE = """kqv first mix gate norm embedding up_proj down_proj c_fc lm_head router
+NONE = """first mix gate norm embedding up_proj down_proj c_fc lm_head router
     queried keyed valuesq w1 qk_norm positions"""
 
 

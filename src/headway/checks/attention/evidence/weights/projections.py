@@ -31,6 +31,7 @@ Three = tuple[Tensor, Tensor, Tensor]
 _MOST_HEADS = 64
 _FIRST_NUMBERS = re.compile(r"\[\.\.\., ?:(\d+)\]")  # such as x[..., :20]
 _MOST_CANDIDATES = 400
+_THREE = re.compile(r"(?<![a-z])[qkv]{3}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -391,10 +392,18 @@ def _threes(
                 yield (query, key, value), given | own, common
     for packed in found.get("packed", {}).values():
         groups = _groups(reading.subject)
+        order = _order_of_parts(named["packed"][0])
         for cut, common in cuts(packed.shape[0], 3, heads, groups):
-            query, key, value = cut(packed)
-            own = _cut(_beside(packed, known.get("packed")), ROLES[:3], cut)
-            yield (query, key, value), given | own, common
+            parts = dict(zip(order, cut(packed), strict=True))
+            own = _cut(_beside(packed, known.get("packed")), order, cut)
+            three = parts["query"], parts["key"], parts["value"]
+            yield three, given | own, common
+
+
+def _order_of_parts(name: str) -> list[str]:
+    """Read from a name such as `kqv` what stands where in packed weights."""
+    letters = next((one for one in _THREE.findall(name) if len({*one}) == 3), "qkv")
+    return [{"q": "query", "k": "key", "v": "value"}[one] for one in letters.lower()]
 
 
 def _cuts_of_two(subject: Subject, rows: int, heads: int) -> Iterator[tuple[Cut, bool]]:

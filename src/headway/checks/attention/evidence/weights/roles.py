@@ -27,7 +27,7 @@ _GENERIC = re.compile(
     r"linears?|lin|dense|layers?|proj(ection)?|fc\d?|conv(1d)?|net|w|kernel|mlp|linear_?1"
 )
 _WORDS = {
-    "packed": "in_proj(ection)?|qkvs?|q_k_v|query_key_value|attn(?!_)",
+    "packed": "in_proj(ection)?|qkvs?|kqvs?|q_k_v|query_key_value|attn(?!_)",
     "key_value": "kvs?|k_v|key_value|keys_values",
     "query": "q|qs|query|queries|querys",
     "key": "k|ks|key|keys",
