@@ -285,3 +285,23 @@ class MaskOfRows(Attend):
 def test_a_form_of_keys_that_hides_queries_is_told_beside_one_of_pairs() -> None:
     words = "mask hides queries and not keys*"
     expect(MaskOfRows(), OBEYED, "failed", words, d_in=WIDTH)
+
+
+class MisreadIn64(Attend):
+    """Beside numbers of 64 bits a mask is laid over other keys than it is for."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT
+        if mask is not None:
+            seen = mask[:, None].bool()
+            wide = x.dtype == torch.float64
+            scores = scores.masked_fill(
+                ~(seen.roll(1, -1) | seen if wide else seen), -1e9
+            )
+        return scores.softmax(-1) @ self.v(x)
+
+
+def test_what_64_bits_make_of_a_mask_is_asked_in_32() -> None:
+    found = evidence_of(MisreadIn64(), d_in=WIDTH).masks
+    assert found.disobeyed == {}
+    assert found.obeyed[0].dtype == torch.float32

@@ -178,3 +178,6 @@ def test_a_flag_that_hides_the_future_is_asked() -> None:
     expect(Odd(), LEAK, "failed", odd, d_in=WIDTH)
     told = "It is not meant to hide the future."
     expect(Never(), LEAK, "not applicable", told, d_in=WIDTH, causal=False)
+    hint = nn.MultiheadAttention(WIDTH, 3, batch_first=True)
+    expect(hint, LEAK, "not applicable", told)
+    expect(hint, LEAK, "not applicable", told, call="m(x, x, x)[0]")

@@ -209,12 +209,13 @@ def find_masks(subject: Subject, visible: Tensor, *, together: bool) -> Masks:
     for argument in others:
         tried.try_if_obeyed(argument)
     names += tuple(one for one in others if one in tried.meanings)
-    if tried.refused and subject.dtype == torch.float64:
+    again = [*tried.refused, *(one for one in names if tried.is_odd(one))]
+    if again and subject.dtype == torch.float64:
         with suppress_theirs():  # it may know 64 bits alone
             narrow = subject.copy(torch.float32)
             output = narrow(narrow.tokens())
             tried.plain = _Plain(narrow, output, visible, together)
-            for argument in [*tried.refused]:
+            for argument in again:
                 tried.try_forms_of(argument)
     found = tried.found
     return Masks(
@@ -278,9 +279,17 @@ class _Tried:
         elif errors:
             self.refused.setdefault(argument, errors[0])
 
+    def is_odd(self, argument: str) -> bool:
+        """Ask whether nothing explains what a mask does, such as a kernel's misreading.
+
+        PyTorch's misreads a mask of 32 bits beside numbers of 64.
+        """
+        return self.disobeyed.get(argument, "").startswith("shows what no")
+
     def _keep(self, mask: Mask) -> None:
         """Keep a mask that is obeyed, unless its form for keys hides queries."""
         self.refused.pop(mask.argument, None)
+        self.disobeyed.pop(mask.argument, None)
         if not mask.hides_keys:
             with suppress_theirs():  # it takes no such form
                 keys = replace(mask, shape="(B, S)")

@@ -89,7 +89,10 @@ def leak(evidence: Evidence) -> Outcome:
 
 @torch.no_grad()
 def _behind_a_flag(evidence: Evidence) -> Outcome:
-    """Ask it with the argument that says that the future is hidden, if it has one."""
+    """Ask it with the argument that says that the future is hidden, if it has one.
+
+    Beside a mask it may be a hint that does nothing alone, as in PyTorch's module.
+    """
     subject, x = evidence.subject, evidence.x
     told = subject.options.causal is not None or subject.options.call is not None
     known = {} if told or subject.T == 1 else arguments(subject.target)
@@ -107,7 +110,7 @@ def _behind_a_flag(evidence: Evidence) -> Outcome:
 
     try:
         limit = same_order_tolerance(call(x))
-    except theirs():  # it is a hint beside a mask, as PyTorch's module has it
+    except theirs():
         return not_applicable("It is not meant to hide the future.")
     moved = moved_rows(call, x, each_token_changed(x), together=evidence.together)
     seen = (moved > limit).any(dim=1).mT.cpu()
@@ -115,6 +118,8 @@ def _behind_a_flag(evidence: Evidence) -> Outcome:
         said = f"With {flags[0]}=True, no row moves when a later token is changed."
         return passed(said, 0)
     name = pattern_name(seen)
+    if name == "every token" and evidence.masks.arguments:
+        return not_applicable("It is not meant to hide the future.")
     cause = Cause(*_REASONS[name]) if name in _REASONS else Cause("")
     why = f": {cause.sentence}" if cause.sentence else ""
     return failed(

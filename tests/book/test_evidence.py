@@ -1,0 +1,33 @@
+"""The data of what was tried, and the page that counts it."""
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def tried() -> list[dict[str, str]]:
+    with (DOCS / "public_code.csv").open(encoding="utf-8", newline="") as file:
+        return [*csv.DictReader(file)]
+
+
+def test_each_row_says_where_the_code_is() -> None:
+    for one in tried():
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+", one["repository"])
+        assert re.fullmatch(r"[0-9a-f]{40}", one["commit"])
+        assert one["path"].endswith((".py", ".ipynb"))
+        assert one["symbol"].isidentifier()
+
+
+def test_the_page_counts_what_was_tried() -> None:
+    counted = Counter((one["set"], one["kind"]) for one in tried())
+    text = (DOCS / "evidence.md").read_text("utf-8")
+    assert f"{counted['2', 'module']} modules and 10 whole models" in text
+    assert f"set of {counted['1', 'module']} modules and 10 models" in text
+    assert counted["1", "model"] == counted["2", "model"] == 10
+    found = [(one["repository"], one["symbol"]) for one in tried()]
+    assert len(found) - len({*found}) == 1  # as the page says
+    places = {one["repository"].lower() for one in tried() if one["set"] == "2"}
+    assert f"from {len(places)} public repositories" in text
