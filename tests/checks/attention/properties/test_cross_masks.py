@@ -187,3 +187,36 @@ def test_a_context_that_stands_before_the_text_is_one_text() -> None:
         "not applicable",
         "It hides the future, so queries and keys are of the same text.",
     )
+
+
+class Loud(Asks):
+    """What is called a mask makes rows larger, of whatever text."""
+
+    def forward(
+        self, x: Tensor, context: Tensor | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        rows = self.attend(x, x if context is None else context, None)
+        return rows if mask is None else rows * mask.sum()
+
+
+def test_what_is_no_mask_of_other_tokens_is_not_judged() -> None:
+    assert said(Loud(), OTHERS, d_in=WIDTH) == SEES
+
+
+class Near(HidesTheFuture):
+    """A query sees some keys before its place, of a context as well."""
+
+    def seen(self, x: Tensor, y: Tensor, alone: bool) -> Tensor | None:
+        return torch.ones(x.shape[1], y.shape[1]).tril().triu(-2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [(Near, {}), (HidesTheFuture, {"call": "m(x, x)"})]
+)
+def test_other_triangles_and_told_calls_are_of_one_text(
+    kind: type[nn.Module], options: dict[str, str]
+) -> None:
+    assert said(kind(), OTHERS, d_in=WIDTH, causal=True, **options) == (
+        "not applicable",
+        "It hides the future, so queries and keys are of the same text.",
+    )

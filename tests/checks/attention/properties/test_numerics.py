@@ -488,3 +488,13 @@ def test_positions_that_are_counted_exactly_are_right(how: str) -> None:
 def test_texts_that_16_bits_can_count_show_nothing() -> None:
     module = InTokensType("positions")
     assert said(module, HALF, context_length=256, **MEANT)[0] == "passed"
+
+
+def test_long_texts_that_16_bits_refuse_show_nothing() -> None:
+    class Refuses(InTokensType):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] > 64 and x.itemsize == 2:
+                raise RuntimeError("too long")
+            return super().forward(x)
+
+    assert said(Refuses("positions"), HALF, **MEANT)[0] == "passed"

@@ -161,6 +161,17 @@ class Never(Flagged):
         return super().forward(x)
 
 
+class Hinted(Flagged):
+    """The flag is a hint beside a mask, and does nothing alone."""
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, causal_mask: bool = False
+    ) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT
+        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        return scores.softmax(-1) @ self.v(x)
+
+
 class Odd(Flagged):
     def forward(self, x: Tensor, causal_mask: bool = False) -> Tensor:
         rows = super().forward(x, causal_mask)
@@ -180,4 +191,5 @@ def test_a_flag_that_hides_the_future_is_asked() -> None:
     expect(Never(), LEAK, "not applicable", told, d_in=WIDTH, causal=False)
     hint = nn.MultiheadAttention(WIDTH, 3, batch_first=True)
     expect(hint, LEAK, "not applicable", told)
+    expect(Hinted(), LEAK, "not applicable", told, d_in=WIDTH)
     expect(hint, LEAK, "not applicable", told, call="m(x, x, x)[0]")

@@ -1,5 +1,6 @@
 """What targets change: no logits; and the loss that is computed of both."""
 
+import math
 from typing import Any
 
 import torch
@@ -125,8 +126,6 @@ def _of_ignored(evidence: ModelEvidence, name: str, shift: int) -> Outcome | Non
         except theirs() as raised:
             errors.append(describe(raised))
             continue
-        if loss is None:
-            return None
         near = _NEAR * max(1.0, abs(loss))
         if abs(_cross_entropy(logits, targets, shift, number) - loss) <= near:
             return None
@@ -159,7 +158,7 @@ def _as_called(subject: ModelSubject, ids: Tensor) -> Tensor:
 def _shift(subject: ModelSubject, ids: Tensor) -> int | None:
     """Find how far behind its logits a target is taken, if that explains the loss."""
     logits, loss = _loss(subject, ids, ids)
-    if loss is None or logits.shape[-1] < subject.vocab_size:
+    if math.isnan(loss) or logits.shape[-1] < subject.vocab_size:
         return None
     losses = {shift: _cross_entropy(logits, ids, shift) for shift in _SHIFTS}
     near = _NEAR * max(1.0, abs(loss))
@@ -167,10 +166,8 @@ def _shift(subject: ModelSubject, ids: Tensor) -> int | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _loss(
-    subject: ModelSubject, ids: Tensor, targets: Tensor
-) -> tuple[Tensor, float | None]:
-    """Give the logits, with texts first, and the loss if there is one."""
+def _loss(subject: ModelSubject, ids: Tensor, targets: Tensor) -> tuple[Tensor, float]:
+    """Give the logits, with texts first, and the loss; nan if there is none."""
     given = _as_called(subject, ids)
     extra = {"targets": _as_called(subject, targets)}
     with torch.no_grad():
@@ -192,9 +189,12 @@ def _cross_entropy(
     return float(cross_entropy(*flat, ignore_index=ignored))
 
 
-def _scalar(result: Any) -> float | None:
-    """Find the loss in what a model returned: the only number, or what is so called."""
+def _scalar(result: Any) -> float:
+    """Find the loss in what a model returned: the only number, or what is so called.
+
+    It is nan if there is no number.
+    """
     named = getattr(result, "loss", None)
     found = [one for one in (named, *tensors_of(result)) if isinstance(one, Tensor)]
     numbers = [float(one) for one in found if one.numel() == 1]
-    return numbers[0] if numbers else None
+    return numbers[0] if numbers else math.nan
