@@ -220,3 +220,15 @@ def test_other_triangles_and_told_calls_are_of_one_text(
         "not applicable",
         "It hides the future, so queries and keys are of the same text.",
     )
+
+
+class OfAnotherWidth(OfKeys):
+    """The other tokens are wider, so that a written call hands them over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.k, self.v = nn.Linear(23, WIDTH), nn.Linear(23, WIDTH)
+
+
+def test_where_a_call_is_written_masks_are_not_asked() -> None:
+    assert said(OfAnotherWidth(), OTHERS, d_in=WIDTH) == SEES

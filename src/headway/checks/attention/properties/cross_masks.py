@@ -17,7 +17,10 @@ from headway.checks.attention.evidence.masks import (
     forms_of,
     may_be_masks,
 )
-from headway.checks.attention.subject.cross_calls import as_cross_attention
+from headway.checks.attention.subject.cross_calls import (
+    as_cross_attention,
+    written_call,
+)
 from headway.checks.core.errors import theirs
 from headway.checks.core.outcome import Outcome, failed, unexplained
 from headway.checks.core.signature import arguments
@@ -53,10 +56,10 @@ def masks_of_others(evidence: Evidence, y: Tensor) -> Outcome | None:
 
 def _names(evidence: Evidence) -> list[str]:
     """List the arguments that may be masks of the other tokens."""
-    options = evidence.subject.options
-    if options.call is not None or options.masks is not None:
+    subject = evidence.subject
+    if written_call(subject) is not None or subject.options.masks is not None:
         return []
-    every = may_be_masks(arguments(evidence.subject.target))
+    every = may_be_masks(arguments(subject.target))
     of_others = [name for name in every if _OF_OTHERS.search(name)]
     return of_others or every
 

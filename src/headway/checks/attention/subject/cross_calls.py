@@ -36,7 +36,7 @@ def as_cross_attention(subject: Subject, *others: Tensor) -> Subject | None:
         others = tuple(one.transpose(0, 1) for one in others)
     if call.packing is not None:
         return _of_function(subject, others)
-    option = _written(subject)
+    option = written_call(subject)
     if isinstance(option, str):
         return _as_told(subject, option, others)
     if option is not None:
@@ -56,7 +56,7 @@ def as_cross_attention(subject: Subject, *others: Tensor) -> Subject | None:
     return None
 
 
-def _written(subject: Subject) -> CallOption | None:
+def written_call(subject: Subject) -> CallOption | None:
     """Give the call that the reader wrote, or that was written for other widths."""
     if subject.options.call is None and "torch.cat" in subject.call.text:
         return subject.call.text
@@ -65,7 +65,7 @@ def _written(subject: Subject) -> CallOption | None:
 
 def hands_over_values(subject: Subject) -> bool:
     """Ask whether a call hands over values apart from keys."""
-    call, option = subject.call, _written(subject)
+    call, option = subject.call, written_call(subject)
     if call.packing is not None:
         return True
     if isinstance(option, str):
@@ -79,7 +79,7 @@ def hands_over_values(subject: Subject) -> bool:
 
 def names_another_text(subject: Subject) -> bool:
     """Ask whether an argument is for another text by its name, and not for keys."""
-    if subject.call.packing is not None or _written(subject) is not None:
+    if subject.call.packing is not None or written_call(subject) is not None:
         return False
     known = arguments(subject.target)
     return not three_of(known, guess=False) and any(map(_CONTEXT.search, known))
