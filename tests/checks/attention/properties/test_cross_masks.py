@@ -232,3 +232,20 @@ class OfAnotherWidth(OfKeys):
 
 def test_where_a_call_is_written_masks_are_not_asked() -> None:
     assert said(OfAnotherWidth(), OTHERS, d_in=WIDTH) == SEES
+
+
+class WithMore(OfKeys):
+    """One more mask is for what is handed over besides, which nobody does here."""
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        more_context_mask: Tensor | None = None,
+        context_mask: Tensor | None = None,
+    ) -> Tensor:
+        return super().forward(x, context, context_mask)
+
+
+def test_one_mask_that_is_obeyed_is_enough() -> None:
+    assert said(WithMore(), OTHERS, d_in=WIDTH) == SEES

@@ -40,18 +40,24 @@ def masks_of_others(evidence: Evidence, y: Tensor) -> Outcome | None:
         evidence: What calls showed.
         y: The other tokens, (B, S, d_in).
     """
-    for name in _names(evidence):
-        effects = []
-        for form in forms_of(name, None):
-            try:
-                effects.append(_effect(evidence, form, y))
-            except theirs():  # it takes no such mask
-                continue
-            if effects[-1] == "obeyed":
-                break
-        if wrong := _wrong(evidence, name, effects):
-            return wrong
-    return None
+    found = {name: _effects(evidence, name, y) for name in _names(evidence)}
+    if any("obeyed" in effects for effects in found.values()):
+        return None  # another one may be for what else is handed over
+    judged = (_wrong(evidence, name, effects) for name, effects in found.items())
+    return next((wrong for wrong in judged if wrong), None)
+
+
+def _effects(evidence: Evidence, name: str, y: Tensor) -> list[str]:
+    """Try the forms of a mask, till one is obeyed."""
+    effects: list[str] = []
+    for form in forms_of(name, None):
+        try:
+            effects.append(_effect(evidence, form, y))
+        except theirs():  # it takes no such mask
+            continue
+        if effects[-1] == "obeyed":
+            break
+    return effects
 
 
 def _names(evidence: Evidence) -> list[str]:
@@ -99,7 +105,7 @@ def _meanings(form: Mask, seen: Tensor, table: Tensor) -> Iterator[str]:
 
 def _wrong(evidence: Evidence, name: str, effects: list[str]) -> Outcome | None:
     """Judge a mask by what all of its forms do."""
-    if not effects or "obeyed" in effects:
+    if not effects:
         return None
     if {*effects} == {"nothing"}:
         return failed(
