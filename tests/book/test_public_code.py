@@ -5,11 +5,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
-DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
 def tried() -> list[dict[str, str]]:
-    with (DOCS / "public_code.csv").open(encoding="utf-8", newline="") as file:
+    with (REFERENCE / "public_code.csv").open(encoding="utf-8", newline="") as file:
         return [*csv.DictReader(file)]
 
 
@@ -23,7 +23,7 @@ def test_each_row_says_where_the_code_is() -> None:
 
 def test_the_page_counts_what_was_tried() -> None:
     counted = Counter((one["set"], one["kind"]) for one in tried())
-    text = (DOCS / "evidence.md").read_text("utf-8")
+    text = (REFERENCE / "published_models.md").read_text("utf-8")
     assert f"{counted['2', 'module']} modules and 10 whole models" in text
     assert f"set of {counted['1', 'module']} modules and 10 models" in text
     assert counted["1", "model"] == counted["2", "model"] == 10
